@@ -1,0 +1,44 @@
+# Every command sets itself up on first use; later calls find everything in place.
+# ARGS goes to the command: make test ARGS="tests/core -k ties"
+
+.DEFAULT_GOAL := help
+.PHONY: help run test interop check prove bench screenshots requirements
+MAKEFLAGS += --no-print-directory
+ARGS ?=
+BIN := .venv/bin
+
+help: ## Show these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+
+run: ## Open the window with an example, on the practice service: no account needed
+	@scripts/run.sh
+
+test: ## Run all tests, on a screen of their own
+	@scripts/system-packages.sh window fonts screen tests
+	@scripts/environment.sh test
+	@scripts/with-screen.sh scripts/test.sh $(BIN)/pytest $(ARGS)
+
+interop: ## Open every export in programs that were not written here (own environment, 900 MB)
+	@scripts/interop.sh $(ARGS)
+
+check: ## Lint, format, types and the direction of imports
+	@scripts/environment.sh check
+	@failed=0; for judge in "ruff check" "ruff format --check" mypy "lint-imports --no-logo"; do \
+	  echo "$$judge" >&2; $(BIN)/$$judge || failed=1; done; exit $$failed
+
+prove: ## Kill the program 2,000 times and more, and compare what it knows (ARGS="--kills 200" for less)
+	@scripts/environment.sh test
+	@$(BIN)/python -m tests.prove $(ARGS)
+
+bench: ## Measure against the obvious ways of doing the same
+	@scripts/environment.sh test
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+screenshots: ## Drive the window through both kinds of job and save every page, light and dark
+	@scripts/system-packages.sh window fonts screen
+	@scripts/environment.sh test
+	@scripts/with-screen.sh $(BIN)/python packaging/screenshots.py $(ARGS)
+
+requirements: ## Pin every package anew (ARGS=--upgrade: to the newest versions)
+	@scripts/environment.sh check
+	@scripts/requirements.sh $(ARGS)
