@@ -1,0 +1,1 @@
+"""The program without a face: no Qt, runs on any asyncio loop."""

@@ -1,0 +1,134 @@
+"""Two or more jobs over the same items: what they have in common, and how far their rankings are apart.
+
+Compared are the pairs of a query with a text that every one of the jobs has scored. Their ranks are those among
+themselves: where all jobs have the same texts, those of the ranking page.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.evaluation.matching import Keys, MatchedBy, match
+from cfbatch_gui.core.evaluation.overlap import Overlaps, P, overlaps
+from cfbatch_gui.core.evaluation.ranks import Ranks, ranks_of
+from cfbatch_gui.core.evaluation.runs import Run
+from cfbatch_gui.core.results.score_table import QueryText, read_queries
+
+Numbers = NDArray[np.int64]
+NOT_THERE = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joined:
+    """How a job's items are those of the first. `queries` and `texts` say by what how many were matched.
+
+    `query_of` gives the place of the first job's query for each pair of this one, `pair_of` the place of this one's
+    pair for each pair of the first; NOT_THERE for none.
+    """
+
+    queries: dict[MatchedBy, int]
+    texts: dict[MatchedBy, int]
+    query_of: Numbers
+    pair_of: Numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """`runs[0]` is what the others are compared with.
+
+    `queries` are those with texts in common, in the order of the first job. `query` says for each compared pair which
+    of them it belongs to; `places[r]`, `scores[r]` and `ranks[r]` are its place in the table of run r, its score and
+    its rank there. `joined[r]` says how run r was matched, the first with itself.
+    """
+
+    runs: tuple[Run, ...]
+    joined: tuple[Joined, ...]
+    queries: tuple[QueryText, ...]
+    query: Numbers
+    places: tuple[Numbers, ...]
+    scores: tuple[NDArray[np.float64], ...]
+    ranks: tuple[Ranks, ...]
+
+    @property
+    def is_partial(self) -> bool:
+        """A job has contexts without a score."""
+        return any(run.is_partial for run in self.runs)
+
+    def overlaps(self, other: int, *, top_k: int = 10, p: float = P) -> Overlaps:
+        """For each query, of the first run and run number `other`."""
+        return overlaps(self.query, self.ranks[0], self.ranks[other], len(self.queries), top_k=top_k, p=p)
+
+    def changes(self, other: int) -> Numbers:
+        """How many ranks each pair has risen from the first run to run number `other`; negative when it fell."""
+        result: Numbers = self.ranks[0].rank - self.ranks[other].rank
+        return result
+
+    def in_order(self) -> Numbers:
+        """All compared pairs, queries in the order of the first job and texts by their rank there."""
+        return np.lexsort((self.places[0], self.ranks[0].rank, self.query))
+
+    def of_query(self, place: int) -> Numbers:
+        """The compared pairs of one query, best in the first run first."""
+        found = np.flatnonzero(self.query == place)
+        order = np.lexsort((found, self.ranks[0].rank[found]))
+        result: Numbers = found[order]
+        return result
+
+
+def compare(runs: Sequence[Run]) -> Comparison:
+    """Blocking: some seconds for a million pairs in each. Raises UsageError when nothing is in common, DataError."""
+    if len(runs) < 2:
+        raise UsageError("A comparison needs two jobs or more.")
+    base = runs[0]
+    query_of = base.table.places_in_asked()
+    joined = (
+        Joined({}, {}, query_of, np.arange(len(base.table))),
+        *(_join(base, query_of, run) for run in runs[1:]),
+    )
+    there = np.ones(len(base.table), dtype=np.bool_)
+    for run, each in zip(runs, joined, strict=True):
+        there &= (each.pair_of != NOT_THERE) & run.table.there[np.maximum(each.pair_of, 0)]
+    if not there.any():
+        names = " and ".join(f"“{run.facts.name}”" for run in runs)
+        raise UsageError(
+            f"{names} have no query with a text in common that both have scored: neither texts nor ids are the same."
+        )
+    pairs = np.flatnonzero(there)
+    used, query = np.unique(query_of[pairs], return_inverse=True)
+    places = tuple(each.pair_of[pairs] for each in joined)
+    scores = tuple(run.table.scores[place] for run, place in zip(runs, places, strict=True))
+    return Comparison(
+        tuple(runs),
+        joined,
+        read_queries(base.folder, base.table.asked.numbers[used]),
+        query.astype(np.int64),
+        places,
+        scores,
+        tuple(ranks_of(query, each) for each in scores),
+    )
+
+
+def _join(base: Run, query_of: Numbers, run: Run) -> Joined:
+    queries = match(_query_keys(base), _query_keys(run))
+    in_base = np.full(len(run.table.asked.numbers), NOT_THERE, dtype=np.int64)
+    in_base[queries.theirs] = queries.ours
+    matched = np.zeros(len(base.table.asked.numbers), dtype=np.bool_)
+    matched[queries.ours] = True
+    theirs = in_base[run.table.places_in_asked()]
+    here, there = np.flatnonzero(matched[query_of]), np.flatnonzero(theirs != NOT_THERE)
+    texts = match(_text_keys(base, query_of, here), _text_keys(run, theirs, there))
+    pair_of = np.full(len(base.table), NOT_THERE, dtype=np.int64)
+    pair_of[here[texts.ours]] = there[texts.theirs]
+    return Joined(queries.by, texts.by, theirs, pair_of)
+
+
+def _query_keys(run: Run) -> Keys:
+    asked = run.table.asked
+    return Keys(np.zeros(len(asked.numbers), dtype=np.int64), asked.ids, asked.texts)
+
+
+def _text_keys(run: Run, query_of: Numbers, pairs: Numbers) -> Keys:
+    return Keys(query_of[pairs], run.table.id_hashes[pairs], run.table.text_hashes[pairs])

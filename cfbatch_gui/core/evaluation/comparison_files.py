@@ -1,0 +1,103 @@
+"""A comparison as CSV: a row for each text, or one for each query. Columns are numbered like the jobs, from 1."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from cfbatch_gui.core.evaluation.comparison import Comparison
+from cfbatch_gui.core.evaluation.moves import TOP_K, query_moves
+from cfbatch_gui.core.evaluation.overlap import P
+from cfbatch_gui.core.files import atomic_writer
+from cfbatch_gui.core.results.exports.base import Cell, ExportOptions
+from cfbatch_gui.core.results.exports.delimited import Dialect
+
+_BLOCK = 5_000  # rows whose texts are in memory at once
+_PLAIN = ExportOptions()
+
+
+def write_texts(
+    comparison: Comparison,
+    path: Path,
+    *,
+    options: ExportOptions = _PLAIN,
+    progress: Callable[[int, int], None] | None = None,
+) -> int:
+    """A row for each compared text, queries in the order of the first job and texts by their rank there.
+
+    Columns: query_id, query, doc_id, text, label; score_1, rank_1 and so on for each job; change_2 and so on: how many
+    ranks a text has risen from the first job to that one. Returns the number of rows. `progress` gets (done, total);
+    what it raises stops the writing. Raises DiskFull, ExportError, DataError.
+    """
+    numbers = range(1, len(comparison.runs) + 1)
+    columns = (
+        *("query_id", "query", "doc_id", "text", "label"),
+        *(f"{name}_{number}" for number in numbers for name in ("score", "rank")),
+        *(f"change_{number}" for number in numbers[1:]),
+    )
+    total = len(comparison.query)
+    tell = (lambda done: progress(done, total)) if progress else None
+    return _write(path, columns, _text_rows(comparison), options, tell=tell)
+
+
+def write_queries(
+    comparison: Comparison, path: Path, *, options: ExportOptions = _PLAIN, top_k: int = TOP_K, p: float = P
+) -> int:
+    """A row for each query, in the order of the first job.
+
+    Columns: query_id, query, contexts; for each other job rbo_2, top_k_2 (its overlap with the first job), first_kept_2
+    (1 or 0), mean_change_2, largest_change_2. Returns the number of rows. Raises DiskFull, ExportError.
+    """
+    names = ("rbo", f"top_{top_k}", "first_kept", "mean_change", "largest_change")
+    others = range(1, len(comparison.runs))
+    columns = ("query_id", "query", "contexts", *(f"{name}_{other + 1}" for other in others for name in names))
+    moves = [query_moves(comparison, other, top_k=top_k, p=p) for other in others]
+
+    def rows() -> Iterator[tuple[Cell, ...]]:
+        for of_query in zip(*moves, strict=True):
+            figures = (
+                (each.rbo, each.top, int(each.first_kept), each.mean_change, each.largest_change) for each in of_query
+            )
+            first = of_query[0]
+            yield first.id, first.text, first.contexts, *(value for each in figures for value in each)
+
+    return _write(path, columns, rows(), options)
+
+
+def _text_rows(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
+    base = comparison.runs[0]
+    order = comparison.in_order()
+    changes = [comparison.changes(other) for other in range(1, len(comparison.runs))]
+    for start in range(0, len(order), _BLOCK):
+        pairs = order[start : start + _BLOCK]
+        places = comparison.places[0][pairs].tolist()
+        texts = base.texts(places)
+        figures = [
+            column[pairs].tolist()
+            for scores, ranks in zip(comparison.scores, comparison.ranks, strict=True)
+            for column in (scores, ranks.rank)
+        ]
+        risen = [change[pairs].tolist() for change in changes]
+        queries = comparison.query[pairs].tolist()
+        for place, query, *rest in zip(places, queries, *figures, *risen, strict=True):
+            asked, text = comparison.queries[query], texts[place]
+            yield asked.id, asked.text, text.id, text.text, text.label, *rest
+
+
+def _write(
+    path: Path,
+    columns: Sequence[str],
+    rows: Iterator[tuple[Cell, ...]],
+    options: ExportOptions,
+    *,
+    tell: Callable[[int], None] | None = None,
+) -> int:
+    dialect = Dialect(options)
+    done = 0
+    with atomic_writer(path) as stream:
+        stream.write(dialect.start + dialect.encode([columns]))
+        while block := list(islice(rows, _BLOCK)):
+            stream.write(dialect.encode(block))
+            done += len(block)
+            if tell:
+                tell(done)
+    return done

@@ -1,0 +1,132 @@
+"""Which things of two lists are the same, by what they say; never by the place where they stand.
+
+Three passes, and what one has matched is out of the next. First what has the same id and the same text; then the same
+text, for the same words are the same thing under whatever id; then the same id, for another template changes the text.
+A text that comes several times is paired off in order: its copies are all alike. An id that comes several times in
+either list names nothing.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.int64]
+_MULTIPLIERS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9))
+_SHIFTS = (np.uint64(29), np.uint64(32))
+
+
+class MatchedBy(StrEnum):
+    """What two things have in common."""
+
+    ID_AND_TEXT = "id and text"
+    TEXT = "text"
+    ID = "id"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keys:
+    """What things are known by, arrays of shape (n,); only those of one group can match. Id 0 is none."""
+
+    groups: Numbers
+    ids: Numbers
+    texts: Numbers
+
+    def part(self, places: Numbers) -> "Keys":
+        """Those at these places."""
+        return Keys(self.groups[places], self.ids[places], self.texts[places])
+
+    def are_same(self, other: "Keys") -> bool:
+        """Whether both lists say the same throughout."""
+        return (
+            np.array_equal(self.texts, other.texts)
+            and np.array_equal(self.ids, other.ids)
+            and np.array_equal(self.groups, other.groups)
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matches:
+    """`ours` and `theirs` are places in the two lists, in the order of ours. `by` counts the passes."""
+
+    ours: Numbers
+    theirs: Numbers
+    by: dict[MatchedBy, int]
+
+    def __len__(self) -> int:
+        return len(self.ours)
+
+
+def match(ours: Keys, theirs: Keys) -> Matches:
+    """Everything that both lists have."""
+    if ours.are_same(theirs):  # the same file, as most often: what follows would find just this, in seconds
+        places = np.arange(len(ours.ids))
+        with_id = int((ours.ids != 0).sum())
+        by_pass = {MatchedBy.ID_AND_TEXT: with_id, MatchedBy.TEXT: len(places) - with_id, MatchedBy.ID: 0}
+        return Matches(places, places, by_pass)
+    left, right = np.arange(len(ours.ids)), np.arange(len(theirs.ids))
+    found: list[tuple[Numbers, Numbers]] = []
+    by: dict[MatchedBy, int] = {}
+    for each in MatchedBy:
+        here, there = ours.part(left), theirs.part(right)
+        one, other = _matched(_keys(here, each), _keys(there, each), _usable(here, each), _usable(there, each))
+        found.append((left[one], right[other]))
+        by[each] = len(one)
+        left, right = np.delete(left, one), np.delete(right, other)
+    one, other = (np.concatenate(each) for each in zip(*found, strict=True))
+    order = np.argsort(one, kind="stable")
+    return Matches(one[order], other[order], by)
+
+
+def _keys(keys: Keys, by: MatchedBy) -> NDArray[np.uint64]:
+    """One number for each thing; different things have different ones but for one chance in 2^64 for each pair."""
+    parts = {MatchedBy.ID_AND_TEXT: (keys.ids, keys.texts), MatchedBy.TEXT: (keys.texts,), MatchedBy.ID: (keys.ids,)}
+    mixed = keys.groups.astype(np.uint64)
+    for part in parts[by]:
+        mixed = _mixed(mixed, part.astype(np.uint64))
+    if by is MatchedBy.ID:
+        return mixed
+    return _mixed(mixed, _occurrence(mixed))
+
+
+def _usable(keys: Keys, by: MatchedBy) -> NDArray[np.bool_]:
+    if by is MatchedBy.TEXT:
+        return np.ones(len(keys.ids), dtype=np.bool_)
+    has_id = keys.ids != 0
+    if by is MatchedBy.ID and len(keys.ids):
+        _, place, count = np.unique(_keys(keys, by), return_inverse=True, return_counts=True)
+        return np.asarray(has_id & (count[place] == 1))
+    return np.asarray(has_id)
+
+
+def _matched(
+    one: NDArray[np.uint64], other: NDArray[np.uint64], one_usable: NDArray[np.bool_], other_usable: NDArray[np.bool_]
+) -> tuple[Numbers, Numbers]:
+    here, there = np.flatnonzero(one_usable), np.flatnonzero(other_usable)
+    _, first, second = np.intersect1d(one[here], other[there], assume_unique=True, return_indices=True)
+    return here[first], there[second]
+
+
+def _occurrence(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """How many equal ones stand before each."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    is_first = np.ones(len(keys), dtype=np.bool_)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    place = np.arange(len(keys))
+    counted = np.empty(len(keys), dtype=np.uint64)
+    counted[order] = place - np.maximum.accumulate(np.where(is_first, place, 0))
+    return counted
+
+
+def _mixed(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Two numbers as one (splitmix64's steps, which lose nothing)."""
+    first, second, third = _MULTIPLIERS
+    mixed: NDArray[np.uint64] = np.multiply(one, first, dtype=np.uint64)
+    folded = np.bitwise_xor(other, np.right_shift(other, _SHIFTS[0]))
+    mixed += np.multiply(folded, second, dtype=np.uint64)
+    mixed ^= np.right_shift(mixed, _SHIFTS[1])
+    mixed *= third
+    mixed ^= np.right_shift(mixed, _SHIFTS[0])
+    return mixed

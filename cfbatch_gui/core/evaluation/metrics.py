@@ -1,0 +1,93 @@
+"""Metrics of a ranking by judgements, with the names and the definitions of trec_eval.
+
+`found` holds the labels of the ranked texts from the first place on, NO_LABEL where there is none; `judged` all labels
+of the query, also those of texts that were not ranked. A text is relevant from label 1 on. Each result is that of one
+query; a metric of a run is the mean over its judged queries.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.results.labels import NO_LABEL
+
+Labels = NDArray[np.int64]
+
+
+def ndcg(found: Labels, judged: Labels, k: int) -> float:
+    """nDCG@k: gain = the label, discount log2(rank + 1), ideal over all judged. trec_eval's ndcg_cut_k."""
+    return _ndcg(np.maximum(found, 0), np.maximum(judged, 0), k)
+
+
+def ndcg_exponential(found: Labels, judged: Labels, k: int) -> float:
+    """nDCG@k (exp): gain = 2^label - 1, otherwise the same. What Quepid and many papers call nDCG."""
+    return _ndcg(np.exp2(np.maximum(found, 0)) - 1, np.exp2(np.maximum(judged, 0)) - 1, k)
+
+
+def reciprocal_rank(found: Labels, judged: Labels) -> float:
+    """RR: one over the rank of the first relevant text, 0 without one. Its mean over queries is MRR."""
+    places = np.flatnonzero(found > 0)
+    return 1.0 / (int(places[0]) + 1) if len(places) else 0.0
+
+
+def average_precision(found: Labels, judged: Labels) -> float:
+    """AP: precision at the rank of each relevant text, added up and divided by the number of relevant ones."""
+    places = np.flatnonzero(found > 0)
+    relevant = _relevant(judged)
+    return float((np.arange(1, len(places) + 1) / (places + 1)).sum()) / relevant if relevant else 0.0
+
+
+def precision(found: Labels, judged: Labels, k: int) -> float:
+    """P@k: the share of relevant texts among the first k; k also where fewer were ranked."""
+    return _relevant(found[:k]) / k
+
+
+def recall(found: Labels, judged: Labels, k: int) -> float:
+    """R@k: the share of the relevant texts that stand among the first k; 0 where none is relevant."""
+    relevant = _relevant(judged)
+    return _relevant(found[:k]) / relevant if relevant else 0.0
+
+
+def success(found: Labels, judged: Labels, k: int) -> float:
+    """Success@k: 1 if a relevant text stands among the first k."""
+    return float(_relevant(found[:k]) > 0)
+
+
+def judged_share(found: Labels, judged: Labels, k: int) -> float:
+    """Judged@k: the share of judged texts among the first k, or among all where fewer were ranked. As ir_measures."""
+    return float((found[:k] != NO_LABEL).mean()) if len(found) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """`name` as people write it; `of` takes the labels found and all labels judged."""
+
+    name: str
+    of: Callable[[Labels, Labels], float]
+
+
+def usual_metrics(k: int = 10) -> tuple[Metric, ...]:
+    """nDCG@k, its other reading, MRR, R@k, P@k and MAP."""
+    return (
+        Metric(f"nDCG@{k}", lambda found, judged: ndcg(found, judged, k)),
+        Metric(f"nDCG@{k} (exp)", lambda found, judged: ndcg_exponential(found, judged, k)),
+        Metric("MRR", reciprocal_rank),
+        Metric(f"Recall@{k}", lambda found, judged: recall(found, judged, k)),
+        Metric(f"P@{k}", lambda found, judged: precision(found, judged, k)),
+        Metric("MAP", average_precision),
+    )
+
+
+def _ndcg(found: NDArray[np.number], judged: NDArray[np.number], k: int) -> float:
+    ideal = _dcg(np.sort(judged)[::-1][:k])
+    return _dcg(found[:k]) / ideal if ideal > 0 else 0.0
+
+
+def _dcg(gains: NDArray[np.number]) -> float:
+    return float((gains / np.log2(np.arange(2, len(gains) + 2))).sum())
+
+
+def _relevant(labels: Labels) -> int:
+    return int((labels > 0).sum())

@@ -1,0 +1,81 @@
+"""A job's scores as a run."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.inputs.model import Kind, Layout
+from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.exports.retrieval_ids import RetrievalIds
+from cfbatch_gui.core.results.facts import JobFacts
+from cfbatch_gui.core.results.labels import NO_LABEL, read_labels
+from cfbatch_gui.core.results.score_table import ScoreTable, read_score_table
+
+_TEXTS = """
+SELECT i.item_no, t.text, t.text_id, t.label, t.row, i.position FROM json_each(?) wanted
+CROSS JOIN items i ON i.item_no = wanted.value JOIN texts t USING(text_no)
+"""
+
+
+class RunText(msgspec.Struct, frozen=True, gc=False):
+    """What stands in the row of one pair; `position` is its place among those of its query, from 1."""
+
+    text: str
+    id: str
+    label: str
+    row: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """The scores of a job at one moment. `labels` has one for each pair of the table, NO_LABEL for none."""
+
+    facts: JobFacts
+    folder: JobFolder
+    table: ScoreTable
+    labels: NDArray[np.int64]
+
+    @property
+    def scored(self) -> int:
+        """Pairs that have a score."""
+        return int(self.table.there.sum())
+
+    @property
+    def is_partial(self) -> bool:
+        """Some pairs have no score, or none yet."""
+        return self.scored < len(self.table)
+
+    def texts(self, places: Iterable[int]) -> dict[int, RunText]:
+        """What stands in the rows of the pairs at these places of the table. Raises DataError."""
+        items = {int(self.table.items[place]): int(place) for place in places}
+        with self.folder.open(read_only=True) as database:
+            rows = database.execute(_TEXTS, (json.dumps(sorted(items)),))
+            return {items[item]: RunText(*rest) for item, *rest in rows}
+
+    def documents(self, places: Iterable[int]) -> dict[int, str]:
+        """The ids that exports give the texts at these places. Raises DataError."""
+        ids = RetrievalIds(self.folder)
+        return {
+            place: ids.document_called(each.id, each.row, each.position) for place, each in self.texts(places).items()
+        }
+
+
+def read_run(folder: JobFolder, facts: JobFacts) -> Run:
+    """Blocking: a second or two for a million scores. Raises UsageError, DataError."""
+    if facts.kind is not Kind.RANK:
+        raise UsageError(f"“{facts.name}” made vectors and no scores. Compare jobs that rank texts.")
+    table = read_score_table(folder)
+    if not table.there.any():
+        raise UsageError(f"“{facts.name}” has no scores yet. Compare it when the first batch is back.")
+    with folder.open(read_only=True) as database:
+        # Labels of shared texts say nothing about a pair.
+        judges = schema.fact(database, "layout") != Layout.SHARED
+        labels = read_labels(database, table.texts) if judges else np.full(len(table), NO_LABEL)
+    return Run(facts, folder, table, labels)

@@ -1,0 +1,1 @@
+"""What the user brings: kinds of file, layouts, roles of columns, problems of rows."""

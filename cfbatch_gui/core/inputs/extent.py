@@ -1,0 +1,156 @@
+"""Where a table begins and ends in a text that has other things above, below and beside it."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from cfbatch_gui.core.inputs import words
+from cfbatch_gui.core.inputs.headers import has_header, is_number_or_date
+
+_MOST_ABOVE = 20  # records of a preamble
+_ROWS_THAT_SPEAK = 5  # so many wide rows are a table even when nothing names their columns
+_COMMENTS = ("#", "//", "--", "%")
+_TOTALS = """
+total totals sum grand subtotal summe gesamt gesamtsumme zwischensumme somme totale suma totaal razem summa итого всего
+合計 总计 合计 總計 합계 المجموع
+"""
+_TOTAL_WORDS = frozenset(_TOTALS.split())
+_NOTE = re.compile(
+    r"\W*(source|quelle|fuente|fonte|bron|note|notes|hinweis|anmerkung|remarque|nota|stand|as of|copyright|©|exported"
+    r"|generated|created|erstellt|exportiert|downloaded|printed|page \d|end of|出典|注|来源)\b",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(r"\(\s*\d[\d.,]*\s+\w+\s*\)")  # psql: (3 rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a sample: its first line from 1, and whether a blank line stands before it."""
+
+    line: int
+    cells: tuple[str, ...]
+    after_blank: bool
+
+    @property
+    def filled(self) -> int:
+        """Cells that hold something."""
+        return sum(1 for cell in self.cells if cell.strip())
+
+
+def first_of_table(records: Sequence[Record]) -> int:
+    """The index of the record where the table begins; 0 unless all above is clearly no part of it."""
+    if begin := _below_comments(records) or _below_padded_titles(records):
+        return begin
+    for start in range(1, min(_MOST_ABOVE, len(records) - 2) + 1):
+        width = len(records[start].cells)
+        above = records[:start]
+        if width < 2 or any(len(record.cells) >= width for record in above) or _are_rows(above):
+            continue
+        below = records[start : start + 100]
+        if len(below) < 3 or len(below[1].cells) != width:
+            continue
+        if _usual(below) != width:
+            continue
+        rows = [record.cells for record in below]
+        is_named = has_header(rows) and any(words.is_known(cell) for cell in rows[0])
+        is_large = len(below) >= _ROWS_THAT_SPEAK and width > 2 and all(len(record.cells) == 1 for record in above)
+        if is_named or is_large or (records[start].after_blank and has_header(rows)):
+            return start
+    return 0
+
+
+def _are_rows(records: Sequence[Record]) -> bool:
+    return any(len(one.cells) == len(other.cells) > 1 for one, other in pairwise(records))
+
+
+def _below_comments(records: Sequence[Record]) -> int:
+    """The last of several comments may be the names of the columns: "# id,text"."""
+    start = 0
+    while start < min(_MOST_ABOVE, len(records) - 2) and records[start].cells[0].startswith(_COMMENTS):
+        start += 1
+    width = len(records[start].cells)
+    if not start or width < 2:
+        return 0
+    rows = [record.cells for record in records[start - 1 : start + 100]]
+    is_named = len(rows[0]) == width and has_header(rows) and not has_header(rows[1:])
+    return start - 1 if is_named else start
+
+
+def _below_padded_titles(records: Sequence[Record]) -> int:
+    """Spreadsheets fill up every line with separators: "Report of May,,," is as wide as the table below it."""
+    start = 0
+    while start < min(_MOST_ABOVE, len(records) - 2) and records[start].filled <= 1 and len(records[start].cells) > 1:
+        start += 1
+    if not start:
+        return 0
+    head = records[start]
+    rows = [record.cells for record in records[start : start + 100]]
+    is_full = head.filled >= max(2, len(head.cells) - 1)
+    are_titles = all(record.cells[0].strip() or not record.filled for record in records[:start])
+    return start if is_full and are_titles and has_header(rows) else 0
+
+
+def end_of_table(records: Sequence[Record], start: int) -> int:
+    """The index after the table's last record: where, below a blank line, another table begins."""
+    width = _usual(records[start:])
+    known_width = len(records[start].cells) if start < len(records) else 0
+    for index in range(start + 2, len(records)):
+        record = records[index]
+        if not record.after_blank:
+            continue
+        following = index
+        # A title, or blank cells, may stand above the second table.
+        while following < min(len(records) - 2, index + 3) and records[following].filled <= 1:
+            following += 1
+        if _is_other_table(records, start, following, (width, known_width)):
+            return index
+    return len(records)
+
+
+def _is_other_table(records: Sequence[Record], start: int, at: int, widths: tuple[int, int]) -> bool:
+    head, rest = records[at], records[at + 1 : at + 4]
+    if not rest or len(rest[0].cells) != len(head.cells) or len(head.cells) < 2:
+        return False
+    rows = [head.cells, *(record.cells for record in rest)]
+    if len(head.cells) not in widths:
+        return len(records[start].cells) > 1 and (len(rest) > 1 or has_header(rows))
+    first = tuple(cell.strip() for cell in records[start].cells)
+    names = tuple(cell.strip() for cell in head.cells)
+    table = [record.cells for record in records[start : start + 20] if record.line < head.line]
+    if names == first or not has_header(rows) or not has_header(table):
+        return False
+    are_known = sum(words.is_known(name) for name in names if name) * 2 > head.filled
+    return are_known or _had_figures(table[1:], rows)
+
+
+def _had_figures(table: Sequence[Sequence[str]], below: Sequence[Sequence[str]]) -> bool:
+    """Whether a column of the table, of which all was numbers or dates, is words only below."""
+    columns = range(min(map(len, (*table, *below)), default=0))
+    return len(table) >= 3 and any(
+        all(is_number_or_date(row[index]) for row in table) and not any(is_number_or_date(row[index]) for row in below)
+        for index in columns
+    )
+
+
+def _usual(records: Sequence[Record]) -> int:
+    widths = Counter(len(record.cells) for record in records)
+    return widths.most_common(1)[0][0] if widths else 0
+
+
+def is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> bool:
+    """Whether a record at the very end of a table of `width` columns is a sum, a source or a count, not a row."""
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    if width < 2 or not filled:
+        return not filled
+    if len(filled) == 1:
+        text = filled[0]
+        if text == r"\." or _COUNT.fullmatch(text) or (_NOTE.match(text) and (len(cells) == 1 or after_blank)):
+            return True
+        return len(cells) == 1 and after_blank
+    if after_blank and len(cells) < width and all(cell.startswith(" ") for cell in cells[1:]):
+        return True  # a sentence with commas
+    first = [word for word in re.findall(r"\w+", filled[0].casefold()) if not word.isdigit()]
+    is_total = bool(first) and len(first) <= 2 and all(word in _TOTAL_WORDS for word in first)
+    return is_total and len(cells) == width and all(is_number_or_date(cell) for cell in filled[1:])

@@ -1,0 +1,313 @@
+"""From rows and roles to what a job sends: texts, or queries with contexts, and a reason for all that is not sent."""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+
+import msgspec
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.inputs import words
+from cfbatch_gui.core.inputs.layouts import check_mapping
+from cfbatch_gui.core.inputs.model import Context, Layout, Mapping, Problem, ProblemKind, Query, Role, Row, Source, Text
+from cfbatch_gui.core.inputs.nested import split_contexts
+from cfbatch_gui.core.inputs.readers import Block, read_blocks, read_rows
+from cfbatch_gui.core.inputs.readers.text_store import TextStore
+from cfbatch_gui.core.inputs.templates import Template, read_template
+
+Item = Query | Text | Context | Problem
+
+
+def read_items(
+    source: Source,
+    mapping: Mapping,
+    second: Source | None = None,
+    *,
+    progress: Callable[[int], None] | None = None,
+    on_row: Callable[[int, Row], None] = lambda file, row: None,
+) -> Generator[Item, None, None]:
+    """Yield what a job sends, in file order, and a Problem for every row or part that is not sent.
+
+    `Layout.TEXTS`: a Text a row. `LONG`: a Query with its one context a row. `WIDE`, `NESTED`: a Query with all its
+    contexts a row; an empty cell in WIDE only means fewer contexts. `SHARED`: first every Context of the second file,
+    then every Query with `contexts=()`. Texts, queries and ids are passed on exactly as they stand; what is empty or
+    white space only is a problem. In LONG the id and label columns are the context's; in the other ranking layouts the
+    id is the query's, and ids and labels of contexts come with the objects of a NESTED cell or from the second file.
+    `JUDGED`: a Query with the contexts of its lists a row, labelled 1 and 0. `CANDIDATES`: as in LONG, with the texts
+    of the second file, which are kept on disk meanwhile. A template makes the text from several columns.
+    Ids are not compared: a repeated one is no problem here. `progress` is that of `read_rows`, for each file in turn.
+    `on_row` gets the number of the file, 1 or 2, and each of its rows before what comes of it is yielded.
+
+    Raises UsageError when the mapping is not complete, InputError when a file cannot be read.
+    """
+    if missing := check_mapping(mapping, source, second):
+        raise UsageError(missing)
+    if mapping.layout is Layout.SHARED and second is not None:
+        columns = _Columns.of(second, mapping.second_roles, mapping.template)
+        for row in read_rows(second, progress=progress):
+            on_row(2, row)
+            yield _problem(row, file=2) if row.problem else _shared_context(row, columns)
+    if mapping.layout is Layout.CANDIDATES and second is not None:
+        yield from _candidates(source, mapping, second, progress, on_row)
+        return
+    columns = _Columns.of(source, mapping.roles, "" if second else mapping.template)
+    make = _MAKERS[mapping.layout]
+    for row in read_rows(source, progress=progress):
+        on_row(1, row)
+        if row.problem:
+            yield _problem(row)
+        else:
+            yield from make(row, columns)
+
+
+class TextBlock(msgspec.Struct, frozen=True, gc=False):
+    """Texts that can be sent, each of a row of its own: the rows, and what `Text` holds, in columns.
+
+    `ids` and `labels` are None where no column has them.
+    """
+
+    block: Block
+    texts: Sequence[str]
+    ids: Sequence[str] | None
+    labels: Sequence[str] | None
+
+
+def read_text_blocks(
+    source: Source,
+    mapping: Mapping,
+    *,
+    progress: Callable[[int], None] | None = None,
+    on_row: Callable[[int, Row], None] = lambda file, row: None,
+) -> Generator[TextBlock | Problem, None, None]:
+    """Yield what `read_items` yields for `Layout.TEXTS`, texts in blocks. `on_row` only gets rows with a problem."""
+    if missing := check_mapping(mapping, source, None):
+        raise UsageError(missing)
+    columns = _Columns.of(source, mapping.roles, mapping.template)
+    for found in read_blocks(source, progress=progress):
+        if isinstance(found, Row):
+            on_row(1, found)
+            yield _problem(found)
+            continue
+        texts = columns.texts_of(found.rows)
+        if all(texts) and not any(map(str.isspace, texts)):
+            yield columns.block_of(found, texts)
+            continue
+        start = 0
+        for is_nothing, group in groupby(texts, _is_empty):
+            stop = start + sum(1 for _ in group)
+            part = Block(found.numbers[start:stop], found.rows[start:stop])
+            if is_nothing:
+                for number, cells in zip(part.numbers, part.rows, strict=True):
+                    row = Row(number, tuple(cells))
+                    on_row(1, row)
+                    yield _no_text(row, columns)
+            else:
+                yield columns.block_of(part, texts[start:stop])
+            start = stop
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Where each role stands; -1 for a role that no column has."""
+
+    names: tuple[str, ...]
+    query: int
+    texts: tuple[int, ...]  # of CONTEXT and TEXT
+    id: int
+    query_id: int
+    label: int
+    template: Template | None
+
+    @classmethod
+    def of(cls, source: Source, roles: tuple[Role, ...], template: str = "") -> "_Columns":
+        def first(role: Role) -> int:
+            return roles.index(role) if role in roles else -1
+
+        texts = tuple(index for index, role in enumerate(roles) if role in (Role.CONTEXT, Role.TEXT))
+        found = read_template(template, source.columns) if template else None
+        if isinstance(found, str):
+            raise UsageError(found)
+        return cls(
+            source.columns,
+            first(Role.QUERY),
+            texts,
+            first(Role.ID),
+            first(Role.QUERY_ID),
+            first(Role.LABEL),
+            found,
+        )
+
+    def text_of(self, row: Row) -> str:
+        return self.template.render(row.cells) if self.template else row.cells[self.texts[0]]
+
+    def texts_of(self, rows: Sequence[Sequence[str]]) -> list[str]:
+        return list(map(self.template.render if self.template else itemgetter(self.texts[0]), rows))
+
+    def block_of(self, block: Block, texts: Sequence[str]) -> TextBlock:
+        ids = list(map(itemgetter(self.id), block.rows)) if self.id >= 0 else None
+        labels = list(map(itemgetter(self.label), block.rows)) if self.label >= 0 else None
+        return TextBlock(block, texts, ids, labels)
+
+    def query_id_of(self, row: Row) -> str:
+        """The query's id where a row is a query: its own column's, else the row's."""
+        return row.cells[self.query_id] if self.query_id >= 0 else self.id_of(row)
+
+    def text_name(self) -> str:
+        return "any column of the template" if self.template else self.name(self.texts[0])
+
+    def id_of(self, row: Row) -> str:
+        return row.cells[self.id] if self.id >= 0 else ""
+
+    def label_of(self, row: Row) -> str:
+        return row.cells[self.label] if self.label >= 0 else ""
+
+    def name(self, index: int) -> str:
+        return f"“{self.names[index]}”"
+
+
+def _text(row: Row, columns: _Columns) -> Iterator[Item]:
+    text = columns.text_of(row)
+    if text and not text.isspace():
+        yield Text(row.number, text, columns.id_of(row), columns.label_of(row))
+    else:
+        yield _no_text(row, columns)
+
+
+def _pair(row: Row, columns: _Columns) -> Iterator[Item]:
+    query, text = row.cells[columns.query], columns.text_of(row)
+    if _is_empty(query):
+        yield _no_query(row, columns)
+    elif _is_empty(text):
+        yield _no_context(row, f"There is no text in {columns.text_name()}.")
+    else:
+        context = Context(row.number, text, columns.id_of(row), columns.label_of(row))
+        yield Query(row.number, query, row.cells[columns.query_id] if columns.query_id >= 0 else "", (context,))
+
+
+def _judged(row: Row, columns: _Columns) -> Iterator[Item]:
+    query = row.cells[columns.query]
+    if _is_empty(query):
+        yield _no_query(row, columns)
+        return
+    contexts: list[Context] = []
+    for index in columns.texts:
+        label = "0" if words.is_negative(columns.names[index]) else "1"
+        found = split_contexts(row.cells[index], row.number)
+        if isinstance(found, str):
+            yield Problem(row.number, ProblemKind.UNREADABLE_ROW, found)
+            return
+        contexts += [Context(row.number, each.text, each.id, label) for each in found if not _is_empty(each.text)]
+    if contexts:
+        yield Query(row.number, query, columns.query_id_of(row), tuple(contexts))
+    else:
+        yield _no_context(row, "The query has no context: both its lists are empty.")
+
+
+def _wide(row: Row, columns: _Columns) -> Iterator[Item]:
+    query = row.cells[columns.query]
+    cells = (row.cells[index] for index in columns.texts)
+    contexts = tuple([Context(row.number, text) for text in cells if not _is_empty(text)])
+    if _is_empty(query):
+        yield _no_query(row, columns)
+    elif not contexts:
+        yield _no_context(row, "The query has no context: all its columns are empty.")
+    else:
+        yield Query(row.number, query, columns.query_id_of(row), contexts)
+
+
+def _nested(row: Row, columns: _Columns) -> Iterator[Item]:
+    query, cell = row.cells[columns.query], row.cells[columns.texts[0]]
+    if _is_empty(query):
+        yield _no_query(row, columns)
+        return
+    found = split_contexts(cell, row.number)
+    if isinstance(found, str):
+        yield Problem(row.number, ProblemKind.UNREADABLE_ROW, found)
+        return
+    contexts = tuple([context for context in found if not _is_empty(context.text)])
+    if contexts:
+        yield Query(row.number, query, columns.query_id_of(row), contexts)
+    else:
+        yield _no_context(row, f"The query has no context in {columns.name(columns.texts[0])}.")
+    for position, context in enumerate(found, 1):
+        if contexts and _is_empty(context.text):
+            yield _no_context(row, f"Item {position:,} of the list of contexts is empty.")
+
+
+def _query_alone(row: Row, columns: _Columns) -> Iterator[Item]:
+    query = row.cells[columns.query]
+    if _is_empty(query):
+        yield _no_query(row, columns)
+    else:
+        yield Query(row.number, query, columns.query_id_of(row), ())
+
+
+def _shared_context(row: Row, columns: _Columns) -> Item:
+    text = columns.text_of(row)
+    if _is_empty(text):
+        return Problem(row.number, ProblemKind.EMPTY_CONTEXT, f"There is no text in {columns.text_name()}.", file=2)
+    return Context(row.number, text, columns.id_of(row), columns.label_of(row))
+
+
+def _candidates(
+    source: Source,
+    mapping: Mapping,
+    second: Source,
+    progress: Callable[[int], None] | None,
+    on_row: Callable[[int, Row], None],
+) -> Iterator[Item]:
+    """Pairs whose texts stand under their ids in the second file."""
+    columns, others = _Columns.of(source, mapping.roles), _Columns.of(second, mapping.second_roles, mapping.template)
+    with TextStore() as texts:
+        texts.add(
+            (others.id_of(row), others.text_of(row)) for row in read_rows(second, progress=progress) if not row.problem
+        )
+        for row in read_rows(source, progress=progress):
+            on_row(1, row)
+            if row.problem:
+                yield _problem(row)
+                continue
+            query, name = row.cells[columns.query], columns.id_of(row)
+            text = texts.get(name) if name else None
+            if _is_empty(query):
+                yield _no_query(row, columns)
+            elif not name:
+                yield _no_context(row, f"There is no id in {columns.name(columns.id)}.")
+            elif text is None:
+                yield _no_context(row, f"The second file has no text with the id “{name[:100]}”.")
+            elif _is_empty(text):
+                yield _no_context(row, f"The text with the id “{name[:100]}” is empty in the second file.")
+            else:
+                query_id = row.cells[columns.query_id] if columns.query_id >= 0 else ""
+                yield Query(row.number, query, query_id, (Context(row.number, text, name, columns.label_of(row)),))
+
+
+def _is_empty(text: str) -> bool:
+    return not text or text.isspace()
+
+
+def _problem(row: Row, file: int = 1) -> Problem:
+    return Problem(row.number, row.problem_kind, row.problem, file)
+
+
+def _no_query(row: Row, columns: _Columns) -> Problem:
+    return Problem(row.number, ProblemKind.EMPTY_QUERY, f"There is no query in {columns.name(columns.query)}.")
+
+
+def _no_text(row: Row, columns: _Columns) -> Problem:
+    return Problem(row.number, ProblemKind.EMPTY_TEXT, f"There is no text in {columns.text_name()}.")
+
+
+def _no_context(row: Row, reason: str) -> Problem:
+    return Problem(row.number, ProblemKind.EMPTY_CONTEXT, reason)
+
+
+_MAKERS: dict[Layout, Callable[[Row, _Columns], Iterator[Item]]] = {
+    Layout.TEXTS: _text,
+    Layout.LONG: _pair,
+    Layout.WIDE: _wide,
+    Layout.NESTED: _nested,
+    Layout.SHARED: _query_alone,
+    Layout.JUDGED: _judged,
+}

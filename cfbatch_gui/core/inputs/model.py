@@ -1,0 +1,227 @@
+"""The values that inputs are made of. Frozen; a change is a new value.
+
+What comes once a row is a msgspec Struct: a frozen dataclass takes longer to make than the csv module to read a row.
+They hold nothing that could refer back to them, so the garbage collector need not look at them.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+
+class Kind(StrEnum):
+    """What a job does."""
+
+    RANK = "rank"
+    EMBED = "embed"
+
+
+class FileFormat(StrEnum):
+    """How a file's bytes become rows."""
+
+    LINES = "lines"  # one text a line, one column named "text"
+    DELIMITED = "delimited"
+    DRAWN = "drawn"  # with bars and lines, as psql, MySQL's client and Markdown draw tables
+    JSON_LINES = "jsonl"
+    JSON = "json"  # one document: an array of objects, or {"requests": […]}
+    XLSX = "xlsx"
+    SHEET = "sheet"  # .xls, .xlsb and .ods, which tell less about themselves than .xlsx
+    PARQUET = "parquet"
+    PARAGRAPHS = "paragraphs"  # blank lines between texts
+    WHOLE = "whole"  # the file is one text
+    FOLDER = "folder"  # each text file in it is one text, its name the id
+    DOCX = "docx"  # one text a paragraph
+    COLLECTION = "collection"  # corpus, queries and candidates in a folder (BEIR, MTEB, TREC run)
+
+
+class Quoting(StrEnum):
+    """How cells with separators in them are told apart."""
+
+    DOUBLED = "doubled"  # "…", and "" for a quotation mark: what spreadsheets write
+    ESCAPED = "escaped"  # "…", and \" for a quotation mark
+    SINGLE = "single"  # '…'
+    NONE = "none"  # quotation marks are part of the text
+    SPACED = "spaced"  # a space after each separator, and then perhaps "…"
+    COPY = "copy"  # PostgreSQL: \N is empty, \t a tab
+
+
+class Shape(StrEnum):
+    """What the objects of JSON and JSON Lines are."""
+
+    PLAIN = "plain"  # keys are columns
+    ARRAYS = "arrays"  # no objects but lists of cells
+    REQUESTS = "requests"  # what the Batch API takes
+    OPENAI = "openai"  # {"custom_id", "body": {"input"}}
+    RANK_LLM = "rank_llm"  # {"query": {"text", "qid"}, "candidates": […]}
+
+
+class Role(StrEnum):
+    """What a column is for. The terminal takes exactly these words."""
+
+    QUERY = "query"
+    CONTEXT = "context"
+    TEXT = "text"
+    ID = "id"
+    QUERY_ID = "query_id"  # where the rows have an id of their own besides
+    LABEL = "label"
+    KEEP = "keep"
+    IGNORE = "ignore"
+
+
+class Layout(StrEnum):
+    """How rows become texts, or queries with contexts."""
+
+    TEXTS = "texts"  # each row one text
+    LONG = "long"  # each row a query with one context; rows of one query rank together
+    WIDE = "wide"  # each row a query with its contexts in several columns
+    NESTED = "nested"  # each row a query with a cell that holds a JSON array, or several lines
+    SHARED = "shared"  # each row a query; every context of a second file for each
+    JUDGED = "judged"  # each row a query with a list of contexts that fit and one of contexts that do not
+    CANDIDATES = "candidates"  # each row a query and the id of a context, whose text stands in a second file
+
+
+class ProblemKind(StrEnum):
+    """Why a row, or a part of it, is not sent."""
+
+    EMPTY_TEXT = "empty_text"
+    EMPTY_QUERY = "empty_query"
+    EMPTY_CONTEXT = "empty_context"
+    UNREADABLE_ROW = "unreadable_row"
+    DUPLICATE_ID = "duplicate_id"
+    TOO_LONG = "too_long"
+    FORMULA_WITHOUT_VALUE = "formula_without_value"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How to read a file. None means: find out."""
+
+    encoding: str | None = None
+    separator: str | None = None  # one of , ; tab |
+    has_header: bool | None = None
+    sheet: str | None = None
+    unit: FileFormat | None = None  # LINES, PARAGRAPHS or WHOLE, for plain text
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file as it was recognised; `read_rows` reads it exactly so.
+
+    `columns` are the names in file order, unique (a repeated or missing name is completed: "text (2)", "Column 3").
+    `encoding` is a Python codec name, "" where the format has its own. `sheets` is () for anything but workbooks.
+    The table of a text file begins at `first_line` and ends before byte `end`, 0 for the end of the file. In the
+    columns `marked` (from 0) the apostrophes that our own export has put before formulas are taken away again.
+    `notices` are sentences for the user about what was left aside, or understood in a way that should be known.
+    `is_encoding_sure` is False for a file so large that only its beginning was looked at: reading raises
+    EncodingUnknown where it turns out to be encoded otherwise.
+    """
+
+    path: Path
+    format: FileFormat
+    columns: tuple[str, ...]
+    size: int  # bytes
+    encoding: str = ""
+    separator: str = ""
+    has_header: bool = False
+    sheet: str = ""
+    sheets: tuple[str, ...] = ()
+    first_line: int = 1
+    end: int = 0
+    quoting: Quoting = Quoting.DOUBLED
+    shape: Shape = Shape.PLAIN
+    marked: tuple[int, ...] = ()
+    notices: tuple[str, ...] = ()
+    is_encoding_sure: bool = True
+
+    @property
+    def is_read_by_bytes(self) -> bool:
+        """Whether `progress` of `read_rows` counts bytes, of which there are `size`; otherwise it counts rows."""
+        return self.format not in _READ_BY_ROWS
+
+
+_READ_BY_ROWS = frozenset(
+    {FileFormat.XLSX, FileFormat.SHEET, FileFormat.PARQUET, FileFormat.DOCX, FileFormat.COLLECTION}
+)
+
+
+class Row(msgspec.Struct, frozen=True, gc=False):
+    """One row of a file. `number` is what the user's own program shows: 1 is the first line or row of the file,
+    a header included; a record of several lines has the number of its first line. `cells` has one text a column,
+    never trimmed or retyped. `problem` says why the row cannot be used, "" when it can; `problem_kind` sorts it.
+    """
+
+    number: int
+    cells: tuple[str, ...]
+    problem: str = ""
+    problem_kind: ProblemKind = ProblemKind.UNREADABLE_ROW
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Texts of more than `tokens` are cut into parts, of which each begins `overlap` tokens before the last ended."""
+
+    tokens: int
+    overlap: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """The layout and the role of each column of the (first) file, and of the second file where there is one.
+
+    `template` joins columns of the file that holds the texts to one text; "" takes the column with the role.
+    """
+
+    kind: Kind
+    layout: Layout
+    roles: tuple[Role, ...]
+    second_roles: tuple[Role, ...] = ()
+    template: str = ""
+    split: Split | None = None
+
+
+class Context(msgspec.Struct, frozen=True, gc=False):
+    """A candidate text. `row` is its row number in the file it came from."""
+
+    row: int
+    text: str
+    id: str = ""
+    label: str = ""
+
+
+class Text(msgspec.Struct, frozen=True, gc=False):
+    """A text to be turned into a vector."""
+
+    row: int
+    text: str
+    id: str = ""
+    label: str = ""
+
+
+class Query(msgspec.Struct, frozen=True, gc=False):
+    """A query with contexts. In `Layout.LONG` a query comes once for each row, with that row's one context;
+    who collects them puts those with the same `key` together. With `Layout.SHARED`, `contexts` is ().
+    """
+
+    row: int
+    text: str
+    id: str
+    contexts: tuple[Context, ...]
+
+    @property
+    def key(self) -> str:
+        """What makes rows rank together: the query's text, and its id where there is one.
+
+        Both, for an id that two queries share must not rank the contexts of one against the text of the other.
+        """
+        return f"{self.id}\0{self.text}"
+
+
+class Problem(msgspec.Struct, frozen=True, gc=False):
+    """A row, or a part of it, that is not sent. `reason` is a sentence for the user. `file` is 1 or 2."""
+
+    row: int
+    kind: ProblemKind
+    reason: str
+    file: int = 1

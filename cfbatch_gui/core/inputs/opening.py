@@ -1,0 +1,226 @@
+"""Open a file for reading, packed or not, or say in a sentence why it cannot be done."""
+
+import gzip
+import os
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, cast
+
+from cfbatch_gui.core.errors import Action, InputError
+
+GZIP = b"\x1f\x8b"
+ZIP = b"PK\x03\x04"
+MOST_UNPACKED = 64 * 1024**3  # bytes
+_MOST_RATIO = 300  # unpacked to packed; text comes to 3 to 30, a table of the same row over and over to 200
+_RATIO_COUNTS_FROM = 256 * 1024**2
+MOST_TRIED = 16 * 1024**2  # bytes of a packed file that are unpacked before its first rows are shown
+_GZIP_ROUND = 2**32  # gzip counts its bytes so far, and begins again
+_PIECE = 1024 * 1024
+# What the standard library raises on packed files that are cut, altered, encrypted, or packed in unknown ways.
+_DAMAGE = (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+
+
+def regular_file_size(path: Path) -> int:
+    """Return the size in bytes. Raises InputError for what is not there, a folder, or not an ordinary file."""
+    status = _status(path)
+    if stat.S_ISDIR(status.st_mode):
+        raise InputError(f"{path.name or path} is a folder. Choose a file in it.", detail=str(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError(
+            f"{path.name} is a device or a pipe, not a file. Save its data to a file and choose that.", detail=str(path)
+        )
+    return status.st_size
+
+
+def is_folder(path: Path) -> bool:
+    """Whether the path is a folder. Raises InputError for what is not there."""
+    return stat.S_ISDIR(_status(path).st_mode)
+
+
+def _status(path: Path) -> os.stat_result:
+    try:
+        return path.stat()
+    except (FileNotFoundError, NotADirectoryError) as exc:
+        raise InputError(
+            f"There is no file {path.name or path}. Was it moved or renamed? Choose it again.",
+            detail=f"{path}: {exc.strerror}",
+        ) from exc
+    except (OSError, ValueError) as exc:
+        raise _cannot_open(path, exc) from exc
+
+
+@contextmanager
+def open_raw(path: Path) -> Iterator[BinaryIO]:
+    """Open for reading as it stands; a failure to open or to read inside the block becomes an InputError."""
+    regular_file_size(path)
+    try:
+        with path.open("rb", buffering=0) as file:
+            yield cast(BinaryIO, file)
+    except OSError as exc:
+        raise _cannot_open(path, exc) from exc
+
+
+@contextmanager
+def open_bytes(path: Path, end: int = 0) -> Iterator[BinaryIO]:
+    """Open what the file holds: what was packed by gzip, or alone in a zip archive, comes unpacked.
+
+    With `end` nothing from that byte on is read. Raises InputError as `open_raw` does, and for damage and bombs.
+    """
+    with open_raw(path) as raw:
+        head = raw.read(4)
+        raw.seek(0)
+        if not head.startswith((GZIP, ZIP)):
+            yield cast(BinaryIO, _Until(raw, end)) if end else raw
+            return
+        packed = regular_file_size(path)
+        with _unpacking(path):
+            if head.startswith(GZIP):
+                with gzip.GzipFile(fileobj=raw) as unpacked:
+                    yield cast(BinaryIO, _Unpacked(cast(BinaryIO, unpacked), path, packed, end))
+            else:
+                with zipfile.ZipFile(raw) as archive, archive.open(the_member(path, archive)) as member:
+                    yield cast(BinaryIO, _Unpacked(cast(BinaryIO, member), path, packed, end))
+
+
+@contextmanager
+def _unpacking(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except _DAMAGE as exc:
+        raise InputError(
+            f"{path.name} is damaged or protected by a password. Unpack it yourself, and choose the file in it.",
+            detail=f"{type(exc).__name__}: {exc}",
+        ) from exc
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a zip archive. Raises InputError for a damaged one."""
+    with open_raw(path) as raw, _unpacking(path), zipfile.ZipFile(raw) as archive:
+        yield archive
+
+
+@contextmanager
+def open_member(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[BinaryIO]:
+    """Open a file of the archive at `path`. Raises InputError for damage, passwords and bombs."""
+    with _unpacking(path), archive.open(member) as file:
+        yield cast(BinaryIO, _Unpacked(cast(BinaryIO, file), path, regular_file_size(path), 0))
+
+
+def content_name(path: Path, head: bytes) -> str:
+    """The name of what is read: without .gz, or of the only file in a zip archive. `head` is the raw beginning."""
+    if head.startswith(GZIP):
+        return path.stem if path.suffix.lower() in (".gz", ".gzip") else path.name
+    if head.startswith(ZIP):
+        with open_raw(path) as raw, zipfile.ZipFile(raw) as archive:
+            return PurePosixPath(the_member(path, archive).filename).name
+    return path.name
+
+
+def the_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
+    """The only file in a zip archive that is no by-product of the program that packed it. Raises InputError."""
+    members = members_of(archive)
+    if len(members) == 1:
+        return members[0]
+    what = f"holds {len(members):,} files" if members else "holds no file"
+    raise InputError(f"{path.name} {what}. Unpack it, and choose a file that was in it.")
+
+
+def members_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """The files in a zip archive, without by-products of the program that packed it."""
+    return [
+        member
+        for member in archive.infolist()
+        if member.filename
+        and not member.is_dir()
+        and not any(part.startswith((".", "__MACOSX")) for part in member.filename.split("/"))
+    ]
+
+
+def unpacked_size(path: Path, head: bytes) -> tuple[int, bool]:
+    """The bytes that `open_bytes` gives, and whether that is certain. `head` is the raw beginning.
+
+    A packed file is unpacked for it as far as `MOST_TRIED`, which proves a shorter one sound. Of a longer one the size
+    is what the archive says, or for gzip, which does not say it, what the beginning makes likely; always more than
+    `MOST_TRIED`.
+    """
+    if not head.startswith((GZIP, ZIP)):
+        return regular_file_size(path), True
+    size = 0
+    with open_bytes(path) as file:
+        while size <= MOST_TRIED:
+            data = file.read(_PIECE)
+            if not data:
+                return size, True
+            size += len(data)
+    return max(size, _likely_size(path, head)), False
+
+
+def _likely_size(path: Path, head: bytes) -> int:
+    if head.startswith(ZIP):
+        with open_archive(path) as archive:
+            return the_member(path, archive).file_size
+    packed = regular_file_size(path)
+    with open_raw(path) as raw, _unpacking(path), gzip.GzipFile(fileobj=raw) as file:
+        size = 0
+        while size <= MOST_TRIED and (data := file.read(_PIECE)):
+            size += len(data)
+        likely = size * packed // raw.tell()
+        raw.seek(packed - 4)
+        rest = int.from_bytes(raw.read(4), "little")  # the size without the part above 4 GB, if packed in one piece
+    said = rest + max(0, round((likely - rest) / _GZIP_ROUND)) * _GZIP_ROUND
+    return said if abs(said - likely) < likely // 2 else likely
+
+
+class _Until:
+    """A file as far as a byte."""
+
+    def __init__(self, file: BinaryIO, end: int) -> None:
+        self._file, self._end = file, end
+
+    def read(self, size: int) -> bytes:
+        return self._file.read(max(0, min(size, self._end - self._file.tell())))
+
+
+class _Unpacked:
+    """The bytes of a packed file, as long as they stay within reason."""
+
+    def __init__(self, file: BinaryIO, path: Path, packed: int, end: int) -> None:
+        self._file, self._path, self._end = file, path, end
+        self._most = min(MOST_UNPACKED, max(_RATIO_COUNTS_FROM, _MOST_RATIO * packed))
+        self._position = 0
+
+    def read(self, size: int) -> bytes:
+        if self._end:
+            size = max(0, min(size, self._end - self._position))
+        data = self._file.read(size)
+        self._position += len(data)
+        if self._position > self._most:
+            raise InputError(
+                f"{self._path.name} unpacks to more than {self._most / 1e9:,.1f} GB, far more than a file of its size "
+                "holds, so it was not read. If you trust it, unpack it yourself, and choose the file in it.",
+            )
+        return data
+
+    def seek(self, position: int) -> int:
+        self._position = self._file.seek(position)
+        return self._position
+
+
+def _cannot_open(path: Path, exc: OSError | ValueError) -> InputError:
+    detail = f"{path}: {exc}"
+    if isinstance(exc, PermissionError):
+        return InputError(
+            f"{path.name} cannot be opened: this account may not read it, or another program holds it. "
+            "Close it there, or choose a copy.",
+            detail=detail,
+        )
+    return InputError(
+        f"{path.name} cannot be read from its disk. Check that the disk is connected, then choose the file again.",
+        detail=detail,
+        action=Action.RETRY,
+    )

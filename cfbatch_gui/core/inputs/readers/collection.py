@@ -1,0 +1,144 @@
+"""Corpus, queries and candidates in files of their own, joined to pairs: BEIR and MTEB folders, TREC runs."""
+
+import json
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+
+from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.collection_parts import is_run, parts_of
+from cfbatch_gui.core.inputs.model import Row, Source
+from cfbatch_gui.core.inputs.opening import open_bytes
+from cfbatch_gui.core.inputs.readers.text import text_lines
+from cfbatch_gui.core.inputs.readers.text_store import TextStore
+
+_QUERY_IDS = ("query-id", "query_id", "qid", "_id", "id")
+_DOC_IDS = ("corpus-ids", "corpus-id", "corpus_id", "doc_id", "docid", "docno", "pid", "_id", "id")
+_TEXTS = ("text", "contents", "content", "passage", "body", "query", "question", "segment")
+_SCORES = ("score", "rel", "relevance", "label", "rating", "sim")
+
+
+def read_collection(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+    """Yield the pairs of query and candidate with `PAIR_COLUMNS`, numbered from 1.
+
+    A run's own rank is not trusted: candidates stand by falling score, as they stand in the file when equal. Only the
+    documents that are candidates are kept, in a file of their own, so that a corpus may be of any size. A candidate
+    without a document, or of an unknown query, is a problem. `progress` gets pairs.
+    """
+    parts = parts_of(source.path)
+    if parts is None:
+        raise InputError(f"{source.path.name} has lost its corpus or its queries. Choose it again.")
+    judged = dict(_judgements(parts.judgements)) if parts.judgements else {}
+    pairs = _candidates(parts.run) if parts.run else _by_query((query, doc) for query, doc in judged)
+    queries = {row_id: text for row_id, _, text in _texts(parts.queries, _QUERY_IDS)}
+    wanted = {doc for docs in pairs.values() for doc in docs}
+    with TextStore() as store:
+        store.add(
+            (doc_id, f"{title} {text}" if title else text)
+            for doc_id, title, text in _texts(parts.corpus, _DOC_IDS)
+            if doc_id in wanted
+        )
+        yield from _pairs(store, pairs, queries, judged, progress)
+
+
+def _pairs(
+    store: TextStore,
+    pairs: dict[str, list[str]],
+    queries: dict[str, str],
+    judged: dict[tuple[str, str], str],
+    progress: Callable[[int], None] | None,
+) -> Iterator[Row]:
+    number = 0
+    for query_id, documents in pairs.items():
+        for rank, document in enumerate(documents, 1):
+            number += 1
+            found = store.get(document)
+            query = queries.get(query_id)
+            label = judged.get((query_id, document), "")
+            cells = (query_id, query or "", document, found or "", str(rank), label)
+            problem = ""
+            if query is None:
+                problem = f"The queries have none with the id “{query_id}”."
+            elif found is None:
+                problem = f"The corpus has no document with the id “{document}”."
+            yield Row(number, cells, problem)
+            if progress is not None and number % 1000 == 0:
+                progress(number)
+
+
+def _table(path: Path) -> Iterator[dict[str, str]]:
+    """The rows of a part, each as its columns' names in lower case → cells."""
+    # Each part is a file like any other; both modules need this one's reader to be there first.
+    from cfbatch_gui.core.inputs.readers import read_rows
+    from cfbatch_gui.core.inputs.recognise import open_source
+
+    source = open_source(path)
+    if not source.has_header and source.separator and len(source.columns) == 2:
+        names = ["_id", "text"]  # MS MARCO's collection.tsv and queries.tsv
+    else:
+        names = [name.casefold() for name in source.columns]
+    for row in read_rows(source):
+        if not row.problem:
+            yield dict(zip(names, row.cells, strict=True))
+
+
+def _texts(path: Path, ids: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+    for fields in _table(path):
+        yield _first(fields, ids), fields.get("title", ""), _first(fields, _TEXTS)
+
+
+def _candidates(path: Path) -> dict[str, list[str]]:
+    with open_bytes(path) as file:
+        is_trec = is_run(file.read(8192).decode("utf-8", "ignore"))
+    return _trec_candidates(path) if is_trec else _listed_candidates(path)
+
+
+def _trec_candidates(path: Path) -> dict[str, list[str]]:
+    scored: dict[str, list[tuple[float, int, str]]] = {}
+    with open_bytes(path) as file:
+        for number, line in enumerate(text_lines(file, path.name, "utf-8")):
+            fields = line.split()
+            if len(fields) >= 5:
+                try:
+                    score = float(fields[4])
+                except ValueError:
+                    continue
+                scored.setdefault(fields[0], []).append((-score, number, fields[2]))
+    return {query: [doc for _, _, doc in sorted(found)] for query, found in scored.items()}
+
+
+def _listed_candidates(path: Path) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for fields in _table(path):
+        documents = _first(fields, _DOC_IDS[:-2])
+        query = _first(fields, _QUERY_IDS)
+        try:
+            listed = json.loads(documents, parse_int=str, parse_float=str) if documents.startswith("[") else documents
+        except ValueError:
+            listed = documents
+        found.setdefault(query, []).extend(map(str, listed) if isinstance(listed, list) else [documents])
+    return found
+
+
+def _judgements(path: Path) -> Iterator[tuple[tuple[str, str], str]]:
+    with open_bytes(path) as file:
+        head = file.read(4096).decode("utf-8", "ignore").split("\n")[0].split()
+    if len(head) == 4 and head[3].lstrip("-").isdigit():  # TREC: qid iter docno rel
+        with open_bytes(path) as file:
+            for line in text_lines(file, path.name, "utf-8"):
+                fields = line.split()
+                if len(fields) >= 4:
+                    yield (fields[0], fields[2]), fields[3]
+        return
+    for named in _table(path):
+        yield (_first(named, _QUERY_IDS), _first(named, _DOC_IDS)), _first(named, _SCORES)
+
+
+def _by_query(pairs: Iterator[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for query, document in pairs:
+        found.setdefault(query, []).append(document)
+    return found
+
+
+def _first(fields: dict[str, str], names: tuple[str, ...]) -> str:
+    return next((fields[name] for name in names if name in fields), "")

@@ -1,0 +1,266 @@
+"""Text with separators: CSV and its relatives, quoted as spreadsheets do it."""
+
+import csv
+import operator
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from itertools import accumulate, groupby, islice, repeat, takewhile
+from typing import Any, BinaryIO
+
+from cfbatch_gui.core.inputs.model import Quoting, Row, Source
+from cfbatch_gui.core.inputs.opening import open_bytes
+from cfbatch_gui.core.inputs.readers.blocks import Block
+from cfbatch_gui.core.inputs.readers.text import END_MARK, LONGEST_LINE, text_lines
+from cfbatch_gui.core.inputs.separators import csv_rows
+
+csv.field_size_limit(LONGEST_LINE)  # the module's own 131,072 is less than a chapter of a book; this is per process
+
+
+def read_delimited(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+    """Yield the records. One with too few or too many cells is a problem; empty cells too many at its end are not.
+
+    A quotation mark that is never closed swallows the rest of the file: that comes as one problem row with the
+    number of the row where it opened, and nothing of the swallowed text is offered as a cell to be sent.
+    """
+    yield from _single(read_delimited_blocks(source, progress))
+
+
+def read_delimited_blocks(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
+    """The rows of `read_delimited`, those without a fault in blocks, in the order of the file."""
+    width = len(source.columns)
+    with open_bytes(source.path, source.end) as file:
+        records = _record_blocks(file, source, progress)
+        if source.has_header:
+            records = _without_header(records)
+        if source.marked:
+            records = _unmarked(_single(records), frozenset(source.marked))
+        for found in records:
+            if isinstance(found, Row):
+                yield found if len(found.cells) == width and not found.problem else unusual_row(found, width)
+            elif set(map(len, found.rows)) == {width}:
+                yield found
+            else:
+                yield from _by_width(found, width)
+
+
+def read_records(file: BinaryIO, source: Source, progress: Callable[[int], None] | None = None) -> Iterator[Row]:
+    """Yield every record from the table's first line on with the cells it has, the header too.
+
+    A blank line is a record without cells, save at the end of the file. After a problem nothing more follows.
+    """
+    return _single(_record_blocks(file, source, progress))
+
+
+def _single(found: Iterable[Block | Row]) -> Iterator[Row]:
+    for each in found:
+        if isinstance(each, Row):
+            yield each
+        else:
+            yield from map(Row, each.numbers, map(tuple, each.rows))
+
+
+def _without_header(records: Iterator[Block | Row]) -> Iterator[Block | Row]:
+    """The rows below the header. Where it stands once more, as in files put one below the other, is a problem."""
+    header: tuple[str, ...] = ()
+    for found in records:
+        if isinstance(found, Row):
+            header = found.cells
+        else:
+            header = tuple(found.rows[0])
+            above = 2 if len(found.rows) > 1 and is_underline(found.rows[1], len(header)) else 1
+            yield from _without_repeated(Block(found.numbers[above:], found.rows[above:]), header)
+        if header:
+            break
+    for found in records:
+        if isinstance(found, Row):
+            yield found if len(header) < 2 or found.cells != header else Row(found.number, header, _REPEATED)
+        else:
+            yield from _without_repeated(found, header)
+
+
+def is_underline(cells: Sequence[str], width: int) -> bool:
+    """Whether a row is the line that SQL Server's sqlcmd draws below the names of columns."""
+    return len(cells) == width > 1 and all(len(cell) > 1 and not cell.strip("-") for cell in cells)
+
+
+def _without_repeated(block: Block, header: tuple[str, ...]) -> Iterator[Block | Row]:
+    if len(header) < 2 or header not in block.rows:
+        yield block
+        return
+    for number, cells in zip(block.numbers, block.rows, strict=False):
+        yield Row(number, tuple(cells), _REPEATED if cells == header else "")
+
+
+_REPEATED = "This row repeats the names of the columns."
+
+
+def _by_width(block: Block, width: int) -> Iterator[Block | Row]:
+    start = 0
+    for is_usual, group in groupby(block.rows, lambda cells: len(cells) == width):
+        stop = start + sum(1 for _ in group)
+        if is_usual:
+            yield Block(block.numbers[start:stop], block.rows[start:stop])
+        else:
+            for number, cells in zip(block.numbers[start:stop], block.rows[start:stop], strict=True):
+                yield unusual_row(Row(number, tuple(cells)), width)
+        start = stop
+
+
+_MOST_AT_ONCE = 4_096  # records
+
+
+def _record_blocks(file: BinaryIO, source: Source, progress: Callable[[int], None] | None) -> Iterator[Block | Row]:
+    """Records in blocks, each of what is in one piece of the file: the loop over them runs in C, and stays short."""
+    gate: list[type[tuple[str, ...]]] = []
+
+    def at_end_of_piece(position: int) -> None:
+        gate.clear()  # whoever loops over it comes to its end with the record that is being read
+        if progress is not None:
+            progress(position)
+
+    lines = text_lines(
+        file, source.path.name, source.encoding, at_end_of_piece, is_sure=source.is_encoding_sure, end_mark=True
+    )
+    if source.first_line > 1:
+        lines = islice(lines, source.first_line - 1, None)
+    reader = csv_rows(lines, source.separator, source.quoting)
+    blank = 0
+    while True:
+        gate.extend(repeat(tuple, _MOST_AT_ONCE - len(gate)))
+        numbers, rows, is_too_large = _next_records(reader, gate, source)
+        if not rows and not is_too_large:
+            return
+        last = rows.pop() if rows and rows[-1] and rows[-1][-1].endswith(END_MARK) else None
+        if rows:
+            if source.quoting is Quoting.COPY:
+                rows = [tuple(map(_copied, cells)) for cells in rows]
+            block = Block(numbers[: len(rows)], rows)
+            if blank or not all(rows):
+                yield from _among_blank_lines(block, blank)
+                blank = _blank_at_end(rows, blank)
+            else:
+                yield block
+        if last is not None:
+            number = numbers[len(rows)]
+            if last != (END_MARK,):
+                yield Row(number, last[:-1], _never_closed(number))
+            return
+        if is_too_large:
+            yield Row(numbers[-1], (), _too_large(numbers[-1]))
+            return
+
+
+def _next_records(
+    reader: Any, gate: Iterable[Callable[[list[str]], tuple[str, ...]]], source: Source
+) -> tuple[Sequence[int], list[tuple[str, ...]], bool]:
+    """As many records as the gate lets through, the number of each and of what follows, and whether that is too large
+    to be read."""
+    rows: list[tuple[str, ...]] = []
+    before: int = reader.line_num
+    first = before + source.first_line
+    if source.quoting is Quoting.ESCAPED:  # a line end behind a backslash is in the cell, though the record ends there
+        starts = []
+        try:
+            for _ in gate:
+                starts.append(reader.line_num + source.first_line)
+                rows.append(tuple(next(reader)))
+        except StopIteration:
+            return starts, rows, False
+        except csv.Error:
+            return starts, rows, True
+        return [*starts, reader.line_num + source.first_line], rows, False
+    is_too_large = False
+    try:
+        rows.extend(map(operator.call, gate, reader))
+    except csv.Error:  # the only one left to a lenient reader of whole lines: the limit above
+        is_too_large = True
+    if reader.line_num - before == len(rows):
+        return range(first, first + len(rows) + 1), rows, is_too_large
+    return list(accumulate(map(_lines_of, rows), initial=first)), rows, is_too_large
+
+
+def _among_blank_lines(block: Block, blank: int) -> Iterator[Row]:
+    """`blank` is how many blank lines stand before; those at the end of the block are still to come."""
+    for number, cells in zip(block.numbers, block.rows, strict=True):
+        if not cells:
+            blank += 1
+            continue
+        yield from (Row(earlier, ()) for earlier in range(number - blank, number))
+        yield Row(number, tuple(cells))
+        blank = 0
+
+
+def _blank_at_end(rows: Sequence[Sequence[str]], blank: int) -> int:
+    at_end = sum(1 for _ in takewhile(operator.not_, reversed(rows)))
+    return at_end + (blank if at_end == len(rows) else 0)
+
+
+def _lines_of(cells: Sequence[str]) -> int:
+    return 1 + sum(cell.count("\n") + cell.count("\r") - cell.count("\r\n") for cell in cells)
+
+
+_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|(.))", re.DOTALL)
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+
+
+def _copied(cell: str) -> str:
+    """A cell as PostgreSQL meant it: \\N is nothing, and a backslash stands before what would end a cell or a row."""
+    if "\\" not in cell:
+        return cell
+    if cell == "\\N":
+        return ""
+    return _ESCAPE.sub(_meant, cell)
+
+
+def _meant(found: re.Match[str]) -> str:
+    if found[3] is not None:
+        return _ESCAPED.get(found[3], found[3])
+    code = int(found[1], 8) if found[1] else int(found[2], 16)
+    return chr(code) if 0 < code < 128 else found[0]
+
+
+def _unmarked(rows: Iterator[Row], columns: frozenset[int]) -> Iterator[Row]:
+    """Take away the apostrophe that our own export has put before what a spreadsheet could take for a formula."""
+    for row in rows:
+        if any(cell.startswith("'") for cell in row.cells):
+            cells = [
+                cell[1:] if place in columns and _MARKED.match(cell) else cell for place, cell in enumerate(row.cells)
+            ]
+            yield Row(row.number, tuple(cells), row.problem)
+        else:
+            yield row
+
+
+_MARKED = re.compile(r"'+[=+\-@\t\r]")
+
+
+def unusual_row(row: Row, width: int) -> Row:
+    """A row with another number of cells than there are columns, as a problem, unless those too many are empty."""
+    problem, cells = row.problem, row.cells
+    if not problem and cells:
+        if len(cells) > width and not any(cells[width:]):
+            return Row(row.number, cells[:width])
+        problem = f"This row has {_cells(len(cells))}, but the file has {_columns(width)}."
+    return Row(row.number, (*cells[:width], *("",) * (width - len(cells))), problem)
+
+
+def _cells(count: int) -> str:
+    return "1 cell" if count == 1 else f"{count:,} cells"
+
+
+def _columns(count: int) -> str:
+    return "1 column" if count == 1 else f"{count:,} columns"
+
+
+def _never_closed(line: int) -> str:
+    return (
+        f"A quotation mark opens in row {line:,} and is never closed, so the rest of the file cannot be read. "
+        "Close it, or double it if it belongs to the text."
+    )
+
+
+def _too_large(line: int) -> str:
+    return (
+        f"A cell that begins in row {line:,} has more than {LONGEST_LINE:,} characters, so the rest of the file was "
+        "not read. A quotation mark is probably never closed."
+    )

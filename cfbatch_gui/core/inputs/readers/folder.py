@@ -1,0 +1,83 @@
+"""A folder of text files, or one that was packed into a zip archive: each file is one text, its name the id."""
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+from zipfile import ZipInfo
+
+from cfbatch_gui.core.errors import EncodingUnknown, InputError
+from cfbatch_gui.core.inputs.encodings import encoding_of
+from cfbatch_gui.core.inputs.model import Row, Source
+from cfbatch_gui.core.inputs.opening import is_folder, members_of, open_archive, open_bytes, open_member
+from cfbatch_gui.core.inputs.readers.lines import whole_text
+
+_TEXT_SUFFIXES = (".txt", ".text", ".md", ".markdown", ".rst")
+_Opener = Callable[[], AbstractContextManager[BinaryIO]]
+
+
+def read_folder(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+    """Yield the name and the text of each text file, in the order of the names. Each has its own encoding.
+
+    A file that cannot be read is a problem; one whose encoding is not known too, unless `source` has one for such.
+    """
+    read = 0
+    for number, (name, size, opened) in enumerate(_files(source.path), 1):
+        try:
+            with opened() as file:
+                encoding = _encoding(file, name, source)
+                file.seek(0)
+                yield Row(number, (name, whole_text(file, PurePosixPath(name).name, encoding)))
+        except InputError as error:
+            yield Row(number, (name, ""), error.message)
+        if progress is not None:
+            read += size
+            progress(read)
+
+
+def _encoding(file: BinaryIO, name: str, source: Source) -> str:
+    try:
+        return encoding_of(file, PurePosixPath(name).name)
+    except EncodingUnknown:
+        if not source.encoding:
+            raise
+        return source.encoding
+
+
+def _files(path: Path) -> Iterator[tuple[str, int, _Opener]]:
+    """The name, the size and a way to open each text file."""
+    if is_folder(path):
+        for each in text_files(path):
+            size = each.stat().st_size if each.exists() else 0
+            yield each.relative_to(path).as_posix(), size, partial(open_bytes, each)
+        return
+    with open_archive(path) as archive:
+        members = text_members(members_of(archive))
+        above = common_folder(members)
+        for member in members:
+            yield member.filename.removeprefix(above), member.file_size, partial(open_member, path, archive, member)
+
+
+def text_files(folder: Path) -> list[Path]:
+    """The text files of a folder and of folders in it, hidden ones left out, by name."""
+    found = (path for path in folder.rglob("*") if is_text_name(path.name) and path.is_file())
+    visible = (path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts))
+    return sorted(visible, key=lambda path: path.relative_to(folder).as_posix())
+
+
+def text_members(members: list[ZipInfo]) -> list[ZipInfo]:
+    """The text files of an archive, by name."""
+    return sorted((each for each in members if is_text_name(each.filename)), key=lambda each: each.filename)
+
+
+def common_folder(members: list[ZipInfo]) -> str:
+    """The folder that was packed, with a slash; "" when files stand in the archive itself."""
+    folders = {member.filename.partition("/")[0] if "/" in member.filename else "" for member in members}
+    only = folders.pop() if len(folders) == 1 else ""
+    return f"{only}/" if only else ""
+
+
+def is_text_name(name: str) -> bool:
+    """Whether a file of this name is taken for a text."""
+    return name.lower().endswith(_TEXT_SUFFIXES)

@@ -1,0 +1,235 @@
+"""JSON that is no JSON Lines: an array of objects, an object with such an array in it, or objects one after another."""
+
+import json
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import Any, BinaryIO
+
+from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs import words
+from cfbatch_gui.core.inputs.model import Row, Shape, Source
+from cfbatch_gui.core.inputs.opening import open_bytes
+from cfbatch_gui.core.inputs.readers.delimited import unusual_row
+from cfbatch_gui.core.inputs.readers.frames import is_frame, rows_of_frame, with_index
+from cfbatch_gui.core.inputs.readers.json_values import Number, cell_text, reason_of
+from cfbatch_gui.core.inputs.readers.shapes import rows_of
+from cfbatch_gui.core.inputs.readers.text import LONGEST_LINE, text_lines
+
+_decoder = json.JSONDecoder(parse_float=Number)
+_SPACE = re.compile(r"[ \t\r\n]*")
+
+
+def read_json_document(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+    """Yield the rows of every element of the array, numbered as the elements are, from 1.
+
+    Elements that are no objects are texts when they are strings, otherwise problems. JSON that breaks off or is wrong
+    comes as one problem row where it does; what stood before it is read.
+    """
+    empty = ("",) * len(source.columns)
+    with open_bytes(source.path) as file:
+        for number, value in enumerate(values_of(file, source, progress), 1):
+            if isinstance(value, Broken):
+                yield Row(number, empty, value.reason)
+                return
+            if source.shape is Shape.ARRAYS and isinstance(value, list):
+                if number > source.has_header:
+                    yield row_of_array(source, number, value)
+                continue
+            fields = {"text": value} if isinstance(value, str) else value
+            if not isinstance(fields, dict):
+                yield Row(number, empty, f"Element {number:,} is not a JSON object.")
+                continue
+            rows = rows_of(source, fields)
+            if isinstance(rows, str):
+                yield Row(number, empty, rows)
+            else:
+                yield from (Row(number, cells) for cells in rows)
+
+
+def row_of_array(source: Source, number: int, cells: list[Any]) -> Row:
+    """The row of a list of cells; a problem when it has another number of them than there are columns."""
+    row = Row(number, tuple(map(cell_text, cells)))
+    return row if len(cells) == len(source.columns) else unusual_row(row, len(source.columns))
+
+
+class Broken:
+    """Where the JSON ends, against its own rules."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+
+def values_of(file: BinaryIO, source: Source, progress: Callable[[int], None] | None = None) -> Iterator[object]:
+    """Yield the elements one by one; a `Broken` is the last. The file is never held whole.
+
+    Raises InputError for a single value that is longer than anything that can be sent.
+    """
+    text = _Text(text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure), source)
+    is_first = True
+    try:
+        while text.peek():
+            if text.peek() == "[":
+                yield from _elements(text)
+            elif text.peek() == "{":
+                yield from _of_object(text, is_first=is_first)
+            else:
+                yield text.value()
+            is_first = False
+            if text.peek() == ",":
+                text.take(",")
+    except json.JSONDecodeError as exc:
+        yield Broken(f"From here on this is not valid JSON: {reason_of(exc)}, near character {text.position(exc):,}.")
+    except (ValueError, RecursionError):
+        yield Broken("From here on this is not valid JSON: it is nested too deeply, or a number has too many digits.")
+
+
+def _elements(text: "_Text") -> Iterator[object]:
+    text.take("[")
+    if text.peek() == "]":
+        text.take("]")
+        return
+    while True:
+        yield text.value()
+        if text.peek() == "]":
+            text.take("]")
+            return
+        text.take(",")
+
+
+def _of_object(text: "_Text", *, is_first: bool) -> Iterator[object]:
+    """An object: its first array of objects when it is an envelope around one, its rows when it holds a table by
+    columns or by names, otherwise itself."""
+    text.take("{")
+    fields: dict[str, Any] = {}
+    had_elements = False
+    while text.peek() != "}":
+        key = text.value()
+        text.take(":")
+        if not had_elements and text.peek() == "[" and _holds_rows(key, fields):
+            yield from _rows_of_split(fields, text) if _is_split(key, fields) else _elements(text)
+            had_elements = True
+        else:
+            fields[str(key)] = text.value()
+            text.check_size()
+        if text.peek() != "}":
+            text.take(",")
+    text.take("}")
+    if not had_elements and fields:
+        is_alone = is_first and not text.peek()  # of several objects each is a row, whatever it holds
+        yield from _rows_within(fields) if is_alone else (fields,)
+
+
+def _rows_within(fields: dict[str, Any]) -> Iterable[object]:
+    return rows_of_frame(fields) if is_frame(fields) else _only_list(fields) or (fields,)
+
+
+def _only_list(fields: dict[str, Any]) -> list[object]:
+    """The objects in the only list of an object that says nothing itself, under whatever name: {"products": […]}."""
+    lists = [value for key, value in fields.items() if isinstance(value, list) and key not in _OWN_LISTS]
+    is_list_of_objects = len(lists) == 1 and len(lists[0]) > 1 and all(isinstance(each, dict) for each in lists[0])
+    says_something = fields.keys() & _OWN_TEXT or any(words.is_text(key) or words.is_id(key) for key in fields)
+    return lists[0] if is_list_of_objects and not says_something else []
+
+
+def _holds_rows(key: object, fields: dict[str, Any]) -> bool:
+    is_envelope = key in _ENVELOPES or (key == "values" and "majorDimension" in fields)  # as Google's interface has it
+    return is_envelope and not fields.keys() & _OWN_TEXT
+
+
+def _is_split(key: object, fields: dict[str, Any]) -> bool:
+    return key == "data" and isinstance(fields.get("columns"), list)
+
+
+def _rows_of_split(fields: dict[str, Any], text: "_Text") -> Iterator[object]:
+    """The lists of cells behind the names of columns and of rows; anything else as it stands."""
+    index = fields.get("index")
+    rows = (row if isinstance(row, list) else [row] for row in _elements(text))
+    yield from with_index(index if isinstance(index, list) else (), fields["columns"], rows)
+
+
+def is_envelope(value: object) -> bool:
+    """Whether an object is no row but holds a list of rows."""
+    return (
+        isinstance(value, dict)
+        and not value.keys() & _OWN_TEXT
+        and (
+            any(key in _ENVELOPES and isinstance(rows, list) for key, rows in value.items()) or bool(_only_list(value))
+        )
+    )
+
+
+# Keys under which programs put the list of what they export. “contexts” and “candidates” are no such lists.
+_ENVELOPES = frozenset({"requests", "data", "rows", "items", "records", "results", "examples", "questions", "hits"})
+_OWN_TEXT = frozenset({"query", "text", "question", "custom_id"})
+_OWN_LISTS = frozenset({"contexts", "candidates", "messages"})
+
+
+class _Text:
+    """The text of the file as far as it is needed."""
+
+    def __init__(self, lines: Iterator[str], source: Source) -> None:
+        self._lines, self._source = lines, source
+        self._buffer, self._at, self._before, self._more = "", 0, 0, True
+
+    def peek(self) -> str:
+        """The next character that is no white space, "" at the end."""
+        while True:
+            found = _SPACE.match(self._buffer, self._at)
+            self._at = found.end() if found else self._at
+            if self._at < len(self._buffer):
+                return self._buffer[self._at]
+            if not self._fill(1):
+                return ""
+
+    def take(self, sign: str) -> None:
+        """Step over a character. Raises JSONDecodeError when another stands there."""
+        if self.peek() != sign:
+            raise json.JSONDecodeError(f"expecting “{sign}”", self._buffer, self._at)
+        self._at += 1
+
+    def value(self) -> object:
+        """The next value."""
+        self.peek()
+        wanted = 64 * 1024
+        while True:
+            try:
+                value, end = _decoder.raw_decode(self._buffer, self._at)
+                if end < len(self._buffer) or not self._fill(1):  # 12 may be the beginning of 123
+                    self._at = end
+                    return value
+            except json.JSONDecodeError as exc:
+                # An error before the end of what is there is one; at the end there may be more to come.
+                is_at_end = exc.pos >= len(self._buffer) - 12 or "Unterminated" in exc.msg
+                if not is_at_end or not self._fill(wanted):
+                    raise
+            wanted *= 2
+
+    def position(self, exc: json.JSONDecodeError) -> int:
+        """Where in the file an error is, in characters from 1."""
+        return self._before + exc.pos + 1
+
+    def check_size(self) -> None:
+        """Raises InputError when what has been read is more than may be held at once."""
+        if self._before + self._at > LONGEST_LINE:
+            raise self._too_large()
+
+    def _fill(self, characters: int) -> bool:
+        parts = [self._buffer[self._at :]]
+        self._before += self._at
+        self._at = 0
+        added = 0
+        for line in self._lines:
+            parts.append(line)
+            added += len(line)
+            if added >= characters:
+                break
+        self._buffer = "".join(parts)
+        if len(self._buffer) > LONGEST_LINE:
+            raise self._too_large()
+        return added > 0
+
+    def _too_large(self) -> InputError:
+        return InputError(
+            f"{self._source.path.name} has a JSON value of more than {LONGEST_LINE:,} characters. "
+            "Write one object a line (JSON Lines), and choose that."
+        )

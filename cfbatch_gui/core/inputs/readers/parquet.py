@@ -1,0 +1,100 @@
+"""Parquet, through arro3, which the program also does without."""
+
+import base64
+import datetime
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.model import Row, Source
+from cfbatch_gui.core.inputs.opening import open_raw, regular_file_size
+from cfbatch_gui.core.inputs.readers.json_values import cell_text, columns_of
+from cfbatch_gui.core.inputs.readers.parquet_process import DecodingError, decoding
+
+MARK = b"PAR1"
+
+
+def read_parquet(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+    """Yield the rows, numbered from 1. Numbers are written shortest, lists and records as JSON, times as ISO 8601.
+
+    `progress` gets rows. Only the columns of `source` are kept; one batch of rows is in memory at a time.
+    """
+    number = 0
+    with _reading(source.path) as (batches, finish):
+        for batch in batches:
+            values = [batch.column(name).to_pylist() for name in source.columns]
+            for cells in zip(*values, strict=True):
+                number += 1
+                yield Row(number, tuple([_cell(cell) for cell in cells]))
+            if progress is not None:
+                progress(number)
+        finish()
+
+
+def parquet_columns(path: Path) -> tuple[str, ...]:
+    """The names of the columns. Raises InputError."""
+    with _reading(path) as (batches, _):
+        return columns_of([dict.fromkeys(batches.schema.names)])
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[tuple[Any, Callable[[], None]]]:
+    """The batches, with their schema, and what is to be called after the last one."""
+    try:
+        from arro3.io import read_ipc_stream
+    except ImportError as exc:
+        raise InputError(
+            f"{path.name} is a Parquet file, and the part that reads those is not installed. "
+            "Install cfbatch-gui[parquet], or export the table as CSV or JSON Lines.",
+            detail=str(exc),
+        ) from exc
+    _check_frame(path)
+    try:
+        with decoding(path) as decoded:
+            try:
+                batches = read_ipc_stream(decoded.stream)
+            except Exception:
+                decoded.finish()  # knows more
+                raise
+            yield batches, decoded.finish
+    except (GeneratorExit, KeyboardInterrupt, SystemExit, InputError):
+        raise
+    except DecodingError as exc:
+        raise _damaged(path, str(exc)) from exc
+    except BaseException as exc:
+        # The library's own bug-catcher is no Exception; a file that it cannot read must not end the program.
+        if isinstance(exc, Exception) and not type(exc).__module__.startswith(("arro3", "builtins")):
+            raise
+        raise _damaged(path, f"{type(exc).__name__}: {exc}") from exc
+
+
+def _check_frame(path: Path) -> None:
+    """The mark stands at both ends, and the directory between has a length that fits."""
+    size = regular_file_size(path)
+    with open_raw(path) as file:
+        is_whole = size >= 12 and file.read(4) == MARK
+        file.seek(max(0, size - 8))
+        length, mark = int.from_bytes(file.read(4), "little"), file.read(4)
+    if not (is_whole and mark == MARK and length <= size - 12):
+        raise _damaged(path, f"directory of {length:,} bytes in {size:,}")
+
+
+def _damaged(path: Path, detail: str) -> InputError:
+    return InputError(f"{path.name} is damaged or incomplete. Write it again, and choose that file.", detail=detail)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, str | int | float) or value is None:
+        return cell_text(repr(value) if isinstance(value, float) else value)
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        try:
+            return cell_text(value.decode())
+        except UnicodeDecodeError:
+            return base64.b64encode(value).decode()
+    if isinstance(value, list | dict):
+        return cell_text(value)
+    return cell_text(str(value))

@@ -1,0 +1,58 @@
+"""Several columns joined to one text: `{title}. {body}`."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cfbatch_gui.core.inputs.column_names import listed, place_of
+
+_PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Pieces of text as they stand, and places of columns (from 0) between them."""
+
+    pieces: tuple[str | int, ...]
+
+    def render(self, cells: Sequence[str]) -> str:
+        """The text for one row; "" when every column in it is empty, whatever stands between them."""
+        values = [cells[piece] if isinstance(piece, int) else piece for piece in self.pieces]
+        if not any(value.strip() for value, piece in zip(values, self.pieces, strict=True) if isinstance(piece, int)):
+            return ""
+        return "".join(values)
+
+    @property
+    def columns(self) -> frozenset[int]:
+        """The places of the columns it uses."""
+        return frozenset(piece for piece in self.pieces if isinstance(piece, int))
+
+
+def read_template(text: str, columns: Sequence[str]) -> Template | str:
+    """Read `{column}` with `{{` and `}}` for braces; or return the sentence that says what is wrong with it.
+
+    A column is found by its exact name, else whatever its case. `\\n` and `\\t` are a line break and a tab.
+    """
+    pieces: list[str | int] = []
+    end = 0
+    for found in _PIECE.finditer(text):
+        pieces.append(_plain(text[end : found.start()]))
+        end = found.end()
+        if found[0] in ("{{", "}}"):
+            pieces.append(found[0][0])
+        elif found[1] is None:
+            return f"The template has a single “{found[0]}”. Write “{found[0] * 2}” for the sign itself."
+        else:
+            place = place_of(found[1], columns)
+            if place is None:
+                return f"There is no column “{found[1]}” for the template. The columns are {listed(columns)}."
+            pieces.append(place)
+    pieces.append(_plain(text[end:]))
+    template = Template(tuple(piece for piece in pieces if piece != ""))
+    if not template.columns:
+        return "The template names no column. Write a column's name in braces, such as {title}."
+    return template
+
+
+def _plain(text: str) -> str:
+    return text.replace("\\n", "\n").replace("\\t", "\t")

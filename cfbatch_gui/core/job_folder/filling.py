@@ -1,0 +1,147 @@
+"""From what a file holds to `data.db`."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cfbatch_gui.core.files import flush_to_disk, own_file_writer
+from cfbatch_gui.core.inputs.items import TextBlock, read_items, read_text_blocks
+from cfbatch_gui.core.inputs.model import Layout, Mapping, Source
+from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.flushing import flushed_early
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.loading import Loading
+from cfbatch_gui.core.job_folder.packed_texts import TextPacker
+from cfbatch_gui.core.job_folder.row_cells import ROW_FORM, cells_sql
+from cfbatch_gui.core.unfinished import noted
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What a file came to."""
+
+    rows: int
+    queries: int
+    texts: int  # items: texts, or pairs of query and context
+    problems: int
+    repeated_texts: int = 0  # items that are not sent, for an earlier one has the same text (and query)
+    repeated_ids: int = 0  # items whose id an earlier one has too; they are sent
+
+
+_FAST = (
+    "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -8000;"
+)
+
+
+def fill(
+    folder: JobFolder,
+    source: Source,
+    mapping: Mapping,
+    second: Source | None = None,
+    *,
+    progress: Progress | None = None,
+    check: Callable[[], object] = lambda: None,
+) -> Filled:
+    """Read the whole file into a new `data.db`; an old one is replaced only by a whole new one.
+
+    Raises InputError, DiskFull, whatever `progress` raises to stop the work, and `check`, which is called when all is
+    read, to keep the old one.
+    """
+    folder.create()
+    fresh = folder.path / "data.new.db"
+    with noted(fresh, fresh.with_name(f"{fresh.name}-journal")):
+        schema.create(fresh, indexed=False, size=source.size + (second.size if second else 0))
+        try:
+            texts = folder.new_texts()
+            with (
+                own_file_writer(texts) as stream,
+                flushed_early(Path(stream.name), fresh) as written,
+                schema.opened(fresh) as database,
+            ):
+                # The file is not in use until it is renamed: a crash costs nothing, so speed may win.
+                database.executescript(_FAST)
+                with schema.transaction(database):
+                    packer = TextPacker(database, stream, written)
+                    loading = Loading(database, packer, mapping)
+                    _read(loading, source, mapping, second, progress)
+                    filled = _finish(database, loading, source, mapping, second)
+                    packer.note(texts.name)
+            flush_to_disk(fresh)
+            try:
+                check()
+            except BaseException:
+                texts.unlink(missing_ok=True)
+                raise
+            fresh.replace(folder.data)
+            folder.remove_other_texts(texts)
+        finally:
+            fresh.unlink(missing_ok=True)
+    return filled
+
+
+def _read(loading: Loading, source: Source, mapping: Mapping, second: Source | None, progress: Progress | None) -> None:
+    if mapping.layout is Layout.TEXTS and mapping.split is None:
+        for found in read_text_blocks(source, mapping, progress=progress, on_row=loading.keep_row):
+            if isinstance(found, TextBlock):
+                loading.add_block(found)
+            else:
+                loading.add(found)
+    else:
+        for item in read_items(source, mapping, second, progress=progress, on_row=loading.keep_row):
+            loading.add(item)
+
+
+def _finish(
+    database: sqlite3.Connection, loading: Loading, source: Source, mapping: Mapping, second: Source | None
+) -> Filled:
+    repeated, repeated_ids = loading.finish()
+    filled = Filled(loading.rows, loading.queries, loading.items, loading.problems, repeated, repeated_ids)
+    # Candidates are pairs like any others once their texts are found.
+    is_pairs = mapping.layout is Layout.CANDIDATES
+    for name, value in {
+        "columns": source.columns,
+        "roles": mapping.roles,
+        "second_columns": second.columns if second else (),
+        "second_roles": mapping.second_roles,
+        "layout": Layout.LONG if is_pairs else mapping.layout,
+        "rows": filled.rows,
+        "repeated_ids": filled.repeated_ids,
+        schema.ITEMS_ARE_TEXTS: mapping.layout is Layout.TEXTS,
+    }.items():
+        schema.put_fact(database, name, value)
+    if loading.form and None not in loading.form:
+        schema.put_fact(database, ROW_FORM, loading.form)
+    schema.create_indexes(database, has_queries=filled.queries > 0)
+    return filled
+
+
+@dataclass(frozen=True, slots=True)
+class StoredProblem:
+    """A row that is not sent, with its original cells."""
+
+    file: int
+    row: int
+    kind: str
+    reason: str
+    cells: tuple[str, ...]
+
+
+def problems(folder: JobFolder, *, kind: str = "", limit: int = -1) -> tuple[StoredProblem, ...]:
+    """The rows that are left out, in the order of the file."""
+    with folder.open(read_only=True) as database:
+        return tuple(_problems(database, kind, limit))
+
+
+def _problems(database: sqlite3.Connection, kind: str, limit: int) -> Iterator[StoredProblem]:
+    found = database.execute(
+        f"SELECT p.file, p.row, p.kind, p.reason, {cells_sql()} FROM problems p"  # noqa: S608 - constants
+        " LEFT JOIN source_rows f USING(file, row) LEFT JOIN items i USING(item_no) LEFT JOIN texts t USING(text_no)"
+        " WHERE ? IN ('', p.kind) ORDER BY p.file, p.row, p.problem_no LIMIT ?",
+        (kind, limit),
+    )
+    for file, row, found_kind, reason, cells in found:
+        yield StoredProblem(file, row, found_kind, reason, tuple(json.loads(cells)) if cells else ())

@@ -1,0 +1,106 @@
+"""Where things stand in a job's folder, and the draft that is kept there."""
+
+import gzip
+import secrets
+import shutil
+import sqlite3
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from cfbatch_gui.core.files import write_atomically, write_own_file
+from cfbatch_gui.core.inputs.model import Mapping, ReadOptions
+from cfbatch_gui.core.job_folder import schema
+
+
+class SavedDraft(msgspec.Struct, frozen=True):
+    """The file, how it is read and what its columns are for, as it is kept in `draft.json`."""
+
+    path: str
+    options: ReadOptions
+    mapping: Mapping
+    second_path: str = ""
+    second_options: ReadOptions = ReadOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class JobFolder:
+    """The places in one job's folder. Making the value touches nothing on disk."""
+
+    path: Path
+
+    @property
+    def data(self) -> Path:
+        """The SQLite file; see schema.py."""
+        return self.path / "data.db"
+
+    @property
+    def vectors(self) -> Path:
+        """float32 (items, dimension), NumPy format; there once the first answer with vectors is stored."""
+        return self.path / "vectors.npy"
+
+    @property
+    def map(self) -> Path:
+        """Where the texts stand on the map by neighbours; can be made anew from the vectors."""
+        return self.path / "map.npz"
+
+    @property
+    def manifest(self) -> Path:
+        """The job as it was filled and planned, as JSON."""
+        return self.path / "job.json"
+
+    def body(self, batch: int) -> Path:
+        """The exact bytes of a batch, from before it is sent until its answer is stored."""
+        return self.path / "bodies" / f"{batch:04}.json"
+
+    def reply(self, batch: int) -> Path:
+        """The raw answer of a batch, gzip."""
+        return self.path / "replies" / f"{batch:04}.json.gz"
+
+    def new_texts(self) -> Path:
+        """A place for the texts of a `data.db` that is being made; each has a file of its own, see packed_texts.py."""
+        return self.path / f"texts-{secrets.token_hex(4)}.json"
+
+    def remove_other_texts(self, kept: Path) -> None:
+        """Remove the files of texts that belong to an earlier `data.db`."""
+        for path in self.path.glob("texts-*.json"):
+            if path != kept:
+                with suppress(OSError):
+                    path.unlink()
+
+    def create(self) -> None:
+        """Make the folder."""
+        for name in ("bodies", "replies"):
+            (self.path / name).mkdir(parents=True, exist_ok=True)
+
+    def write(self, path: Path, data: bytes) -> None:
+        """A body or a reply, whole or not at all; a backup brings no empty folders back. Raises DiskFull, DataError."""
+        with suppress(OSError):  # said by the writing
+            path.parent.mkdir(exist_ok=True)
+        write_own_file(path, data)
+
+    def delete(self) -> None:
+        """Remove the folder and all in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def open(self, *, read_only: bool = False) -> AbstractContextManager[sqlite3.Connection]:
+        """A connection to the data for one piece of work."""
+        return schema.opened(self.data, read_only=read_only)
+
+    def save_draft(self, draft: SavedDraft) -> None:
+        """Keep how the file is read."""
+        self.create()
+        write_atomically(self.path / "draft.json", msgspec.json.encode(draft))
+
+    def draft(self) -> SavedDraft | None:
+        """How the file is read, None before a file is chosen."""
+        path = self.path / "draft.json"
+        if not path.exists():
+            return None
+        return msgspec.json.decode(path.read_bytes(), type=SavedDraft)
+
+    def read_reply(self, batch: int) -> bytes:
+        """The raw answer, as it came."""
+        return gzip.decompress(self.reply(batch).read_bytes())

@@ -1,0 +1,210 @@
+"""What is read from a file, numbered and written to the tables of `data.db`."""
+
+import sqlite3
+from array import array
+from itertools import repeat
+
+import msgspec
+
+from cfbatch_gui.core.inputs.items import Item, TextBlock
+from cfbatch_gui.core.inputs.model import Context, Layout, Mapping, Query, Row, Text
+from cfbatch_gui.core.inputs.splitting import split_text
+from cfbatch_gui.core.job_folder.inserts import Inserts
+from cfbatch_gui.core.job_folder.packed_texts import TextPacker
+from cfbatch_gui.core.job_folder.repeats import Fingerprints, store_repeats
+from cfbatch_gui.core.job_folder.row_cells import form_of
+from cfbatch_gui.core.workers_ai.estimate import tokens_upper
+
+_encode = msgspec.json.Encoder().encode
+_BLOCK = 4_000  # rows that are written at a time
+_BLOCK_LETTERS = 1_000_000  # characters of texts that are packed at a time
+_WHOLE = ((0, 0),)
+_ITEMS_OF_TEXTS = """
+INSERT INTO items(item_no, text_no, position) SELECT text_no, text_no, 1 FROM texts WHERE text_no > ? AND text_no <= ?
+"""
+
+
+class Loading:
+    """One run over the items; the numbers that rows get are counted here, and rows are written in blocks."""
+
+    def __init__(self, database: sqlite3.Connection, packer: TextPacker, mapping: Mapping) -> None:
+        self._database, self._packer = database, packer
+        self._layout, self._split = mapping.layout, mapping.split
+        self._query_numbers: dict[str, int] = {}
+        self._contexts_of = array("q", [0])  # by query number
+        self.rows = self.items = self.problems = 0
+        self._texts = self._items_of_texts = 0
+        self._is_in_blocks = False
+        self._same_texts, self._same_ids = Fingerprints(), Fingerprints()
+        self._shared: list[int] = []  # numbers of the texts that every query gets
+        self._shared_spans: dict[int, tuple[tuple[int, int], ...]] = {}
+        self._hashes: dict[int, int] = {}  # of shared texts, by their number
+        self._unpacked: list[str] = []
+        self._unpacked_letters = 0
+        # What a template makes, or a part of a text, is no cell; with queries the rows are stored as they stand.
+        is_plain = mapping.layout is Layout.TEXTS and not mapping.template and mapping.split is None
+        self.form = form_of(mapping.roles) if is_plain else [None] * len(mapping.roles)
+        four = "(?, ?, ?, ?)"
+        self._new_rows = Inserts(database, "INSERT OR REPLACE INTO source_rows", "(?, ?, ?)")
+        self._new_queries = Inserts(database, "INSERT INTO queries", four)
+        self._new_texts = Inserts(database, "INSERT INTO texts", "(?, ?, ?, ?, ?, ?)")
+        self._new_unlabelled = Inserts(database, "INSERT INTO texts", "(?, ?, ?, '', 1, ?)")  # of texts in blocks
+        self._new_items = Inserts(database, "INSERT INTO items(item_no, query_no, text_no, position)", four)
+        self._new_parts = Inserts(database, "INSERT INTO parts(item_no, part, start, stop)", four)
+        self._new_problems = Inserts(database, "INSERT INTO problems(file, row, kind, reason)", four)
+        self._all_new = (
+            self._new_rows,
+            self._new_queries,
+            self._new_texts,
+            self._new_unlabelled,
+            self._new_items,
+            self._new_parts,
+            self._new_problems,
+        )
+
+    @property
+    def queries(self) -> int:
+        """Different queries so far."""
+        return len(self._query_numbers)
+
+    def finish(self) -> tuple[int, int]:
+        """Write what is left; how many items, and how many ids, an earlier one has too."""
+        self._write_all()
+        return store_repeats(self._database, self._same_texts), self._same_ids.count_repeated()
+
+    def keep_row(self, file: int, row: Row) -> None:
+        """Keep a row as it stands."""
+        if file == 1:
+            self.rows += 1
+        self._new_rows.add(file, row.number, _encode(row.cells).decode())
+        if len(self._new_rows) >= _BLOCK:
+            self.write()
+
+    def add_block(self, found: TextBlock) -> None:
+        """Keep rows and their texts, which are not split."""
+        count, first = len(found.texts), self._texts + 1
+        self.rows += count
+        self._keep_other_cells(found)
+        self._is_in_blocks = True
+        size = self._packer.add(found.texts)
+        columns = range(first, first + count), repeat("") if found.ids is None else found.ids, found.texts
+        if found.labels is None:
+            self._new_unlabelled.add_columns(*columns, found.block.numbers)
+        else:
+            self._new_texts.add_columns(*columns, found.labels, repeat(1), found.block.numbers)
+        self._texts += count
+        self.items += count
+        self._same_texts.extend(map(hash, found.texts))
+        if found.ids is not None:
+            self._same_ids.extend(map(hash, found.ids if all(found.ids) else filter(None, found.ids)))
+        if size >= _BLOCK_LETTERS:  # few texts, but long ones
+            self._write_all()
+        else:
+            self.write()
+            self._add_items_of_texts()
+
+    def _add_items_of_texts(self) -> None:
+        """Of texts in blocks each is an item, with the same number: SQLite can see to that alone."""
+        last = self._new_texts.written + self._new_unlabelled.written
+        if last > self._items_of_texts:
+            self._database.execute(_ITEMS_OF_TEXTS, (self._items_of_texts, last))
+            self._items_of_texts = last
+
+    def _keep_other_cells(self, found: TextBlock) -> None:
+        if None not in self.form:
+            return
+        columns = zip(*found.block.rows, strict=True)
+        kept = (cells if form is None else repeat(form) for cells, form in zip(columns, self.form, strict=True))
+        cells = zip(*kept, strict=False)
+        self._new_rows.add_columns(repeat(1), found.block.numbers, map(bytes.decode, map(_encode, cells)))
+
+    def add(self, item: Item) -> None:
+        """Keep one item, or what it is that cannot be sent."""
+        kind = type(item)
+        if kind is Text:
+            self._add_whole(item)  # type: ignore[arg-type]
+        elif kind is Query:
+            self._add_query(item)  # type: ignore[arg-type]
+        elif kind is Context:
+            self._shared.append(self._add_text(item, file=2))  # type: ignore[arg-type]
+            self._hashes[self._texts] = hash(item.text)  # type: ignore[union-attr]
+        else:
+            self.problems += 1
+            self._new_problems.add(item.file, item.row, item.kind, item.reason)  # type: ignore[union-attr]
+
+    def write(self) -> None:
+        """Write most of what was kept."""
+        self._pack()
+        for new in self._all_new:
+            new.write()
+
+    def _write_all(self) -> None:
+        self._pack()
+        for new in self._all_new:
+            new.write_all()
+        if self._is_in_blocks:
+            self._add_items_of_texts()
+
+    def _pack(self) -> None:
+        if self._unpacked:
+            self._packer.add(self._unpacked)
+            self._unpacked.clear()
+            self._unpacked_letters = 0
+
+    def _add_whole(self, text: Text) -> None:
+        spans = self._spans(text.text)
+        if len(spans) == 1:
+            self._add_item(None, self._add_text(text, file=1), 1, hash(text.text), text)
+            return
+        for part, (start, stop) in enumerate(spans, 1):
+            piece = Text(text.row, text.text[start:stop], text.id, text.label)
+            self._new_parts.add(self.items + 1, part, start, stop)
+            self._add_item(None, self._add_text(piece, file=1), 1, hash(piece.text), piece if part == 1 else None)
+
+    def _add_query(self, query: Query) -> None:
+        number = self._query_numbers.get(query.key)
+        if number is None:
+            number = self._query_numbers[query.key] = len(self._query_numbers) + 1
+            self._contexts_of.append(0)
+            self._new_queries.add(number, query.id, query.text, query.row)
+        elif self._layout is Layout.SHARED:
+            return  # the same query twice would pair it with every context twice
+        for text_no in self._shared:
+            self._add_pair(number, text_no, self._hashes[text_no], None)
+            if len(self._new_items) >= _BLOCK:
+                self.write()
+        for context in query.contexts:
+            self._add_pair(number, self._add_text(context, file=1), hash(context.text), context)
+
+    def _add_pair(self, query_no: int, text_no: int, text_hash: int, context: Context | None) -> None:
+        self._contexts_of[query_no] += 1
+        self._add_item(query_no, text_no, self._contexts_of[query_no], hash((query_no, text_hash)), context)
+        spans = self._spans(context.text) if context else self._shared_spans.get(text_no, _WHOLE)
+        if len(spans) > 1:
+            for part, (start, stop) in enumerate(spans, 1):
+                self._new_parts.add(self.items, part, start, stop)
+
+    def _add_text(self, text: Text | Context, *, file: int) -> int:
+        self._texts += 1
+        self._new_texts.add(self._texts, text.id, text.text, text.label, file, text.row)
+        self._unpacked.append(text.text)
+        self._unpacked_letters += len(text.text)
+        if self._unpacked_letters >= _BLOCK_LETTERS:
+            self._write_all()
+        if file == 2 and self._split and len(spans := self._spans(text.text)) > 1:
+            self._shared_spans[self._texts] = spans
+        return self._texts
+
+    def _add_item(
+        self, query_no: int | None, text_no: int, position: int, text_hash: int, named: Text | Context | None
+    ) -> None:
+        self.items += 1
+        self._new_items.add(self.items, query_no, text_no, position)
+        self._same_texts.add(text_hash)
+        if named is not None and named.id:
+            self._same_ids.add(hash((query_no, named.id)))
+
+    def _spans(self, text: str) -> tuple[tuple[int, int], ...]:
+        if self._split is None or len(text) <= self._split.tokens:
+            return _WHOLE
+        return split_text(text, self._split.tokens, self._split.overlap, tokens_upper)

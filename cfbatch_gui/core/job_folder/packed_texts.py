@@ -1,0 +1,196 @@
+"""The texts of a job as they go into bodies: JSON in one file, one after the other, and how long each is.
+
+Planning needs the lengths and no text; packing copies bytes. `data.db` knows the file by its name and size: without
+it, as in jobs of older programs, texts are written out anew from their table.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.job_folder.schema import fact, put_fact
+from cfbatch_gui.core.workers_ai.token_counts import count_tokens
+
+FACT = "packed_texts"  # name and size of the file
+_encode = msgspec.json.Encoder().encode
+_NUMBER = np.dtype("<u4")
+_BLOCKS = """
+SELECT first, start, sizes FROM packed
+WHERE first < ? AND first >= coalesce((SELECT max(first) FROM packed WHERE first <= ?), 1) ORDER BY first
+"""
+_QUOTE = ord('"')
+
+
+class TextPacker:
+    """Texts in the order of their numbers, from 1. What `database` gets is in the caller's transaction."""
+
+    def __init__(
+        self, database: sqlite3.Connection, stream: BinaryIO, written: Callable[[int], None] = lambda position: None
+    ) -> None:
+        """`written` is told how long the file is by then."""
+        self._database, self._stream, self._written = database, stream, written
+        self._position, self._count = 0, 0
+
+    def add(self, texts: Sequence[str]) -> int:
+        """Write a block of texts; returns how many bytes they came to."""
+        encoded = list(map(_encode, texts))
+        _keep_lengths(self._database, self._count + 1, self._position, texts, encoded)
+        self._count += len(texts)
+        size = self._stream.write(b",".join((*encoded, b"")))
+        self._position += size
+        self._written(self._position)
+        return size
+
+    def note(self, name: str) -> None:
+        """Tell the data that the file will be there under this name."""
+        put_fact(self._database, FACT, [name, self._position])
+
+
+def _keep_lengths(
+    database: sqlite3.Connection, first: int, start: int | None, texts: Sequence[str], encoded: Sequence[bytes]
+) -> None:
+    sizes = np.fromiter(map(len, encoded), _NUMBER, len(encoded))
+    upper, lower = count_tokens(texts)
+    database.execute(
+        "INSERT INTO packed VALUES(?, ?, ?, ?, ?)",
+        (first, start, sizes.tobytes(), upper.astype(_NUMBER).tobytes(), lower.astype(_NUMBER).tobytes()),
+    )
+
+
+class TextsOfTable:
+    """The same without the file: texts are read from their table, and written out."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+
+    def prepare(self, first: int, stop: int, *, is_all: bool) -> None:
+        """There is nothing to be found out."""
+
+    def joined(self, first: int, count: int) -> memoryview:
+        """So many texts from the number `first` on, as JSON with commas between."""
+        return memoryview(b",".join(self._read(first, count)))
+
+    def cut(self, joined: memoryview, first: int, count: int) -> list[memoryview]:
+        """What `joined` gave, text by text."""
+        sizes = list(map(len, self._read(first, count)))
+        starts = accumulate((size + 1 for size in sizes), initial=0)
+        return [joined[start : start + size] for start, size in zip(starts, sizes, strict=False)]
+
+    def _read(self, first: int, count: int) -> list[bytes]:
+        rows = self._database.execute(
+            "SELECT text FROM texts WHERE text_no BETWEEN ? AND ? ORDER BY text_no", (first, first + count - 1)
+        )
+        return [_encode(text) for (text,) in rows]
+
+
+class PackedTexts:
+    """The file of texts, open for reading."""
+
+    def __init__(self, database: sqlite3.Connection, stream: BinaryIO) -> None:
+        self._database, self._stream = database, stream
+        self._first, self._starts, self._sizes = 1, np.empty(0, np.int64), np.empty(0, _NUMBER)
+        self._data, self._data_start = memoryview(b""), 0
+
+    def prepare(self, first: int, stop: int, *, is_all: bool) -> None:
+        """Find out where the texts with numbers from `first` to before `stop` stand; of others nothing may be asked.
+
+        With `is_all` they are all asked for next, and so read at once.
+        """
+        blocks = self._database.execute(_BLOCKS, (stop, first)).fetchall()
+        self._first = blocks[0][0]
+        self._sizes = np.frombuffer(b"".join([block[2] for block in blocks]), _NUMBER)
+        ends = np.cumsum(self._sizes + 1, dtype=np.int64)  # each with a comma
+        self._starts = blocks[0][1] + ends - (self._sizes + 1)
+        if is_all:
+            self._read(first, stop - first)
+
+    def _read(self, first: int, count: int) -> None:
+        start, stop = self._extent(first, count)
+        self._stream.seek(start)
+        self._data, self._data_start = memoryview(self._stream.read(stop - start)), start
+
+    def joined(self, first: int, count: int) -> memoryview | None:
+        """So many texts from the number `first` on, as JSON with commas between; None when the file is not as noted."""
+        start, stop = self._extent(first, count)
+        if not self._data_start <= start <= stop <= self._data_start + len(self._data):
+            self._read(first, count)
+        data = self._data[start - self._data_start : stop - self._data_start]
+        is_whole = len(data) == stop - start and data[0] == _QUOTE and data[-1] == _QUOTE
+        return data if is_whole else None
+
+    def cut(self, joined: memoryview, first: int, count: int) -> list[memoryview]:
+        """What `joined` gave, text by text."""
+        place = first - self._first
+        starts = (self._starts[place : place + count] - self._starts[place]).tolist()
+        sizes = self._sizes[place : place + count].tolist()
+        return [joined[start : start + size] for start, size in zip(starts, sizes, strict=True)]
+
+    def _extent(self, first: int, count: int) -> tuple[int, int]:
+        place = first - self._first
+        last = place + count - 1
+        return int(self._starts[place]), int(self._starts[last]) + int(self._sizes[last])
+
+
+@contextmanager
+def open_texts(folder: Path, database: sqlite3.Connection) -> Iterator[PackedTexts | TextsOfTable]:
+    """The texts of a job, from their file, or else, as in older jobs, from their table."""
+    noted = fact(database, FACT)
+    name, size = noted if isinstance(noted, list) and len(noted) == 2 else ("", 0)
+    path = folder / Path(str(name)).name
+    if not name or not _has_size(path, size):
+        yield TextsOfTable(database)
+        return
+    with path.open("rb", buffering=0) as stream:
+        yield PackedTexts(database, cast(BinaryIO, stream))
+
+
+def _has_size(path: Path, size: int) -> bool:
+    try:
+        return path.stat().st_size == size
+    except OSError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """Of each text, at the place of its number - 1: bytes as JSON, and tokens by both estimates. uint32 (n,)."""
+
+    sizes: NDArray[np.uint32]
+    upper: NDArray[np.uint32]
+    lower: NDArray[np.uint32]
+
+
+def read_lengths(database: sqlite3.Connection) -> Lengths:
+    """The lengths of all texts; where they are not known yet they are found and kept, which reads every text."""
+    (last,) = database.execute("SELECT coalesce(max(text_no), 0) FROM texts").fetchone()
+    found = database.execute("SELECT first, sizes, upper, lower FROM packed ORDER BY first").fetchall()
+    known = found[-1][0] - 1 + len(found[-1][1]) // _NUMBER.itemsize if found else 0
+    if known < last:
+        database.execute("DELETE FROM packed")
+        database.execute("DELETE FROM facts WHERE name = ?", (FACT,))
+        _find_lengths(database)
+        return read_lengths(database)
+    return Lengths(*(np.frombuffer(b"".join(row[place] for row in found), _NUMBER) for place in (1, 2, 3)))
+
+
+_BLOCK = 2_000
+
+
+def _find_lengths(database: sqlite3.Connection) -> None:
+    first = 1
+    while block := database.execute(
+        "SELECT text_no, text FROM texts WHERE text_no >= ? ORDER BY text_no LIMIT ?", (first, _BLOCK)
+    ).fetchall():
+        texts = [""] * (block[-1][0] - first + 1)  # a number that has no text is nobody's
+        for number, text in block:
+            texts[number - first] = text
+        _keep_lengths(database, first, None, texts, list(map(_encode, texts)))
+        first += len(texts)

@@ -1,0 +1,177 @@
+"""The tables of `data.db`.
+
+An *item* is what comes back with one score or one vector: a text, or a query with one context. Items are numbered
+from 1 in the order of the input; texts that are shared by several queries are stored once.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cfbatch_gui.core.errors import DataError, DiskFull
+from cfbatch_gui.core.job_folder.row_cells import row_cells
+
+VERSION = 3
+ITEMS_ARE_TEXTS = "items_are_texts"  # the fact that every text is an item with its number, from 1 without a gap
+
+TABLES = """
+CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE source_rows(file INTEGER, row INTEGER, cells TEXT NOT NULL, PRIMARY KEY(file, row)) WITHOUT ROWID;
+CREATE TABLE queries(query_no INTEGER PRIMARY KEY, query_id TEXT NOT NULL, text TEXT NOT NULL, row INTEGER NOT NULL);
+CREATE TABLE texts(
+    text_no INTEGER PRIMARY KEY, text_id TEXT NOT NULL, text TEXT NOT NULL, label TEXT NOT NULL,
+    file INTEGER NOT NULL, row INTEGER NOT NULL);
+CREATE TABLE items(
+    item_no INTEGER PRIMARY KEY, query_no INTEGER, text_no INTEGER NOT NULL,
+    position INTEGER NOT NULL,                    -- place among the contexts of its query, from 1; the rank before
+    request_no INTEGER, request_position INTEGER, -- NULL: not sent
+    score REAL);
+CREATE TABLE requests(
+    request_no INTEGER PRIMARY KEY, reference TEXT NOT NULL UNIQUE, batch INTEGER NOT NULL,
+    position INTEGER NOT NULL,                    -- index in requests[], from 0
+    state TEXT NOT NULL DEFAULT 'waiting',        -- waiting, done, failed
+    error TEXT NOT NULL DEFAULT '');
+CREATE TABLE problems(
+    problem_no INTEGER PRIMARY KEY, file INTEGER NOT NULL, row INTEGER NOT NULL,
+    kind TEXT NOT NULL, reason TEXT NOT NULL,
+    item_no INTEGER);                             -- set when planning left out an item, NULL when reading did
+"""
+
+# Since version 2. A repeated item is not sent: it shares the place of the first, and so its answer. An item with parts
+# is not sent as a whole: each part has a place of its own, and its score is that of the best. Of texts that become
+# vectors each part is an item with that part as its text; it then has one row here, without a place.
+_SINCE_2 = """
+CREATE TABLE IF NOT EXISTS repeats(item_no INTEGER PRIMARY KEY, first INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS parts(
+    item_no INTEGER NOT NULL, part INTEGER NOT NULL,  -- from 1
+    start INTEGER NOT NULL, stop INTEGER NOT NULL,    -- characters of the whole text
+    request_no INTEGER, request_position INTEGER, score REAL,
+    PRIMARY KEY(item_no, part)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS repeats_of_first ON repeats(first);
+CREATE INDEX IF NOT EXISTS parts_of_request ON parts(request_no, request_position);
+"""
+
+# Since version 3. `source_rows` holds no cell that is in `texts` as it stands; see row_cells.py.
+_SINCE_3 = """
+-- The lengths of texts in blocks, in order: uint32 of each; see packed_texts.py.
+CREATE TABLE IF NOT EXISTS packed(
+    first INTEGER PRIMARY KEY,                        -- number of the first text
+    start INTEGER,                                    -- its place in the file of texts, NULL: it is not there
+    sizes BLOB NOT NULL, upper BLOB NOT NULL, lower BLOB NOT NULL);
+-- Texts of a request that follow one another in `texts`. A request has all of its texts here, or none.
+CREATE TABLE IF NOT EXISTS runs(
+    request_no INTEGER NOT NULL, position INTEGER NOT NULL, first_text INTEGER NOT NULL, texts INTEGER NOT NULL,
+    PRIMARY KEY(request_no, position)) WITHOUT ROWID;
+"""
+
+LATER_TABLES = f"{_SINCE_2} {_SINCE_3}"
+
+INDEX_OF_REQUESTS = "CREATE INDEX IF NOT EXISTS items_of_request ON items(request_no, request_position);"
+_INDEX_OF_QUERIES = "CREATE INDEX IF NOT EXISTS items_of_query ON items(query_no, position);"
+_INDEXES = (
+    _INDEX_OF_QUERIES,
+    "CREATE INDEX IF NOT EXISTS requests_of_batch ON requests(batch, position);",
+    "CREATE INDEX IF NOT EXISTS problems_of_item ON problems(item_no) WHERE item_no IS NOT NULL;",
+)
+
+
+_LARGE = 16_000_000  # bytes of texts
+_PAGE, _LARGE_PAGE = 4_096, 32_768  # bytes
+
+
+def create(path: Path, *, indexed: bool = True, size: int = 0) -> None:
+    """Make an empty `data.db`, in place of one that may be there; `size` is about how many bytes of texts it will get.
+
+    Who fills it at once is faster without indexes, and makes them at the end with `create_indexes`.
+    """
+    path.unlink(missing_ok=True)
+    tables = f"{TABLES} {LATER_TABLES} {' '.join((*_INDEXES, INDEX_OF_REQUESTS)) if indexed else ''}"
+    with opened(path, must_exist=False) as database:
+        # With larger pages many texts take a third less time; few would take many times the room.
+        database.execute(f"PRAGMA page_size = {_LARGE_PAGE if size > _LARGE else _PAGE}")
+        database.executescript(f"BEGIN; {tables} PRAGMA user_version = {VERSION}; COMMIT;")
+
+
+def create_indexes(database: sqlite3.Connection, *, has_queries: bool) -> None:
+    """Make what `create` has left out, but for the index of requests, which planning makes; in a transaction or not.
+
+    Texts without queries have no use for an index by them.
+    """
+    for statement in _INDEXES:
+        if has_queries or statement is not _INDEX_OF_QUERIES:
+            database.execute(statement)
+
+
+@contextmanager
+def opened(path: Path, *, read_only: bool = False, must_exist: bool = True) -> Iterator[sqlite3.Connection]:
+    """One connection for one piece of work, in autocommit mode; use `transaction` for what belongs together.
+
+    Raises DataError when the file is missing, damaged or newer than this program, and DiskFull.
+    """
+    if must_exist and not path.exists():
+        raise DataError("This job's data is missing from its folder.", detail=str(path))
+    address = f"{path.resolve().as_uri()}?mode={'rw' if read_only else 'rwc'}"
+    try:
+        database = sqlite3.connect(address, uri=True, timeout=30.0, isolation_level=None)
+        try:
+            if must_exist:
+                _check_version(database, path)
+            if read_only:
+                # Not SQLite's own "ro": that cannot roll back what a crash has left half written.
+                database.execute("PRAGMA query_only = ON")
+            database.create_function("row_cells", 4, row_cells, deterministic=True)
+            yield database
+        finally:
+            database.close()
+    except sqlite3.DatabaseError as error:
+        raise translated(error, path) from error
+
+
+@contextmanager
+def transaction(database: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing."""
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+        raise
+    database.execute("COMMIT")
+
+
+def translated(error: sqlite3.Error, path: Path) -> DataError:
+    """The user's sentence for what SQLite says."""
+    detail = f"{path.name}: {error}"
+    if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL or "disk is full" in str(error):
+        return DiskFull("The disk is full. Nothing was lost; free some space and try again.", detail=detail)
+    if isinstance(error, sqlite3.OperationalError):
+        return DataError(
+            "The program's data could not be read or written. Is the disk full or read-only?", detail=detail
+        )
+    return DataError("This job's data is damaged.", detail=detail)
+
+
+def put_fact(database: sqlite3.Connection, name: str, value: object) -> None:
+    """Store a small JSON value under a name."""
+    database.execute("INSERT OR REPLACE INTO facts VALUES(?, ?)", (name, json.dumps(value, ensure_ascii=False)))
+
+
+def fact(database: sqlite3.Connection, name: str, default: object = None) -> object:
+    """A value stored by `put_fact`."""
+    found = database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+    return json.loads(found[0]) if found else default
+
+
+def _check_version(database: sqlite3.Connection, path: Path) -> None:
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    if version > VERSION:
+        raise DataError(
+            "This job was made by a newer version of the program. Update to open it.", detail=f"{path.name}: {version}"
+        )
+    if version < 1:
+        raise DataError("This job's data is damaged.", detail=f"{path.name}: version {version}")
+    if version < VERSION:
+        database.executescript(f"BEGIN IMMEDIATE; {LATER_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")

@@ -1,0 +1,213 @@
+"""A job as code: what this program sends, for a shell, for Python, and for a Worker. A secret is never in it.
+
+Sources: https://developers.cloudflare.com/workers-ai/features/batch-api/rest-api/ and
+https://developers.cloudflare.com/workers-ai/features/batch-api/workers-binding/
+"""
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from string import Template
+
+from cfbatch_gui.core.credentials import Token
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.files import write_atomically
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.packing import bodies_of
+from cfbatch_gui.core.workers_ai.connections import PRACTICE_BASE_URL, Connection, ConnectionKind
+from cfbatch_gui.core.workers_ai.doors import Secrets, door_of
+
+PRACTICE_ADDRESS = "http://127.0.0.1:8787/client/v4"  # where "cfbatch practice serve" listens
+_NO_ID = "the request_id of the answer"
+
+
+class Language(StrEnum):
+    """What the code is written in."""
+
+    CURL = "curl"
+    PYTHON = "python"
+    WORKER = "worker"
+
+
+def secret_variable(connection: Connection) -> str:
+    """The environment variable that the code takes the token or the secret from."""
+    return "SHARED_SECRET" if connection.kind is ConnectionKind.WORKER else "CLOUDFLARE_API_TOKEN"
+
+
+def body_names(count: int) -> tuple[str, ...]:
+    """The names of the files that the code reads, one for each batch or request."""
+    return tuple(f"batch-{number:04}.json" for number in range(1, count + 1))
+
+
+def save_bodies(folder: JobFolder, job: Job, target: Path) -> tuple[Path, ...]:
+    """Write the exact bytes of every batch into a folder. Raises UsageError, ExportError, DiskFull."""
+    if job.attached:
+        raise UsageError("This job was made elsewhere, so what was sent is not here.")
+    batches = job.batches or _planned(folder, job)
+    if not batches:
+        raise UsageError("There is nothing to send yet: choose a file and its columns first.")
+    laid_out = replace(job, batches=batches)
+    paths = tuple(target / name for name in body_names(len(batches)))
+    bodies = bodies_of(folder, laid_out, (batch.number for batch in batches))
+    for path, body in zip(paths, bodies, strict=True):
+        write_atomically(path, body)
+    return paths
+
+
+def as_code(
+    job: Job, connection: Connection, language: Language, *, bodies: Sequence[str] = ("batch-0001.json",)
+) -> str:
+    """The code, which reads `bodies` (see `save_bodies`) from its own folder."""
+    match language:
+        case Language.CURL:
+            return _curl(job, connection, bodies)
+        case Language.PYTHON:
+            return _python(job, connection, bodies)
+        case Language.WORKER:
+            return _worker(job)
+
+
+def _curl(job: Job, connection: Connection, bodies: Sequence[str]) -> str:
+    queued = not job.options.at_once
+    head = [f"curl {shlex.quote(_url(connection, job.model, queued=queued))}"]
+    head += [f'  --header "{name}: {value}"' for name, value in _headers(connection).items()]
+
+    def call(data: str) -> str:
+        return " \\\n".join([*head, f"  --data-binary {data}"]) + "\n"
+
+    lines = [call(f"@{shlex.quote(name)}") for name in bodies]
+    if queued:
+        ids = [batch.request_id for batch in job.batches if batch.request_id] or [_NO_ID]
+        lines.append('# Later, until the answer has "responses":\n')
+        lines += [call(shlex.quote(json.dumps({"request_id": request_id}))) for request_id in ids]
+    return "\n".join(lines)
+
+
+def _python(job: Job, connection: Connection, bodies: Sequence[str]) -> str:
+    queued = not job.options.at_once
+    headers = ",\n".join(
+        f"    {_literal(name)}: f{_literal(_for_python(value))}" for name, value in _headers(connection).items()
+    )
+    return Template(_PYTHON_QUEUED if queued else _PYTHON_AT_ONCE).substitute(
+        url=_literal(_url(connection, job.model, queued=queued)),
+        headers=headers,
+        bodies=", ".join(map(_literal, bodies)) + ("," if len(bodies) == 1 else ""),
+    )
+
+
+def _worker(job: Job) -> str:
+    template = _WORKER_AT_ONCE if job.options.at_once else _WORKER_QUEUED
+    return Template(template).substitute(model=_literal(job.model))
+
+
+def _url(connection: Connection, model: str, *, queued: bool) -> str:
+    return door_of(connection).run_url(model, queued=queued).replace(PRACTICE_BASE_URL, PRACTICE_ADDRESS)
+
+
+def _headers(connection: Connection) -> dict[str, str]:
+    """As the door sends them, with names of variables in the place of secrets."""
+    token = Token(f"${secret_variable(connection)}")
+    gateway = Token("$CF_AIG_TOKEN") if connection.kind is ConnectionKind.GATEWAY else None
+    found = door_of(connection).headers(Secrets(token, gateway))
+    return {"-".join(part.capitalize() for part in name.split("-")): value for name, value in found.items()}
+
+
+def _for_python(value: str) -> str:
+    before, is_variable, name = value.partition("$")
+    return f"{before}{{os.environ['{name}']}}" if is_variable else value
+
+
+def _literal(text: str) -> str:
+    """A text as a literal of Python and of JavaScript."""
+    return json.dumps(text)
+
+
+def _planned(folder: JobFolder, job: Job) -> tuple[Batch, ...]:
+    """The batches of a draft, as it was laid out last."""
+    if not folder.data.exists():
+        return ()
+    with folder.open(read_only=True) as database:
+        rows = database.execute("SELECT batch, count(*) FROM requests GROUP BY batch ORDER BY batch").fetchall()
+    at_once = job.options.at_once
+    return tuple(Batch(job.id, number, BatchState.PLANNED, count, 0, 0, at_once=at_once) for number, count in rows)
+
+
+_PYTHON_HEAD = """\
+import json
+import os
+import time
+import urllib.request
+
+URL = $url
+HEADERS = {
+$headers,
+}
+
+
+def call(body: bytes) -> dict:
+    request = urllib.request.Request(URL, data=body, headers=HEADERS, method="POST")
+    with urllib.request.urlopen(request) as reply:
+        answer = json.load(reply)
+    return answer.get("result", answer)  # a Worker answers without the envelope
+
+
+"""
+
+_PYTHON_QUEUED = (
+    _PYTHON_HEAD
+    + """\
+for name in ($bodies):
+    with open(name, "rb") as stream:
+        queued = call(stream.read())
+    print(name, queued["request_id"], flush=True)  # keep it: it is the only way to the answer
+    answer = queued
+    while "responses" not in answer:
+        time.sleep(5)
+        answer = call(json.dumps({"request_id": queued["request_id"]}).encode())
+    with open(name.replace("batch", "answer"), "w", encoding="utf-8") as stream:
+        json.dump(answer, stream)  # "responses" come in any order: match them by "id", the index of the request
+"""
+)
+
+_PYTHON_AT_ONCE = (
+    _PYTHON_HEAD.replace("import time\n", "")
+    + """\
+for name in ($bodies):
+    with open(name, "rb") as stream:
+        answer = call(stream.read())
+    with open(name.replace("batch", "answer"), "w", encoding="utf-8") as stream:
+        json.dump(answer, stream)
+"""
+)
+
+_WORKER_QUEUED = """\
+// POST a batch-….json to submit it; GET ?request_id=… to ask for it. It needs a binding to Workers AI called AI.
+// Anyone who knows its address can use it at your cost: see the Worker that CF Batch saves for one with a secret.
+const MODEL = $model;
+
+export default {
+  async fetch(request, env) {
+    if (request.method === "POST") {
+      return Response.json(await env.AI.run(MODEL, await request.json(), { queueRequest: true }));
+    }
+    const requestId = new URL(request.url).searchParams.get("request_id");
+    return Response.json(await env.AI.run(MODEL, { request_id: requestId }));
+  },
+};
+"""
+
+_WORKER_AT_ONCE = """\
+// POST a batch-….json to run it at once. It needs a binding to Workers AI called AI.
+// Anyone who knows its address can use it at your cost: see the Worker that CF Batch saves for one with a secret.
+const MODEL = $model;
+
+export default {
+  async fetch(request, env) {
+    return Response.json(await env.AI.run(MODEL, await request.json()));
+  },
+};
+"""

@@ -1,0 +1,238 @@
+"""Jobs before they are sent: made, filled from a file, changed, copied, thrown away. No service is spoken to."""
+
+import secrets
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.files import sha256_of
+from cfbatch_gui.core.inputs.model import FileFormat, Kind, Mapping, ReadOptions, Source
+from cfbatch_gui.core.job_folder.filling import Progress, fill
+from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
+from cfbatch_gui.core.job_folder.schema import fact, put_fact, transaction
+from cfbatch_gui.core.jobs.ledger import Ledger
+from cfbatch_gui.core.jobs.manifest import write_manifest
+from cfbatch_gui.core.jobs.model import Job, JobOptions
+from cfbatch_gui.core.jobs.packing import listed_facts
+from cfbatch_gui.core.jobs.preflight import Preflight, examine
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
+
+_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another
+
+
+class Drafts:
+    """All calls but `load`, `examine` and `duplicate` are quick; those three belong in a thread."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        paths: Paths,
+        *,
+        clock: Callable[[], float] = time.time,
+        facts_for: Callable[[Job], ModelFacts] = listed_facts,
+    ) -> None:
+        self._ledger, self._paths, self._clock, self._facts_for = ledger, paths, clock, facts_for
+
+    def folder(self, job_id: str) -> JobFolder:
+        """The folder of a job."""
+        return JobFolder(self._paths.job(job_id))
+
+    def create(self, kind: Kind, name: str, model: str, connection: str) -> Job:
+        """A new, empty draft."""
+        job = Job(
+            id="".join(secrets.choice(_LETTERS) for _ in range(8)),
+            name=name,
+            kind=kind,
+            model=model,
+            connection=connection,
+            created_at=self._clock(),
+        )
+        self.folder(job.id).create()
+        return self._ledger.save_job(job)
+
+    def load(
+        self,
+        job_id: str,
+        source: Source,
+        mapping: Mapping,
+        second: Source | None = None,
+        *,
+        progress: Progress | None = None,
+    ) -> Job:
+        """Read the whole file into the draft. Raises InputError, DiskFull, UsageError for a job that was sent."""
+        self._draft(job_id)
+        folder = self.folder(job_id)
+        # Reading takes its time: what was sent meanwhile keeps the data that its answers are matched by.
+        filled = fill(folder, source, mapping, second, progress=progress, check=lambda: self._draft(job_id))
+        folder.save_draft(
+            SavedDraft(
+                path=str(source.path),
+                options=as_recognised(source),
+                mapping=mapping,
+                second_path=str(second.path) if second else "",
+                second_options=as_recognised(second) if second else ReadOptions(),
+            )
+        )
+        tick = (lambda: progress(source.size)) if progress and source.is_read_by_bytes else (lambda: None)
+        sha256 = "" if source.path.is_dir() else sha256_of(source.path, tick)
+
+        def filled_with(job: Job) -> Job:
+            return replace(
+                _unsent(job),
+                kind=mapping.kind,
+                source_name=source.path.name,
+                source_path=str(source.path),
+                source_sha256=sha256,
+                rows_in=filled.rows,
+                queries=filled.queries,
+                texts=filled.texts,
+                problems=filled.problems,
+            )
+
+        job = self._ledger.change(job_id, filled_with)  # it may have got another name while the file was read
+        write_manifest(folder, job)
+        return job
+
+    def examine(self, job_id: str) -> Preflight:
+        """Plan the draft and say what it comes to."""
+        job = self._draft(job_id)
+        return examine(self.folder(job_id), job, self._facts_for(job))
+
+    def change(
+        self,
+        job_id: str,
+        *,
+        kind: Kind | None = None,
+        model: str | None = None,
+        connection: str | None = None,
+        options: JobOptions | None = None,
+    ) -> Job:
+        """Change what may be changed before sending."""
+
+        def changed(job: Job) -> Job:
+            job = replace(
+                _unsent(job),
+                kind=kind or job.kind,
+                model=model or job.model,
+                connection=connection or job.connection,
+                options=options or job.options,
+            )
+            if model and job.options.pooling not in self._facts_for(job).poolings:
+                job = replace(job, options=replace(job.options, pooling=""))  # a model that knows no such word
+            return job
+
+        return self._ledger.change(job_id, changed)
+
+    def rename(self, job_id: str, name: str) -> Job:
+        """Give any job another name; an empty one changes nothing."""
+        return self._ledger.change(job_id, lambda job: replace(job, name=name.strip() or job.name))
+
+    def archive(self, job_id: str, *, archived: bool = True) -> Job:
+        """Put a job away, or take it back."""
+        return self._ledger.change(job_id, lambda job: replace(job, archived=archived))
+
+    def delete(self, job_id: str, *, deleted: bool = True) -> Job:
+        """Take a job out of the list, or put it back; its folder goes at the next start."""
+        deleted_at = self._clock() if deleted else 0.0
+        return self._ledger.change(job_id, lambda job: replace(job, deleted_at=deleted_at))
+
+    def clear_deleted(self) -> None:
+        """Remove for good what was deleted before."""
+        for job in self._ledger.deleted_jobs():
+            self.folder(job.id).delete()
+            self._ledger.remove(job.id)
+
+    def duplicate(self, job_id: str, name: str, *, first: int = 0) -> Job:
+        """A new draft with the same data, or with the first queries or texts of it, ready to be sent."""
+        old = self._ledger.job(job_id)
+        if old.attached and not old.source_name:
+            raise UsageError("The texts of this job are not here, so it cannot be duplicated.")
+        job = self.create(old.kind, name, old.model, old.connection)
+        ours, theirs = self.folder(job.id), self.folder(job_id)
+        draft = theirs.draft()
+        if draft is not None:
+            ours.save_draft(draft)
+        counts = (old.rows_in, old.queries, old.texts, old.problems)
+        if theirs.data.exists():
+            with theirs.open(read_only=True):  # the versions fit
+                shutil.copyfile(theirs.data, ours.data)
+            for texts in theirs.path.glob("texts-*.json"):
+                shutil.copyfile(texts, ours.path / texts.name)
+            counts = _trim(ours, old.kind, first)
+        return self._ledger.save_job(
+            replace(
+                old,
+                id=job.id,
+                name=name,
+                created_at=job.created_at,
+                is_sent=False,
+                attached=False,
+                sent_at=0.0,
+                finished_at=0.0,
+                paused_because="",
+                archived=False,
+                deleted_at=0.0,
+                rows_in=counts[0],
+                queries=counts[1],
+                texts=counts[2],
+                problems=counts[3],
+                batches=(),
+            )
+        )
+
+    def _draft(self, job_id: str) -> Job:
+        return _unsent(self._ledger.job(job_id))
+
+
+def _unsent(job: Job) -> Job:
+    if job.is_sent:
+        raise UsageError("This job was sent already. Duplicate it to send it again.")
+    return job
+
+
+_UNITS = (FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
+
+
+def as_recognised(source: Source) -> ReadOptions:
+    """Options with which the file is read again exactly as it was."""
+    return ReadOptions(
+        encoding=source.encoding or None,
+        separator=source.separator or None,
+        has_header=source.has_header,
+        sheet=source.sheet or None,
+        unit=source.format if source.format in _UNITS else None,
+    )
+
+
+def _trim(folder: JobFolder, kind: Kind, first: int) -> tuple[int, int, int, int]:
+    """Forget results, and all but the first queries or texts. Rows, queries, items, problems that are left."""
+    with folder.open() as database:
+        with transaction(database):
+            database.execute("UPDATE items SET score = NULL, request_no = NULL, request_position = NULL")
+            database.execute("UPDATE parts SET score = NULL, request_no = NULL, request_position = NULL")
+            database.execute("DELETE FROM requests")
+            database.execute("DELETE FROM runs")
+            database.execute("DELETE FROM facts WHERE name IN ('dimension', 'pooling')")
+            if first:
+                column = "query_no" if kind is Kind.RANK else "item_no"
+                database.execute(f"DELETE FROM items WHERE {column} > ?", (first,))  # noqa: S608  # one of two constants
+                database.execute("DELETE FROM queries WHERE query_no > ?", (first,))
+                for table in ("repeats", "parts"):
+                    database.execute(f"DELETE FROM {table} WHERE item_no NOT IN (SELECT item_no FROM items)")  # noqa: S608
+                database.execute("DELETE FROM problems")
+                database.execute("DELETE FROM texts WHERE text_no NOT IN (SELECT text_no FROM items)")
+                database.execute(
+                    "DELETE FROM source_rows WHERE file = 1 AND row NOT IN"
+                    " (SELECT row FROM texts WHERE file = 1 UNION SELECT row FROM queries)"
+                )
+                (rows,) = database.execute(
+                    "SELECT count(*) FROM (SELECT row FROM texts WHERE file = 1 UNION SELECT row FROM queries)"
+                ).fetchone()
+                put_fact(database, "rows", rows)
+        counts = database.execute(
+            "SELECT (SELECT count(*) FROM queries), (SELECT count(*) FROM items), (SELECT count(*) FROM problems)"
+        ).fetchone()
+        return int(str(fact(database, "rows", 0))), int(counts[0]), int(counts[1]), int(counts[2])

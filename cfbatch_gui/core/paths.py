@@ -1,0 +1,122 @@
+"""Where the program keeps its own things."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+
+from cfbatch_gui.core.errors import DataError
+
+OVERRIDE = "CFBATCH_DATA_DIR"
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The places in the program's own folder. Making the value touches nothing on disk."""
+
+    root: Path
+
+    @property
+    def ledger(self) -> Path:
+        """SQLite: jobs, batches and their state."""
+        return self.root / "ledger.db"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the one process that may write the ledger."""
+        return self.root / "ledger.lock"
+
+    @property
+    def ballast(self) -> Path:
+        """Given up when the disk is full."""
+        return self.root / "ballast"
+
+    @property
+    def unfinished(self) -> Path:
+        """What each process is writing just now; see unfinished.py."""
+        return self.root / "unfinished"
+
+    @property
+    def submissions(self) -> Path:
+        """One JSON line for each batch that the service has accepted; outlives the ledger."""
+        return self.root / "submissions.jsonl"
+
+    @property
+    def jobs(self) -> Path:
+        """One folder for each job."""
+        return self.root / "jobs"
+
+    def job(self, job_id: str) -> Path:
+        """The folder of one job."""
+        return self.jobs / job_id
+
+    @property
+    def practice(self) -> Path:
+        """The practice service's own queue, as if it were another computer's."""
+        return self.root / "practice"
+
+    @property
+    def settings(self) -> Path:
+        """See settings.py."""
+        return self.root / "settings.json"
+
+    @property
+    def recipes(self) -> Path:
+        """See inputs/recipe_book.py."""
+        return self.root / "recipes.json"
+
+    @property
+    def calibration(self) -> Path:
+        """What finished jobs took beside what was estimated; see jobs/calibration.py."""
+        return self.root / "calibration.json"
+
+    @property
+    def traffic(self) -> Path:
+        """One JSON line for each exchange with a host; see workers_ai/traffic.py."""
+        return self.root / "traffic.jsonl"
+
+    def catalogue(self, connection_id: str) -> Path:
+        """The models as a connection listed them last."""
+        return self.root / "catalogues" / f"{connection_id}.json"
+
+    @property
+    def logs(self) -> Path:
+        """The folder of the log files."""
+        return self.root / "logs"
+
+    @property
+    def log(self) -> Path:
+        """The log that is being written; older ones beside it have a number."""
+        return self.logs / "cfbatch.log"
+
+    def create(self) -> None:
+        """Make the folders, for this user only. Raises DataError."""
+        try:
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for folder in (self.jobs, self.practice, self.logs):
+                folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise DataError(
+                f"The folder for the program's data, “{self.root}”, cannot be made or written. Choose another one with"
+                f" --data-dir or {OVERRIDE}.",
+                detail=f"{self.root}: {error.strerror}",
+            ) from error
+
+
+def default_root(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
+    """The folder where this platform expects a program's data; `CFBATCH_DATA_DIR` stands above it."""
+    if environ.get(OVERRIDE):
+        return Path(environ[OVERRIDE]).expanduser().absolute()
+    return Path(_platform_root(environ, platform))
+
+
+def _platform_root(environ: Mapping[str, str], platform: str) -> PurePath:
+    if platform == "win32":
+        local = environ.get("LOCALAPPDATA")
+        return PureWindowsPath(local or Path.home() / "AppData" / "Local") / "CF Batch"
+    home = PurePosixPath(environ.get("HOME") or Path.home().as_posix())
+    if platform == "darwin":
+        return home / "Library" / "Application Support" / "CF Batch"
+    share = environ.get("XDG_DATA_HOME", "")
+    # The XDG base directory specification: a relative path is to be ignored.
+    return (PurePosixPath(share) if share.startswith("/") else home / ".local" / "share") / "cfbatch"

@@ -1,0 +1,112 @@
+"""The practice service as a plain ASGI application: in-process for the program, on a port for anyone else."""
+
+import asyncio
+import logging
+import sqlite3
+import time
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from cfbatch_gui.core.practice.envelope import Answer, RefusalError
+from cfbatch_gui.core.practice.models import PracticeModel, choose_model
+from cfbatch_gui.core.practice.queue import Pace
+from cfbatch_gui.core.practice.routes import find_route
+from cfbatch_gui.core.practice.service import TOO_LARGE_BYTES, PracticeService
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_PIECE_BYTES = 1 << 18
+
+log = logging.getLogger(__name__)
+
+
+def practice_app(
+    folder: Path,
+    *,
+    seconds_queued: float,
+    seconds_running: float,
+    clock: Callable[[], float] = time.time,
+    token: str = "",
+    load_model: Callable[[], PracticeModel] = choose_model,
+) -> Application:
+    """Make the service over the queue in `folder`, which is made when the first batch is accepted.
+
+    `clock` gives seconds since the epoch. `token` "" takes any well-formed bearer token. `load_model` is
+    called once, in a worker thread, when the first vectors are needed.
+    """
+    pace = Pace(seconds_queued, seconds_running)
+    service = PracticeService(folder, pace, clock, token, load_model)
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise RuntimeError(f"the practice service speaks HTTP only, not {scope['type']}")
+        body = await _read(receive)
+        if body is not None:
+            await _send(await _answer(service, scope, body), send)
+
+    return application
+
+
+async def _answer(service: PracticeService, scope: Scope, body: bytes) -> Answer:
+    headers = {name.lower(): value for name, value in scope["headers"]}
+    try:
+        route = find_route(scope["method"], _raw_path(scope), scope["query_string"])
+        service.authorize(headers.get(b"authorization", b"").decode("latin-1"))
+        return await asyncio.to_thread(service.answer, route, body)
+    except RefusalError as refusal:
+        return refusal.answer()
+    except (sqlite3.Error, OSError):
+        log.exception("the practice queue cannot be used")
+        return RefusalError(500, (10001, "The practice service cannot use its queue; its disk may be full")).answer()
+
+
+def _raw_path(scope: Scope) -> bytes:
+    """The path as it was sent; a server that does not keep it gets one rebuilt from the decoded path."""
+    raw: bytes | None = scope.get("raw_path")
+    return quote(scope["path"], safe="/@:").encode() if raw is None else raw.partition(b"?")[0]
+
+
+async def _read(receive: Receive) -> bytes | None:
+    """The body, or None when the client has gone. What is too large is read to its end and cut there.
+
+    To answer in the middle of the body would reset the connection, and the client would not see why.
+    """
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += message.get("body", b"")
+        del body[TOO_LARGE_BYTES:]
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+async def _send(answer: Answer, send: Send) -> None:
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(answer.length).encode()),
+        *((name.encode(), value.encode()) for name, value in answer.headers),
+    ]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    for piece in _pieces(answer):
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _pieces(answer: Answer) -> Iterator[bytes]:
+    """The body in pieces of about a quarter of a megabyte, each at most one element larger."""
+    held = bytearray()
+    for chunk in answer.chunks:
+        held += chunk
+        if len(held) >= _PIECE_BYTES:
+            yield bytes(held)
+            held.clear()
+    if held:
+        yield bytes(held)

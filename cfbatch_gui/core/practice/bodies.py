@@ -1,0 +1,96 @@
+"""Strict reading of what is posted to a model: the published schema, and nothing that breaks it.
+
+Unknown keys are let through, as the schema does. In one point this is stricter than the schema: a context
+must have a text, which the schema forgets to require.
+"""
+
+import re
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from cfbatch_gui.core.practice.catalogue import ServedModel
+from cfbatch_gui.core.practice.envelope import bad_input
+from cfbatch_gui.core.practice.schemas import MOST_TEXTS
+
+_NonEmpty = Annotated[str, Meta(min_length=1)]
+_Texts = Annotated[list[_NonEmpty], Meta(max_length=MOST_TEXTS)]
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """One context. The external_reference some put here is unknown to the schema and goes no further."""
+
+    text: _NonEmpty
+
+
+class Element(msgspec.Struct, frozen=True):
+    """One inference: `contexts` with or without a `query`, or `text`."""
+
+    query: _NonEmpty | UnsetType = UNSET
+    contexts: list[Candidate] | UnsetType = UNSET
+    text: _NonEmpty | _Texts | UnsetType = UNSET
+    truncate_inputs: bool | UnsetType = UNSET
+    pooling: Literal["mean", "cls"] | UnsetType = UNSET
+    external_reference: str | None = None
+
+
+class Poll(msgspec.Struct, frozen=True):
+    """The question after a batch."""
+
+    request_id: str
+
+
+class _Body(Element, frozen=True):
+    requests: list[Element] | UnsetType = UNSET
+    request_id: str | UnsetType = UNSET
+
+
+Batch = tuple[Element, ...]
+_DECODER = msgspec.json.Decoder(_Body)
+
+
+def read_body(data: bytes, model: ServedModel) -> Poll | Batch | Element:
+    """Tell the three kinds of body apart: a poll, a batch, a bare element. Raises RefusalError (400, 5006)."""
+    try:
+        body = _DECODER.decode(data)
+    except msgspec.DecodeError as problem:  # ValidationError is one of them
+        raise bad_input(_reason(str(problem))) from None
+    except UnicodeDecodeError:
+        raise bad_input("the body is not UTF-8") from None
+    except RecursionError:
+        raise bad_input("the body is nested too deeply") from None
+    forms = [name for name in ("contexts", "text", "requests", "request_id") if getattr(body, name) is not UNSET]
+    if len(forms) != 1:
+        raise bad_input(_one_of("/", forms))
+    if body.request_id is not UNSET:
+        return Poll(body.request_id)
+    if body.requests is not UNSET:
+        for number, element in enumerate(body.requests):
+            _check(element, f"/requests/{number}", model)
+        return tuple(body.requests)
+    _check(body, "/", model)
+    return body
+
+
+def _check(element: Element, where: str, model: ServedModel) -> None:
+    forms = [name for name in ("contexts", "text") if getattr(element, name) is not UNSET]
+    if not model.can_rank and (element.query is not UNSET or "contexts" in forms):
+        raise bad_input(f"required properties at '{where}' are 'text'; {model.name} takes no query and no contexts")
+    if len(forms) != 1:
+        raise bad_input(_one_of(where, forms))
+
+
+def _one_of(where: str, forms: list[str]) -> str:
+    if not forms:
+        return f"oneOf at '{where}' not met, 0 matches: required properties at '{where}' are 'contexts' or 'text'"
+    return f"oneOf at '{where}' not met, {len(forms)} matches: {', '.join(forms)}"
+
+
+def _reason(message: str) -> str:
+    """msgspec's words, with the place written as the service writes it: '/requests/3/contexts/0/text'."""
+    words, separator, path = message.partition(" - at `$")
+    if not separator:
+        return message
+    place = re.sub(r"\.|\[", "/", path.rstrip("`")).replace("]", "") or "/"
+    return f"{words} at '{place}'"

@@ -1,0 +1,158 @@
+"""Running a batch: scores and vectors from the practice model, in the service's forms and in its disorder."""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+from msgspec import UNSET
+
+from cfbatch_gui.core.practice import tokens
+from cfbatch_gui.core.practice.bodies import Batch, Element
+from cfbatch_gui.core.practice.catalogue import ServedModel
+from cfbatch_gui.core.practice.models import PracticeModel
+
+_TEXTS_AT_ONCE = 2_000
+_DECIMALS = 7  # of a component of a unit vector: about float32's own precision, and half of its digits
+
+
+class TooLongError(Exception):
+    """A text, or a request as a whole, is longer than the model takes. `reason` is in the service's words."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One element made ready: its texts (a query comes first) after any cutting, and what they count."""
+
+    element: Element
+    texts: tuple[str, ...]
+    tokens: int
+
+
+def run_batch(request_id: str, batch: Batch, served: ServedModel, engine: PracticeModel) -> tuple[bytes, ...]:
+    """Compute the result of a finished batch, as pieces of JSON.
+
+    The same for the same arguments. The elements, and the scores inside each, never come in their own order
+    when there are two or more: the id decides which disorder. Elements that are too long fail alone.
+    """
+    disorder = random.Random(request_id)  # noqa: S311
+    pieces: list[bytes] = [b""] * len(batch)
+    works: list[tuple[int, _Work]] = []
+    counted = 0
+    for number, element in enumerate(batch):
+        try:
+            work = _prepare(element, served)
+        except TooLongError as problem:
+            pieces[number] = _failed(number, element, problem.reason)
+        else:
+            works.append((number, work))
+            counted += work.tokens
+    for group in _groups(works):
+        for (number, work), vectors in zip(group, _vectors([work for _, work in group], engine), strict=True):
+            result = _result(work.element, vectors, served, disorder)
+            pieces[number] = _done(number, work.element, result)
+    usage = msgspec.json.encode({"prompt_tokens": counted, "completion_tokens": 0, "total_tokens": counted})
+    listed: list[bytes] = []
+    for number in _disordered(len(pieces), disorder):
+        listed += [b",", pieces[number]]
+    return (b'{"responses":[', *listed[1:], b'],"usage":', usage, b"}")
+
+
+def run_one(seed: str, element: Element, served: ServedModel, engine: PracticeModel) -> bytes:
+    """Compute the result of a synchronous call, as JSON. Raises TooLongError."""
+    work = _prepare(element, served)
+    vectors = next(_vectors([work], engine))
+    return msgspec.json.encode(_result(element, vectors, served, random.Random(seed)))  # noqa: S311
+
+
+def _prepare(element: Element, served: ServedModel) -> _Work:
+    texts = _texts(element)
+    counts = [tokens.count_tokens(text) for text in texts]
+    longest = max(counts, default=0)
+    if longest > served.most_tokens:
+        if not (served.can_truncate and element.truncate_inputs is True):
+            raise TooLongError(f"Sequence too long: {longest} > {served.most_tokens}")
+        texts = tuple(tokens.cut(text, served.most_tokens) for text in texts)
+        counts = [min(count, served.most_tokens) for count in counts]
+        longest = served.most_tokens
+    padded = longest * len(texts)
+    if served.most_padded_tokens is not None and padded > served.most_padded_tokens:
+        limit = served.most_padded_tokens
+        raise TooLongError(f"Max context reached {padded} tokens but model supports only {limit}")
+    return _Work(element, texts, sum(counts))
+
+
+def _texts(element: Element) -> tuple[str, ...]:
+    if element.contexts is not UNSET:
+        query = () if element.query is UNSET else (element.query,)
+        return (*query, *(context.text for context in element.contexts))
+    if isinstance(element.text, str):
+        return (element.text,)
+    return () if element.text is UNSET else tuple(element.text)
+
+
+def _groups(works: Sequence[tuple[int, _Work]]) -> Iterator[list[tuple[int, _Work]]]:
+    """Runs of elements with about 2,000 texts: large enough to be quick, small enough for memory."""
+    group: list[tuple[int, _Work]] = []
+    held = 0
+    for number, work in works:
+        group.append((number, work))
+        held += len(work.texts)
+        if held >= _TEXTS_AT_ONCE:
+            yield group
+            group, held = [], 0
+    if group:
+        yield group
+
+
+def _vectors(works: Sequence[_Work], engine: PracticeModel) -> Iterator[npt.NDArray[np.float32]]:
+    """The vectors of each element's texts; a text that stands in several elements is embedded once."""
+    places: dict[str, int] = {}
+    for work in works:
+        for text in work.texts:
+            places.setdefault(text, len(places))
+    vectors = engine.embed(list(places))
+    for work in works:
+        yield vectors[[places[text] for text in work.texts]]
+
+
+def _result(
+    element: Element, vectors: npt.NDArray[np.float32], served: ServedModel, disorder: random.Random
+) -> dict[str, object]:
+    if element.contexts is not UNSET and element.query is not UNSET:
+        scores = (vectors[1:] @ vectors[0]).astype(np.float16).astype(np.float64).tolist()
+        order = _disordered(len(scores), disorder)
+        return {"response": [{"id": number, "score": scores[number]} for number in order]}
+    rows = np.round(vectors.astype(np.float64), _DECIMALS).tolist()
+    shape = list(vectors.shape)
+    if element.contexts is not UNSET:
+        return {"response": rows, "shape": shape, "pooling": served.default_pooling}
+    asked = served.default_pooling if served.can_rank or element.pooling is UNSET else element.pooling
+    return {"shape": shape, "data": rows, "pooling": asked}
+
+
+def _done(number: int, element: Element, result: dict[str, object]) -> bytes:
+    return msgspec.json.encode(
+        {"id": number, "result": result, "success": True, "external_reference": element.external_reference}
+    )
+
+
+def _failed(number: int, element: Element, reason: str) -> bytes:
+    return msgspec.json.encode(
+        {"id": number, "success": False, "error": reason, "external_reference": element.external_reference}
+    )
+
+
+def _disordered(count: int, disorder: random.Random) -> list[int]:
+    """0 … count - 1 shuffled, and never in order where there is another way."""
+    numbers = list(range(count))
+    disorder.shuffle(numbers)
+    if numbers == sorted(numbers):
+        numbers = numbers[1:] + numbers[:1]
+    return numbers

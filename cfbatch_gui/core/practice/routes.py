@@ -1,0 +1,84 @@
+"""Which operation an address means, read from the path as it came over the wire."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import parse_qs, unquote
+
+from cfbatch_gui.core.practice.envelope import RefusalError, no_route
+
+PREFIX = "/client/v4"
+_ACCOUNT = re.compile(r"[0-9a-fA-F]{32}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class RunModel:
+    """POST …/ai/run/{model}: submit, poll or synchronous call."""
+
+    account: str
+    model: str
+    queue: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SearchModels:
+    """GET …/ai/models/search."""
+
+    search: str
+    page: int
+    per_page: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSchema:
+    """GET …/ai/models/schema."""
+
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyToken:
+    """GET …/tokens/verify, of the user or of the account."""
+
+
+Route = RunModel | SearchModels | ModelSchema | VerifyToken
+
+
+def find_route(method: str, raw_path: bytes, query: bytes) -> Route:
+    """Read an address; the prefix /client/v4 may be left out.
+
+    Raises RefusalError: 404 for an unknown path, an account id that is not 32 hex digits, or a percent-encoded
+    slash anywhere; 405 for the wrong method.
+    """
+    path = raw_path.decode("ascii", "replace")
+    parts = [unquote(part) for part in path.removeprefix(PREFIX).split("/")]
+    if parts.pop(0) or any("/" in part for part in parts):
+        raise no_route(path)
+    asked = {name: values[-1] for name, values in parse_qs(query.decode("ascii", "replace")).items()}
+    allowed, route = _match(parts, asked, path)
+    if method != allowed:
+        raise RefusalError(
+            405, (10405, "Method not allowed for this authentication scheme"), headers=(("allow", allowed),)
+        )
+    return route
+
+
+def _match(parts: list[str], asked: dict[str, str], path: str) -> tuple[str, Route]:
+    match parts:
+        case ["user", "tokens", "verify"]:
+            return "GET", VerifyToken()
+        case ["accounts", account, *rest] if _ACCOUNT.match(account):
+            match rest:
+                case ["tokens", "verify"]:
+                    return "GET", VerifyToken()
+                case ["ai", "models", "search"]:
+                    pages = _positive(asked.get("page"), 1), _positive(asked.get("per_page"), 20)
+                    return "GET", SearchModels(asked.get("search", ""), *pages)
+                case ["ai", "models", "schema"]:
+                    return "GET", ModelSchema(asked.get("model", ""))
+                case ["ai", "run", *model] if any(model):
+                    return "POST", RunModel(account.lower(), "/".join(model), asked.get("queueRequest") == "true")
+    raise no_route(path)
+
+
+def _positive(text: str | None, otherwise: int) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and 0 < int(text) <= 1000 else otherwise

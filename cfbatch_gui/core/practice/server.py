@@ -1,0 +1,121 @@
+"""The practice service on a loopback port: in this thread for the command, in one of its own for tests."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import uvicorn
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.practice.app import Application, practice_app
+from cfbatch_gui.core.practice.models import PracticeModel, choose_model
+from cfbatch_gui.core.practice.routes import PREFIX
+
+_HOST = "127.0.0.1"
+_START_SECONDS = 30.0
+_GRACE_SECONDS = 3
+
+
+def serve(app: Application, port: int, *, listening: Callable[[str], None] | None = None) -> None:
+    """Serve on 127.0.0.1 until Ctrl+C, which arrives as KeyboardInterrupt once everything is closed.
+
+    `port` 0 takes a free one. `listening` is told the address, prefix included, before the first request.
+    Raises UsageError when the port cannot be had. Prints nothing.
+    """
+    with _listen(port) as listener:
+        if listening is not None:
+            listening(_url(listener))
+        _server(app).run(sockets=[listener])
+
+
+class PracticeServer:
+    """A practice service of its own thread for the length of a `with` block. `url` ends in /client/v4."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        seconds_queued: float = 0.0,
+        seconds_running: float = 0.0,
+        clock: Callable[[], float] = time.time,
+        token: str = "",
+        load_model: Callable[[], PracticeModel] = choose_model,
+        port: int = 0,
+    ) -> None:
+        self._app = practice_app(
+            folder,
+            seconds_queued=seconds_queued,
+            seconds_running=seconds_running,
+            clock=clock,
+            token=token,
+            load_model=load_model,
+        )
+        self._port = port
+        self.url = ""
+
+    def __enter__(self) -> Self:
+        self._listener = _listen(self._port)
+        self.url = _url(self._listener)
+        self._server = _server(self._app)
+        self._thread = threading.Thread(
+            target=self._server.run, kwargs={"sockets": [self._listener]}, name="practice service", daemon=True
+        )
+        self._thread.start()
+        if not self._server.ready.wait(_START_SECONDS):
+            raise RuntimeError("the practice service did not start")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+        self._listener.close()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which tells when it takes requests."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = threading.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to listen."""
+        await super().startup(sockets)
+        self.ready.set()
+
+
+def _server(app: Application) -> _Server:
+    """No logging of uvicorn's own: an access log would be another place for what people send."""
+    config = uvicorn.Config(
+        app,
+        loop="asyncio",
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )
+    return _Server(config)
+
+
+def _listen(port: int) -> socket.socket:
+    try:
+        return socket.create_server((_HOST, port))
+    except OSError as problem:
+        raise UsageError(
+            f"Port {port} on this computer cannot be used. Another program may be listening there; choose another"
+            " port, or 0 for any free one.",
+            detail=f"{_HOST}:{port}: {problem.strerror}",
+        ) from problem
+
+
+def _url(listener: socket.socket) -> str:
+    return f"http://{_HOST}:{listener.getsockname()[1]}{PREFIX}"

@@ -1,0 +1,18 @@
+"""Results as files: `export` writes one, `TARGETS` is what there is. One file of this folder for each form."""
+
+from cfbatch_gui.core.results.exports.available import columns_of
+from cfbatch_gui.core.results.exports.base import ExportOptions, Preset, Target
+from cfbatch_gui.core.results.exports.targets import TARGETS, target_for, targets_for
+from cfbatch_gui.core.results.exports.writing import Exported, export
+
+__all__ = [
+    "TARGETS",
+    "ExportOptions",
+    "Exported",
+    "Preset",
+    "Target",
+    "columns_of",
+    "export",
+    "target_for",
+    "targets_for",
+]

@@ -1,0 +1,71 @@
+"""What lets Embedding Atlas open a file of vectors without working anything out: each text's place on the map, and its
+nearest neighbours.
+
+Neighbours are rows of the file, counted from 0. A text without a direction has no place and no neighbours: null, and
+an empty list, for the program takes no null there.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
+from cfbatch_gui.core.results.exports.base import Work
+from cfbatch_gui.core.results.exports.nearest_rows import MOST_TEXTS, NearestRows, find_nearest_rows
+from cfbatch_gui.core.results.exports.vector_rows import VectorRows
+from cfbatch_gui.core.results.text_map import make_map
+from cfbatch_gui.core.results.unit_vectors import unit_vectors
+
+NAMES = ("projection_x", "projection_y", "neighbors")
+_NEIGHBOURS = 15  # as many as the program looks for itself
+_NOWHERE = (None, None)
+
+
+class AtlasColumns:
+    """The columns of one export, worked out when it is made. `fields` are arro3's; `options` are the program's own."""
+
+    def __init__(self, work: Work, table: VectorRows) -> None:
+        from arro3.core import DataType, Field
+
+        embeddings = Embeddings(work.folder, work.facts.failed_batches)
+        found = make_map(embeddings, lambda _share: work.tick(0))
+        points: list[tuple[float, float]] = [(x, y) for x, y in found.points.tolist()]
+        self._place_of = dict(zip(found.item_numbers.tolist(), points, strict=True))
+        self._nearest: NearestRows | None = None
+        x, y, neighbours = NAMES
+        self.fields = [Field(x, DataType.float32()), Field(y, DataType.float32())]
+        self.options: tuple[str, ...] = ("--x", x, "--y", y)
+        self.notes: dict[str, object] = {"neighbors": f"left out: there are more than {MOST_TEXTS:,} texts"}
+        if table.count > MOST_TEXTS:
+            return
+        self._nearest = find_nearest_rows(unit_vectors(embeddings), table.item_numbers, _NEIGHBOURS, work.tick)
+        parts = [
+            Field("ids", DataType.list(Field("item", DataType.int32()))),
+            Field("distances", DataType.list(Field("item", DataType.float32()))),
+        ]
+        self.fields.append(Field(neighbours, DataType.struct(parts)))
+        self.options += ("--neighbors", neighbours)
+        self.notes = {"neighbors": f"up to {_NEIGHBOURS}: rows of this file from 0, and 1 - cosine"}
+
+    def arrays(self, first: int, texts: Sequence[EmbeddedText]) -> list[Any]:
+        """One of arro3's arrays for each field; `first` is the row of the first text, from 0."""
+        from arro3.core import Array, DataType
+
+        places = [self._place_of.get(text.item_no, _NOWHERE) for text in texts]
+        arrays: list[Any] = [Array(list(axis), DataType.float32()) for axis in zip(*places, strict=True)]
+        return arrays if self._nearest is None else [*arrays, self._neighbours(self._nearest, first, len(texts))]
+
+    def _neighbours(self, nearest: NearestRows, first: int, count: int) -> Any:
+        from arro3.core import Array, list_array, struct_array
+
+        lines = nearest.of_row[first : first + count]
+        lengths = np.where(lines >= 0, nearest.rows.shape[1], 0)
+        offsets = Array.from_numpy(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
+        there = lines[lines >= 0]
+        parts = self.fields[-1].type.fields
+        lists = [
+            list_array(offsets, Array.from_numpy(np.ascontiguousarray(values[there]).reshape(-1)), type=part.type)
+            for part, values in zip(parts, (nearest.rows, nearest.distances), strict=True)
+        ]
+        return struct_array(lists, fields=parts)

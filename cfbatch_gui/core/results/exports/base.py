@@ -1,0 +1,128 @@
+"""What every target of an export is made of."""
+
+import hashlib
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+
+from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.facts import JobFacts
+
+Progress = Callable[[int, int], None]
+Cell = str | int | float | None
+
+
+class Preset(StrEnum):
+    """Who is to read a CSV file."""
+
+    PROGRAMS = "programs"  # no byte order mark, lines end with \n, comma
+    EXCEL = "excel"  # byte order mark, \r\n, the locale's list separator, no cell that could be taken for a formula
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """What the user may choose. `top_k` and `threshold` are for rankings; ties with the last rank of top k stay.
+
+    `separator` is the list separator of the user's locale, for `Preset.EXCEL` only. None is no limit, and for `columns`
+    all of them; their order is the order that they are written in. See `columns.py` for what there is to choose from.
+    """
+
+    preset: Preset = Preset.PROGRAMS
+    separator: str = ","
+    top_k: int | None = None
+    threshold: float | None = None
+    columns: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One export for the function that writes a target.
+
+    `tick` gets how many items are written so far, `tick_back` how many are read back; `tick_end` is called last, before
+    the files take their places. What they raise stops the export.
+    """
+
+    folder: JobFolder
+    facts: JobFacts
+    path: Path
+    options: ExportOptions
+    tick: Callable[[int], None]
+    tick_back: Callable[[int], None]
+    tick_end: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a target wrote: rows as its reader counts them, every file, and what the manifest should say besides.
+
+    `next_command` is what people type next in the program that the file is for, one command a line; "" for none.
+    """
+
+    rows: int
+    files: tuple[Path, ...]
+    notes: dict[str, object]
+    next_command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A form that results can be taken home in.
+
+    `name` is what the terminal's `--format` takes, `title` what people read, `suffixes` the file names it is meant for
+    (the first target in the list with a file's suffix and kind is taken; a suffix of two parts is only proposed).
+    `write` raises ExportError and DiskFull, and has read the files back before they stand under their final names.
+    `is_folder`: the path is that of a folder, which is new, empty, or holds an earlier export of the same form; such a
+    target has no suffix and is chosen by its name. `needs_results` is False for what can be written while nothing has
+    come back. `has_columns`: the user can choose which are written; `has_limits`: of a ranking it
+    writes what top k and threshold leave.
+    """
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    kinds: Collection[Kind]
+    write: Callable[[Work], Written]
+    preset: Preset | None = None  # overrules the options
+    is_folder: bool = False
+    needs_results: bool = True
+    has_columns: bool = False
+    has_limits: bool = False
+
+
+class Digest:
+    """A fingerprint of all values in order: equal for what was written and what was read back, or the export fails.
+
+    In this way a file of any size is compared, numbers bit for bit, in the memory of one row.
+    """
+
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b()
+        self._encoder = msgspec.msgpack.Encoder()
+
+    def add(self, row: Sequence[Cell]) -> None:
+        """Texts, whole numbers and doubles; 1, 1.0 and "1" are different."""
+        self._hash.update(self._encoder.encode(row))
+
+    def add_bytes(self, data: bytes) -> None:
+        """Raw bytes of known length, such as a vector's."""
+        self._hash.update(data)
+
+    def compare(self, read: "Digest", path: Path) -> None:
+        """Raise ExportError unless both have seen the same."""
+        if self._hash.digest() != read._hash.digest():
+            not_as_written(path, "the values read back differ from those written")
+
+
+def not_as_written(path: Path, detail: str) -> NoReturn:
+    """The one sentence for a file that does not read back."""
+    raise ExportError(
+        f"“{path.name}” did not read back as it was written, so it was not kept. What was there before is intact."
+        " Try again, or choose another disk.",
+        detail=f"{path}: {detail}",
+    )

@@ -1,0 +1,69 @@
+"""A folder as BEIR and MTEB have it: `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv` where there are labels, and our
+ranking in `top_ranked/test.jsonl`.
+"""
+
+import hashlib
+from contextlib import ExitStack
+
+import msgspec
+
+from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.files import atomic_folder
+from cfbatch_gui.core.results.exports.base import Work, Written
+from cfbatch_gui.core.results.exports.checked_stream import checked_file
+from cfbatch_gui.core.results.exports.qrels import BEIR_HEADER, check_labels, judgements
+from cfbatch_gui.core.results.exports.retrieval_ids import RetrievalIds
+from cfbatch_gui.core.results.exports.score_rows import by_query, keeps
+from cfbatch_gui.core.results.rankings import RankedContext, Rankings
+
+_CORPUS, _QUERIES, _QRELS, _RANKED = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv", "top_ranked/test.jsonl"
+_NAMES = (_CORPUS, _QUERIES, _QRELS, _RANKED)
+
+
+def write(work: Work) -> Written:
+    """Write and read back. Top k and threshold apply to `top_ranked`; the corpus has every text."""
+    no_labels = check_labels(work)
+    ids = RetrievalIds(work.folder)
+    known: dict[str, bytes] = {}
+    encode = msgspec.json.Encoder().encode
+    done = queries = judged = 0
+    with atomic_folder(work.path, _NAMES.__contains__) as folder:
+        with ExitStack() as stack:
+            names = (_CORPUS, _QUERIES, _RANKED, *(() if no_labels else (_QRELS,)))
+            files = {name: stack.enter_context(checked_file(folder, name, work)) for name in names}
+            if not no_labels:
+                files[_QRELS].write(BEIR_HEADER.encode())
+            for contexts in by_query(Rankings(work.folder, work.facts.failed_batches)):
+                query = ids.query(contexts[0])
+                files[_QUERIES].write(encode({"_id": query, "text": contexts[0].query}) + b"\n")
+                for context in contexts:
+                    document = ids.document(context)
+                    if _is_new(known, document, context):
+                        files[_CORPUS].write(encode({"_id": document, "title": "", "text": context.text}) + b"\n")
+                kept = [context for context in contexts if context.score is not None and keeps(context, work.options)]
+                ranked = list(dict.fromkeys(ids.document(context) for context in kept))
+                files[_RANKED].write(encode({"query-id": query, "corpus-ids": ranked}) + b"\n")
+                if not no_labels:
+                    lines = [f"{query}\t{name}\t{label}\n" for name, label in judgements(ids, contexts).items()]
+                    files[_QRELS].write("".join(lines).encode())
+                    judged += len(lines)
+                queries, done = queries + 1, done + len(contexts)
+                work.tick(done)
+        work.tick_end()
+    notes = {**ids.notes, "queries": queries, "texts": len(known), "judgements": judged}
+    if no_labels:
+        notes["no_judgements"] = no_labels
+    return Written(len(known), tuple(work.path / name for name in names), notes)
+
+
+def _is_new(known: dict[str, bytes], document: str, context: RankedContext) -> bool:
+    digest = hashlib.blake2b(context.text.encode(), digest_size=8).digest()
+    before = known.setdefault(document, digest)
+    if before is digest:
+        return True
+    if before != digest:
+        raise ExportError(
+            f"The id “{document}” stands for two different texts, again in row {context.row}. In this format an id is"
+            " one text. Nothing was written. Choose another format, or give each text an id of its own."
+        )
+    return False

@@ -1,0 +1,200 @@
+"""Rankings as an Excel workbook: sheets Ranking, Per query, Problems and About.
+
+Ids and texts are text cells, never links, formulas or numbers. What Excel cannot hold is refused, never cut.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
+
+import xlsxwriter
+from xlsxwriter.exceptions import FileCreateError
+
+from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.files import atomic_writer
+from cfbatch_gui.core.results.exports.base import Cell, Digest, Work, Written, not_as_written
+from cfbatch_gui.core.results.exports.excel_reading import rows_of_sheet
+from cfbatch_gui.core.results.exports.score_rows import ScoreRows
+from cfbatch_gui.core.results.manifest import about
+from cfbatch_gui.core.results.rankings import Rankings
+from cfbatch_gui.core.unfinished import temporary_folder
+
+MOST_ROWS = 1_048_576  # the header included
+MOST_COLUMNS = 16_384
+MOST_CHARACTERS = 32_767  # in UTF-16 code units, as Excel counts
+PER_QUERY = ("query_id", "query", "contexts", "scored", "best", "margin")
+ABOUT = ("fact", "value")
+_OPTIONS = {
+    "constant_memory": True,
+    "strings_to_formulas": False,
+    "strings_to_urls": False,
+    "strings_to_numbers": False,
+}
+
+
+class _Exact(float):
+    """A double that prints whole: xlsxwriter would format it with 16 digits, one too few to read back the same."""
+
+    def __format__(self, format_spec: str) -> str:
+        return repr(float(self))
+
+
+class Sheet:
+    """One sheet, written from the top, and the digest of its rows."""
+
+    def __init__(self, workbook: xlsxwriter.Workbook, name: str, columns: Sequence[str]) -> None:
+        self.name = name
+        self.rows = 0
+        self.written = Digest()
+        self.width = len(columns)
+        self._sheet = workbook.add_worksheet(name)
+        self._sheet.freeze_panes(1, 0)
+        if self.width > MOST_COLUMNS:
+            raise ExportError(f"Excel takes {MOST_COLUMNS:,} columns; these are {self.width:,}. Choose CSV.")
+        self._write(columns, workbook.add_format({"bold": True}))
+
+    def add(self, row: Sequence[Cell]) -> None:
+        """The next row. Raises ExportError for what Excel cannot hold."""
+        if self.rows + 1 >= MOST_ROWS:
+            raise ExportError(
+                f"Excel takes {MOST_ROWS:,} rows, and the sheet “{self.name}” needs more. Nothing was written."
+                " Keep fewer with top k or a threshold, or choose CSV.",
+            )
+        self.rows += 1
+        self._write(row, None)
+
+    def _write(self, row: Sequence[Cell], form: object) -> None:
+        for column, cell in enumerate(row):
+            if isinstance(cell, str):
+                if cell:
+                    self._check_length(cell, row)
+                    self._sheet.write_string(self.rows, column, cell, form)
+            elif cell is not None:
+                self._sheet.write_number(self.rows, column, _Exact(cell))
+        self.written.add([_as_read(cell) for cell in row])
+
+    def _check_length(self, cell: str, row: Sequence[Cell]) -> None:
+        # A character outside the first plane counts twice; short texts need no look.
+        if len(cell) * 2 > MOST_CHARACTERS and len(cell.encode("utf-16-le")) // 2 > MOST_CHARACTERS:
+            raise ExportError(
+                f"Excel takes {MOST_CHARACTERS:,} characters a cell, and a text in row {self.rows + 1:,} of the sheet"
+                f" “{self.name}” has {len(cell):,}. Nothing was written, and nothing is ever cut. Choose CSV.",
+                detail=f"{row[0]!r}",
+            )
+
+
+def write(work: Work) -> Written:
+    """Write and read back. The workbook's parts wait in the system's folder for temporary files."""
+    table = ScoreRows(work)
+    with atomic_writer(work.path) as stream:
+        with workbook(stream) as book:
+            ranking = Sheet(book, "Ranking", table.columns)
+            per_query = Sheet(book, "Per query", PER_QUERY)
+            problems = Sheet(book, "Problems", table.columns)
+            about_sheet = Sheet(book, "About", ABOUT)
+            done = 0
+            for block in table.blocks():
+                for row, is_scored in zip(block.rows, block.are_scored, strict=True):
+                    (ranking if is_scored else problems).add(row)
+                done += block.items
+                work.tick(done)
+            fill(per_query, _per_query(work))
+            fill(about_sheet, about(work.facts, work.folder))
+        read_back(work, stream, (ranking, per_query, problems, about_sheet))
+        work.tick_end()
+    notes = {
+        "sheets": {sheet.name: sheet.rows for sheet in (ranking, per_query, problems, about_sheet)},
+        "dropped_by_top_k_or_threshold": table.dropped,
+    }
+    return Written(ranking.rows + problems.rows, (work.path,), notes)
+
+
+def _as_read(cell: Cell) -> Cell:
+    """A workbook knows doubles only, and no empty text."""
+    if isinstance(cell, str):
+        return cell or None
+    return None if cell is None else float(cell)
+
+
+def fill(sheet: Sheet, rows: Iterable[Sequence[Cell]]) -> None:
+    """Add all rows."""
+    for row in rows:
+        sheet.add(row)
+
+
+def _per_query(work: Work) -> Iterator[Sequence[Cell]]:
+    for query in Rankings(work.folder, work.facts.failed_batches).queries():
+        yield query.query_id, query.text, query.contexts, query.scored, query.best, query.margin
+
+
+class _Sink:
+    """The file as a workbook writes to it. Once it is over it takes everything and keeps nothing: after a failure the
+    archive that was begun writes its end when it is collected, long after the file is closed.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._place = 0  # once it is over
+        self.is_over = False
+
+    def write(self, data: bytes) -> int:
+        """Write all of it."""
+        if not self.is_over:
+            return self._stream.write(data)
+        self._place += len(data)
+        return len(data)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """As of any file."""
+        if not self.is_over:
+            return self._stream.seek(offset, whence)
+        self._place = offset
+        return offset
+
+    def tell(self) -> int:
+        """As of any file."""
+        return self._place if self.is_over else self._stream.tell()
+
+    def flush(self) -> None:
+        """As of any file."""
+        if not self.is_over:
+            self._stream.flush()
+
+
+@contextmanager
+def workbook(stream: BinaryIO) -> Iterator[xlsxwriter.Workbook]:
+    """A workbook for `Sheet`s, written to the stream at the end of the block."""
+    with temporary_folder() as folder:
+        sink = _Sink(stream)
+        book = xlsxwriter.Workbook(sink, {**_OPTIONS, "tmpdir": str(folder)})
+        book.use_zip64()
+        try:
+            yield book
+            book.close()
+        except FileCreateError as error:
+            # It wraps the system's error, which knows whether the disk is full.
+            raise error.args[0] from error
+        finally:
+            sink.is_over = True
+            for sheet in book.worksheets():
+                # What close() does, also when writing was stopped; what a full disk says again is known already.
+                with suppress(OSError):
+                    sheet._opt_close()
+
+
+def read_back(work: Work, stream: BinaryIO, sheets: Sequence[Sheet]) -> None:
+    """Compare all sheets with what was written, value by value. Raises ExportError."""
+    stream.flush()
+    done = 0
+    work.tick_back(done)  # the workbook came to the disk only now, when it was closed
+    for number, sheet in enumerate(sheets, 1):
+        read = Digest()
+        try:
+            for row in rows_of_sheet(stream, number, sheet.width):
+                read.add(row)
+                done += 1
+                if done % 1000 == 0:
+                    work.tick_back(done)
+        except ValueError as error:
+            not_as_written(work.path, f"sheet {sheet.name}: {error}")
+        sheet.written.compare(read, work.path)

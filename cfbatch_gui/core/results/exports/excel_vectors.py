@@ -1,0 +1,43 @@
+"""Vectors as an Excel workbook, as long as they fit: sheets Embeddings and About.
+
+A number is the shortest decimal that reads back as the same float32; Excel keeps it as a double.
+"""
+
+from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.files import atomic_writer
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.exports import excel
+from cfbatch_gui.core.results.exports.base import Work, Written
+from cfbatch_gui.core.results.exports.decimals import shortest
+from cfbatch_gui.core.results.exports.vector_rows import VectorRows
+from cfbatch_gui.core.results.manifest import about
+
+
+def write(work: Work) -> Written:
+    """Write and read back."""
+    numbers = [f"dim_{place}" for place in range(Embeddings(work.folder).dimension)]
+    table = VectorRows(work, reserved=("id", *numbers))
+    columns = ["id", *table.columns, *numbers]
+    _check_size(table.count, len(columns))
+    done = 0
+    with atomic_writer(work.path) as stream:
+        with excel.workbook(stream) as book:
+            vectors_sheet = excel.Sheet(book, "Embeddings", columns)
+            about_sheet = excel.Sheet(book, "About", excel.ABOUT)
+            for texts, vectors in table.blocks():
+                for text, decimals in zip(texts, shortest(vectors).tolist(), strict=True):
+                    vectors_sheet.add([table.id_of(text), *table.cells(text), *decimals])
+                done += len(texts)
+                work.tick(done)
+            excel.fill(about_sheet, about(work.facts, work.folder))
+        excel.read_back(work, stream, (vectors_sheet, about_sheet))
+        work.tick_end()
+    return Written(done, (work.path,), {**table.notes, "sheets": {"Embeddings": done, "About": about_sheet.rows}})
+
+
+def _check_size(rows: int, columns: int) -> None:
+    if rows + 1 > excel.MOST_ROWS or columns > excel.MOST_COLUMNS:
+        raise ExportError(
+            f"Excel takes {excel.MOST_ROWS - 1:,} rows of {excel.MOST_COLUMNS:,} columns below a header, and these are"
+            f" {rows:,} of {columns:,}. Nothing was written. Choose CSV or Parquet."
+        )

@@ -1,0 +1,106 @@
+"""The rows of the user's file that have no result, as they were, with their number and the reason: to be mended and
+loaded again. What may still come back is not among them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+
+import msgspec
+
+from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.files import atomic_writer
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.row_cells import cells_sql
+from cfbatch_gui.core.results.exports.base import Work, Written
+from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
+from cfbatch_gui.core.results.exports.delimited import Dialect
+
+_BLOCK = 1_000
+# Of a ranking that takes its texts from a second file, the row of the query failed, not that of a shared text.
+_FAILED = """
+SELECT 1 AS file, {row} AS row, {item} AS item_no,
+    CASE WHEN r.state = 'failed' THEN r.error ELSE coalesce(b.value, '') END AS reason
+FROM items i JOIN requests r USING(request_no) JOIN texts t USING(text_no) {queries}
+LEFT JOIN json_each(:batches) b ON b.key = CAST(r.batch AS TEXT)
+WHERE r.state = 'failed' OR (r.state <> 'done' AND b.key IS NOT NULL)
+"""
+_ROWS = """
+SELECT p.file, p.row, p.reason, {cells} FROM (SELECT file, row, item_no, reason FROM problems UNION {failed}) p
+LEFT JOIN source_rows f ON f.file = p.file AND f.row = p.row
+LEFT JOIN items i ON i.item_no = p.item_no LEFT JOIN texts t USING(text_no)
+WHERE p.file = :file ORDER BY p.row, p.reason
+"""
+_FACTS = {1: "columns", 2: "second_columns"}
+_CELLS = msgspec.json.Decoder(list[str])
+_NAMES = msgspec.json.Decoder(tuple[str, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class _FailedRow:
+    number: int
+    reason: str
+    cells: list[str]
+
+
+def write(work: Work) -> Written:
+    """Write and read back; rows of a second file go to a file of their own beside the first."""
+    paths = {1: work.path, 2: work.path.with_name(f"{work.path.stem}-second-file{work.path.suffix}")}
+    counts = {file: sum(1 for _ in _rows(work, file)) for file in paths}
+    total = sum(counts.values())
+    if not total:
+        raise ExportError("No row failed, so there is nothing to mend and nothing was written.")
+    written = [file for file, count in counts.items() if count]
+    # With rows of one file only, these stand under the name that was asked for.
+    names = paths if len(written) == 2 else {written[0]: work.path}
+    notes: dict[str, object] = {}
+    for file, path in names.items():
+        dialect = Dialect(work.options)
+        columns = _columns(work, file)
+        with atomic_writer(path) as raw:
+            stream = CheckedStream(raw, path)
+            stream.write(dialect.start + dialect.encode([columns]))
+            done = 0
+            for row in _rows(work, file):
+                cells = (row.cells + [""] * len(columns))[: len(columns) - 2]
+                stream.write(dialect.encode([[*cells, row.number, row.reason]]))
+                done += 1
+                if done % _BLOCK == 0:
+                    work.tick(done)
+            stream.compare(work, done)
+            work.tick_end()
+        notes[path.name] = {"source": f"file {file}", "rows": counts[file], **dialect.notes(columns)}
+    return Written(total, tuple(names.values()), notes)
+
+
+def _columns(work: Work, file: int) -> Sequence[str]:
+    """The file's own, by their own names, and two of ours, whose names give way."""
+    with work.folder.open(read_only=True) as database:
+        names = _NAMES.decode(msgspec.json.encode(schema.fact(database, _FACTS[file], ())))
+    ours = []
+    for name in ("row_number", "reason"):
+        while name in names:
+            name += "_"  # noqa: PLW2901  # until it is free
+        ours.append(name)
+    return (*names, *ours)
+
+
+def _rows(work: Work, file: int) -> Iterator[_FailedRow]:
+    is_ranking = work.facts.kind is Kind.RANK
+    failed = _FAILED.format(
+        row="CASE t.file WHEN 1 THEN t.row ELSE q.row END" if is_ranking else "t.row",
+        queries="JOIN queries q USING(query_no)" if is_ranking else "",
+        # Of a ranking every row is stored as it stands; of texts what is not is found by the item.
+        item="NULL" if is_ranking else "i.item_no",
+    )
+    batches = msgspec.json.encode({str(number): reason for number, reason in work.facts.failed_batches.items()})
+    values = {"batches": batches.decode(), "file": file}
+    with work.folder.open(read_only=True) as database:
+        found = database.execute(_ROWS.format(failed=failed, cells=cells_sql()), values)
+        for number, same in groupby(found, itemgetter(1)):
+            reasons, cells = [], ""
+            for _, _, reason, cells in same:  # noqa: B007
+                reasons.append(reason or "The service gave no result.")
+            yield _FailedRow(number, " ".join(dict.fromkeys(reasons)), _CELLS.decode(cells) if cells else [])

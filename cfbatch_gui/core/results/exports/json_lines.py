@@ -1,0 +1,76 @@
+"""JSON Lines: a ranked query or an embedded text a line, with the user's own columns under "columns".
+
+A query's line is as long as its contexts are many. Rows that were never sent belong to no query and are not here; the
+manifest counts them.
+"""
+
+import msgspec
+
+from cfbatch_gui.core.files import atomic_writer
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.results.exports.base import Work, Written
+from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
+from cfbatch_gui.core.results.exports.columns import PART
+from cfbatch_gui.core.results.exports.decimals import vector_texts
+from cfbatch_gui.core.results.exports.score_rows import COLUMNS, ScoreRows
+from cfbatch_gui.core.results.exports.vector_rows import VectorRows
+
+_OF_QUERY = ("query_id", "query")
+_OF_CONTEXT = frozenset((*COLUMNS, PART)).difference(_OF_QUERY)
+
+
+class _EmbeddedText(msgspec.Struct):
+    id: str
+    text: str
+    label: str
+    columns: dict[str, str]
+    embedding: list[float]
+
+
+def write(work: Work) -> Written:
+    """Write and read back; scores as shortest doubles, vectors as shortest float32."""
+    return _write_rankings(work) if work.facts.kind is Kind.RANK else _write_embeddings(work)
+
+
+def _write_rankings(work: Work) -> Written:
+    table = ScoreRows(work)
+    encode = msgspec.json.Encoder().encode
+    # A query's own columns stand once; the user's stay apart, for they may have any name.
+    of_query = [(name, place) for place, name in enumerate(table.columns) if name in _OF_QUERY]
+    of_context = [(name, place) for place, name in enumerate(table.columns) if name in _OF_CONTEXT]
+    own = [(table.own_names[name], place) for place, name in enumerate(table.columns) if name in table.own_names]
+    lines = done = 0
+    with atomic_writer(work.path) as raw:
+        stream = CheckedStream(raw, work.path)
+        for query, contexts, rows in table.by_query():
+            found: list[dict[str, object]] = []
+            for row in rows:
+                context: dict[str, object] = {name: row[place] for name, place in of_context}
+                found.append({**context, "columns": {name: row[place] for name, place in own}})
+            line: dict[str, object] = {name: query[place] for name, place in of_query}
+            stream.write(encode({**line, "contexts": found}) + b"\n")
+            lines, done = lines + 1, done + contexts
+            work.tick(done)
+        stream.compare(work, done)
+        work.tick_end()
+    return Written(lines, (work.path,), {"dropped_by_top_k_or_threshold": table.dropped})
+
+
+def _write_embeddings(work: Work) -> Written:
+    table = VectorRows(work)
+    encoder = msgspec.json.Encoder()
+    done = 0
+    with atomic_writer(work.path) as raw:
+        stream = CheckedStream(raw, work.path)
+        for texts, vectors in table.blocks():
+            lines = []
+            for text, decimals in zip(texts, vector_texts(vectors), strict=True):
+                cells = dict(zip(table.columns, table.cells(text), strict=True))
+                head = encoder.encode(_EmbeddedText(table.id_of(text), text.text, text.label, cells, []))
+                lines.append(head.removesuffix(b"[]}") + decimals + b"}\n")
+            stream.write(b"".join(lines))
+            done += len(texts)
+            work.tick(done)
+        stream.compare(work, done)
+        work.tick_end()
+    return Written(done, (work.path,), table.notes)

@@ -1,0 +1,151 @@
+"""A collection in the SQLite file of Simon Willison's `llm`, with the tables as that program makes them."""
+
+import hashlib
+import json
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from typing import BinaryIO
+
+from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.files import atomic_writer
+from cfbatch_gui.core.results.exports.base import Digest, Work, Written, not_as_written
+from cfbatch_gui.core.results.exports.commands import command, slug
+from cfbatch_gui.core.results.exports.vector_rows import BLOCK, VectorRows
+
+# As llm 0.36 leaves them. It looks into the first for what it has still to change in the others.
+_TABLES = """
+CREATE TABLE "_sqlite_migrations" ("id" INTEGER PRIMARY KEY, "migration_set" TEXT, "name" TEXT, "applied_at" TEXT);
+CREATE UNIQUE INDEX "idx__sqlite_migrations_migration_set_name"
+    ON "_sqlite_migrations" ("migration_set", "name");
+CREATE TABLE "collections" ("id" INTEGER PRIMARY KEY, "name" TEXT, "model" TEXT);
+CREATE UNIQUE INDEX "idx_collections_name" ON "collections" ("name");
+CREATE TABLE "embeddings" (
+   "collection_id" INTEGER REFERENCES "collections"("id"),
+   "id" TEXT,
+   "embedding" BLOB,
+   "content" TEXT,
+   "content_blob" BLOB,
+   "content_hash" BLOB,
+   "metadata" TEXT,
+   "updated" INTEGER,
+   PRIMARY KEY ("collection_id", "id")
+);
+CREATE INDEX "idx_embeddings_content_hash" ON "embeddings" ("content_hash");
+"""
+_MIGRATIONS = (
+    "m001_create_tables", "m002_foreign_key", "m003_add_updated", "m004_store_content_hash", "m005_add_content_blob",
+)  # fmt: skip
+_Row = tuple[str, bytes, str, bytes, str | None, int]
+_INSERT = "INSERT INTO embeddings VALUES(1, ?, ?, ?, NULL, ?, ?, ?)"
+_SELECT = "SELECT id, embedding, content, content_hash, metadata, updated FROM embeddings ORDER BY rowid"
+
+
+def write(work: Work) -> Written:
+    """Write and read back. `updated` is when the job was sent, so that two exports of the same results are the same."""
+    table = VectorRows(work, a_place_for_texts=True)
+    collection = slug(work.facts.name, "texts")
+    written, read = Digest(), Digest()
+    updated = int(work.facts.sent_at)
+    done, first = 0, ""
+    with atomic_writer(work.path) as stream:
+        with _database(stream) as database:
+            _prepare(database, collection, work.facts.model, updated)
+            for texts, vectors in table.blocks():
+                rows: list[_Row] = []
+                for text, vector in zip(texts, vectors.astype("<f4", copy=False), strict=True):
+                    named = dict(zip(table.columns, table.cells(text), strict=True))
+                    metadata = json.dumps(named, ensure_ascii=False) if named else None
+                    digest = hashlib.md5(text.text.encode(), usedforsecurity=False).digest()
+                    rows.append((table.key_of(text), vector.tobytes(), text.text, digest, metadata, updated))
+                first = first or rows[0][0]
+                _insert(database, rows)
+                for row in rows:
+                    _add(written, row)
+                done += len(texts)
+                work.tick(done)
+        checksum = _checksum(stream)
+        try:
+            for number, row in enumerate(_stored(stream), 1):
+                _add(read, row)
+                if number % BLOCK == 0:
+                    work.tick_back(number)
+        except sqlite3.DatabaseError as error:
+            not_as_written(work.path, str(error))
+        written.compare(read, work.path)
+        # The indexes hold nothing that a reader would see, and may not change while the rest is read.
+        if _checksum(stream) != checksum:
+            not_as_written(work.path, "the file has changed")
+        work.tick_end()
+    notes = {**table.notes, "collection": collection}
+    return Written(done, (work.path,), notes, command("llm", "similar", collection, first, "-d", str(work.path)))
+
+
+@contextmanager
+def _database(stream: BinaryIO) -> Iterator[sqlite3.Connection]:
+    """The unfinished file as a database. It has no journal: until it is whole it is nobody's."""
+    with closing(sqlite3.connect(stream.name, isolation_level=None)) as database:
+        try:
+            database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;")
+            yield database
+            database.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            _ask_the_system(stream)
+            raise ExportError(
+                "The SQLite file could not be written. Choose another place.", detail=str(error)
+            ) from error
+
+
+def _ask_the_system(stream: BinaryIO) -> None:
+    """SQLite does not say why it could not write; the system says it to whoever tries the same."""
+    stream.seek(0, os.SEEK_END)
+    stream.write(b"\0" * (1 << 20))
+    stream.flush()
+
+
+def _prepare(database: sqlite3.Connection, collection: str, model: str, updated: int) -> None:
+    for statement in _TABLES.split(";"):
+        database.execute(statement)
+    when = str(datetime.fromtimestamp(updated, UTC))
+    database.executemany(
+        "INSERT INTO _sqlite_migrations(migration_set, name, applied_at) VALUES('llm.embeddings', ?, ?)",
+        ((name, when) for name in _MIGRATIONS),
+    )
+    database.execute("INSERT INTO collections VALUES(1, ?, ?)", (collection, model))
+
+
+def _insert(database: sqlite3.Connection, rows: list[_Row]) -> None:
+    try:
+        database.executemany(_INSERT, rows)
+    except sqlite3.IntegrityError as error:
+        raise ExportError(
+            "An id comes twice, and a collection keeps one text for an id. Nothing was written. Give each text an id"
+            " of its own, or choose another format.",
+            detail=str(error),
+        ) from error
+
+
+def _stored(stream: BinaryIO) -> Iterator[_Row]:
+    with closing(sqlite3.connect(stream.name)) as database:
+        yield from database.execute(_SELECT)
+        (sound,) = database.execute("PRAGMA integrity_check").fetchone()
+        if sound != "ok":
+            raise sqlite3.DatabaseError(sound)
+
+
+def _checksum(stream: BinaryIO) -> int:
+    stream.seek(0)
+    checksum = 0
+    while data := stream.read(1 << 20):
+        checksum = zlib.crc32(data, checksum)
+    return checksum
+
+
+def _add(digest: Digest, row: _Row) -> None:
+    identifier, vector, content, content_hash, metadata, updated = row
+    digest.add((identifier, content, metadata, updated))
+    digest.add_bytes(vector)
+    digest.add_bytes(content_hash)

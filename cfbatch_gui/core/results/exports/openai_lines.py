@@ -1,0 +1,39 @@
+"""JSON Lines as OpenAI's batches answer: an object for each text, under the text's id as `custom_id`.
+
+Like there, only answered texts are in the file; the manifest counts the others.
+"""
+
+import msgspec
+
+from cfbatch_gui.core.files import atomic_writer
+from cfbatch_gui.core.results.exports.base import Work, Written
+from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
+from cfbatch_gui.core.results.exports.decimals import vector_texts
+from cfbatch_gui.core.results.exports.vector_rows import VectorRows
+
+_LINE = (
+    b'{"id":%b,"custom_id":%b,"response":{"status_code":200,"request_id":%b,"body":{"object":"list","data":'
+    b'[{"object":"embedding","index":0,"embedding":%b}],"model":%b}},"error":null}\n'
+)
+
+
+def write(work: Work) -> Written:
+    """Write and read back."""
+    table = VectorRows(work)
+    encode = msgspec.json.Encoder().encode
+    model = encode(work.facts.model)
+    done = 0
+    with atomic_writer(work.path) as raw:
+        stream = CheckedStream(raw, work.path)
+        for texts, vectors in table.blocks():
+            lines = []
+            for text, vector in zip(texts, vector_texts(vectors), strict=True):
+                request = encode(work.facts.request_ids.get(text.batch, ""))
+                number = encode(f"{work.facts.id}-{text.item_no}")
+                lines.append(_LINE % (number, encode(table.id_of(text)), request, vector, model))
+            stream.write(b"".join(lines))
+            done += len(texts)
+            work.tick(done)
+        stream.compare(work, done)
+        work.tick_end()
+    return Written(done, (work.path,), table.notes)

@@ -1,0 +1,70 @@
+"""A folder for TensorFlow's Embedding Projector: `vectors.tsv`, `metadata.tsv` and `projector_config.json`.
+
+Its reader splits at every tab and line feed, quotes or not, passes over lines that are blank, and takes the first line
+of the metadata for a header if there is a tab in it. One blank line, and every point after it has another's name.
+"""
+
+import json
+from collections.abc import Iterable
+
+from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.files import atomic_folder
+from cfbatch_gui.core.results.exports.base import Work, Written
+from cfbatch_gui.core.results.exports.checked_stream import checked_file
+from cfbatch_gui.core.results.exports.decimals import vector_texts
+from cfbatch_gui.core.results.exports.vector_rows import VectorRows
+
+_VECTORS, _METADATA, _CONFIG = "vectors.tsv", "metadata.tsv", "projector_config.json"
+_NAMES = (_VECTORS, _METADATA, _CONFIG)
+# What splits lines or cells there, and what would break a line in other readers of TSV.
+_BREAKS = str.maketrans(dict.fromkeys("\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\x00", " "))
+
+
+def write(work: Work) -> Written:
+    """Write and read back. Tabs and line breaks in cells become blanks; the manifest counts the cells."""
+    table = VectorRows(work, reserved=("id", "text"), a_place_for_texts=True)
+    if table.dimension < 2:
+        raise ExportError("The Embedding Projector takes vectors of two numbers and more. Nothing was written.")
+    header = [_cell(name) or f"column {place}" for place, name in enumerate(("id", "text", *table.columns), 1)]
+    done = changed = 0
+    with atomic_folder(work.path, _NAMES.__contains__) as folder:
+        with (
+            checked_file(folder, _VECTORS, work) as vectors_file,
+            checked_file(folder, _METADATA, work) as metadata_file,
+            checked_file(folder, _CONFIG, work) as config_file,
+        ):
+            metadata_file.write(_line(header))
+            for texts, vectors in table.blocks():
+                rows = [vector[1:-1].replace(b",", b"\t") for vector in vector_texts(vectors)]
+                vectors_file.write(b"\n".join(rows) + b"\n")
+                for text in texts:
+                    cells = (table.id_of(text), text.text, *table.cells(text))
+                    clean = [_cell(cell) for cell in cells]
+                    changed += sum(before != after for before, after in zip(cells, clean, strict=True))
+                    # A line whose cells are all blank would not count as one.
+                    clean[0] = clean[0] if clean[0].strip("\ufeff \u00a0\u3000") else str(text.row)
+                    metadata_file.write(_line(clean))
+                done += len(texts)
+                work.tick(done)
+            config_file.write(json.dumps(_config(work, table), ensure_ascii=False, indent=2).encode() + b"\n")
+        work.tick_end()
+    notes = {**table.notes, "columns": header, "cells_with_breaks_made_blanks": changed}
+    return Written(done, tuple(work.path / name for name in _NAMES), notes)
+
+
+def _config(work: Work, table: VectorRows) -> dict[str, object]:
+    embedding = {
+        "tensorName": work.facts.name or work.facts.id,
+        "tensorShape": [table.count, table.dimension],
+        "tensorPath": _VECTORS,
+        "metadataPath": _METADATA,
+    }
+    return {"embeddings": [embedding]}
+
+
+def _cell(text: str) -> str:
+    return text.translate(_BREAKS)
+
+
+def _line(cells: Iterable[str]) -> bytes:
+    return "\t".join(cells).encode() + b"\n"

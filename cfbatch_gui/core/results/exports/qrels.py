@@ -1,0 +1,83 @@
+"""The labels of the user's file as relevance judgements: TREC's `query 0 document label`, or BEIR's TSV with a header.
+
+Every labelled pair is written, scored or not: an answer that is missing does not make a judgement go away.
+"""
+
+import re
+from collections.abc import Sequence
+
+from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.files import atomic_writer
+from cfbatch_gui.core.inputs.model import Layout
+from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.results.exports.base import Work, Written
+from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
+from cfbatch_gui.core.results.exports.retrieval_ids import RetrievalIds
+from cfbatch_gui.core.results.exports.score_rows import by_query
+from cfbatch_gui.core.results.rankings import RankedContext, Rankings
+
+BEIR_HEADER = "query-id\tcorpus-id\tscore\n"
+_WHOLE = re.compile(r"\s*([+-]?[0-9]+)(\.0*)?\s*")
+
+
+def write_trec(work: Work) -> Written:
+    """Write and read back TREC's form."""
+    return _write(work, "", "{} 0 {} {}\n")
+
+
+def write_beir(work: Work) -> Written:
+    """Write and read back BEIR's form."""
+    return _write(work, BEIR_HEADER, "{}\t{}\t{}\n")
+
+
+def grade(label: str) -> int | None:
+    """The label as a whole number: "1", "1.0"; None for an empty one. `check_labels` has seen that it is one."""
+    found = _WHOLE.fullmatch(label)
+    return int(found[1]) if found else None
+
+
+def judgements(ids: RetrievalIds, contexts: Sequence[RankedContext]) -> dict[str, int]:
+    """Document → label for the labelled contexts of one query; a document that comes twice has its first label."""
+    judged: dict[str, int] = {}
+    for context in contexts:
+        label = grade(context.label)
+        if label is not None:
+            judged.setdefault(ids.document(context), label)
+    return judged
+
+
+def check_labels(work: Work) -> str:
+    """Why the labels are no judgements, as a sentence; "" when they are."""
+    with work.folder.open(read_only=True) as database:
+        layout = schema.fact(database, "layout")
+        labels = database.execute("SELECT label, min(row) FROM texts WHERE label <> '' GROUP BY label")
+        if layout == Layout.SHARED:
+            return "The labels of this job belong to the texts alone, not to a query with a text: they judge nothing."
+        found = False
+        for label, row in labels:
+            if label.strip() and grade(label) is None:
+                return f"The label of row {row} is “{label[:40]}”, and judgements are whole numbers such as 0 and 1."
+            found = found or bool(label.strip())
+    if not found:
+        return "This job has no labels, and judgements are made of them: say which column is the label, and send again."
+    return ""
+
+
+def _write(work: Work, header: str, form: str) -> Written:
+    if reason := check_labels(work):
+        raise ExportError(f"{reason} Nothing was written.")
+    ids = RetrievalIds(work.folder)
+    rows = done = repeated = 0
+    with atomic_writer(work.path) as raw:
+        stream = CheckedStream(raw, work.path)
+        stream.write(header.encode())
+        for contexts in by_query(Rankings(work.folder, work.facts.failed_batches)):
+            query = ids.query(contexts[0])
+            judged = judgements(ids, contexts)
+            repeated += sum(grade(context.label) is not None for context in contexts) - len(judged)
+            stream.write("".join(form.format(query, *pair) for pair in judged.items()).encode())
+            rows, done = rows + len(judged), done + len(contexts)
+            work.tick(done)
+        stream.compare(work, done)
+        work.tick_end()
+    return Written(rows, (work.path,), {**ids.notes, "repeated_documents_left_out": repeated})

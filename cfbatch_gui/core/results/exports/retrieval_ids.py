@@ -1,0 +1,72 @@
+"""Ids of queries and documents for programs that evaluate retrieval. They split lines at white space.
+
+White space, control characters, quotes and the percent sign itself are written as in web addresses (%20), so that two
+ids never become one and every id can be had back. Queries and texts without an id are called by their place.
+"""
+
+import re
+import sqlite3
+
+from cfbatch_gui.core.inputs.model import Layout
+from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.rankings import RankedContext
+
+_UNSAFE = re.compile(r"""[\s\x00-\x20\x7f\x85\u200b\ufeff"%]""")
+# Here one row of a file is one text; elsewhere a row holds several.
+_ROW_IS_TEXT = frozenset({Layout.LONG, Layout.SHARED, Layout.CANDIDATES})
+
+
+class RetrievalIds:
+    """The ids of one export; it counts what it had to change."""
+
+    def __init__(self, folder: JobFolder) -> None:
+        with folder.open(read_only=True) as database:
+            self._row_is_text = schema.fact(database, "layout") in _ROW_IS_TEXT
+            self._queries_have_ids = _any(database.execute("SELECT 1 FROM queries WHERE query_id <> '' LIMIT 1"))
+            self._texts_have_ids = _any(database.execute("SELECT 1 FROM texts WHERE text_id <> '' LIMIT 1"))
+        self._encoded = 0
+
+    def query(self, context: RankedContext) -> str:
+        """The id of the context's query."""
+        if context.query_id:
+            return self._safe(context.query_id)
+        return self._made(f"q{context.query_no}", self._queries_have_ids)
+
+    def document(self, context: RankedContext) -> str:
+        """The id of the context."""
+        return self.document_called(context.id, context.row, context.initial_rank)
+
+    def document_called(self, identifier: str, row: int, position: int) -> str:
+        """The id of a context by what stands in its row; `position` is its place among those of its query, from 1."""
+        if identifier:
+            return self._safe(identifier)
+        return self._made(f"{row}" if self._row_is_text else f"{row}.{position}", self._texts_have_ids)
+
+    @property
+    def notes(self) -> dict[str, object]:
+        """For the manifest."""
+        return {
+            "query_ids": "from the file" if self._queries_have_ids else "q and the number of the query",
+            "document_ids": "from the file" if self._texts_have_ids else "row of the file, and place in it",
+            "ids_percent_encoded": self._encoded,
+            "undo": "Decode %XX as in web addresses to have the original id.",
+        }
+
+    def _safe(self, identifier: str) -> str:
+        if not _UNSAFE.search(identifier):
+            return identifier
+        self._encoded += 1
+        return _UNSAFE.sub(_percent, identifier)
+
+    def _made(self, identifier: str, is_mixed: bool) -> str:
+        # An encoded id has a hexadecimal digit after each percent sign, so that this can be nobody's own.
+        return f"%row-{identifier}" if is_mixed else identifier
+
+
+def _percent(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode())
+
+
+def _any(rows: sqlite3.Cursor) -> bool:
+    return rows.fetchone() is not None

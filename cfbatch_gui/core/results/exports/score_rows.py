@@ -1,0 +1,179 @@
+"""Rankings as a table: one row for each context, and one for each row of the file that gave none.
+
+Queries stand in the order of the input, contexts by rank, then those without a score, and at the very end the rows
+that were never sent, so that nothing is gone without a trace. Top k and threshold drop only contexts with a score.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+
+import msgspec
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.inputs.model import Layout, Role
+from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.exports.base import Cell, ExportOptions, Work
+from cfbatch_gui.core.results.exports.columns import PART, places_of
+from cfbatch_gui.core.results.original_columns import column_of, columns_beside_rankings
+from cfbatch_gui.core.results.parts import has_parts
+from cfbatch_gui.core.results.rankings import RankedContext, Rankings
+from cfbatch_gui.core.results.tally import Status
+
+COLUMNS = (
+    "query_id", "query", "rank", "doc_id", "text", "score", "tie_group", "initial_rank", "rank_change",
+    "label", "external_reference", "request_id", "status", "error",
+)  # fmt: skip
+_INTEGERS = ("rank", "tie_group", "initial_rank", "rank_change", PART)
+_KINDS = {"score": "float64", **dict.fromkeys(_INTEGERS, "int64")}
+_BLOCK = 5_000
+
+_SKIPPED = """
+SELECT p.problem_no, p.file, p.row, p.reason, r.cells FROM problems p LEFT JOIN source_rows r USING(file, row)
+WHERE p.item_no IS NULL AND p.problem_no > ? ORDER BY p.problem_no LIMIT ?
+"""
+
+
+def keeps(context: RankedContext, options: ExportOptions) -> bool:
+    """Whether top k and threshold leave a context. What has no score is always kept, with its reason."""
+    if context.rank is None or context.score is None:
+        return True
+    return (options.top_k is None or context.rank <= options.top_k) and (
+        options.threshold is None or context.score >= options.threshold
+    )
+
+
+def by_query(rankings: Rankings) -> Iterator[list[RankedContext]]:
+    """All contexts, a list for each query that has any."""
+    contexts = (context for block in rankings.blocks() for context in block)
+    return (list(group) for _, group in groupby(contexts, lambda context: context.query_no))
+
+
+def score_columns(folder: JobFolder) -> tuple[str, ...]:
+    """The names of all columns: those of every ranking, and the user's own."""
+    ours = _our_columns(folder)
+    return ours + Rankings(folder, reserved=ours).columns()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some thousand rows, and whether each has a score. `items` is how many they stand for, dropped ones included."""
+
+    items: int
+    rows: list[Sequence[Cell]]
+    are_scored: list[bool]
+
+
+class ScoreRows:
+    """The rows of one export. `columns` are the names, `kinds` what each holds: "utf8", "int64" or "float64", all but
+    text also None. `own_names` has the name in the user's file for each of its columns. `dropped` counts what top k and
+    threshold took.
+    """
+
+    def __init__(self, work: Work) -> None:
+        self._folder = work.folder
+        self._facts = work.facts
+        self._options = work.options
+        ours = _our_columns(work.folder)
+        self._has_part = PART in ours
+        self._rankings = Rankings(work.folder, work.facts.failed_batches, reserved=ours)
+        own = self._rankings.columns()
+        self.own_names = dict(zip(own, Rankings(work.folder).columns(), strict=True))
+        everything = ours + own
+        places = places_of(work.options.columns, everything)
+        if not places:
+            raise UsageError("Choose at least one column. Nothing was written.")
+        self._picked = None if places == tuple(range(len(everything))) else _picker(places)
+        self.columns: tuple[str, ...] = tuple(everything[place] for place in places)
+        self.kinds = tuple(_KINDS.get(everything[place], "utf8") if place < len(ours) else "utf8" for place in places)
+        self.dropped = 0
+
+    def blocks(self) -> Iterator[Block]:
+        """All rows, some thousands at a time."""
+        is_limited = self._options.top_k is not None or self._options.threshold is not None
+        for block in self._rankings.blocks():
+            kept = [context for context in block if keeps(context, self._options)] if is_limited else block
+            self.dropped += len(block) - len(kept)
+            rows = self._chosen([self._row(context) for context in kept])
+            yield Block(len(block), rows, [context.rank is not None for context in kept])
+        for skipped in self._skipped():
+            yield Block(len(skipped), self._chosen(skipped), [False] * len(skipped))
+
+    def by_query(self) -> Iterator[tuple[Sequence[Cell], int, list[Sequence[Cell]]]]:
+        """For each query that has any: the row of its first context, how many it has, the rows that are kept."""
+        for contexts in by_query(self._rankings):
+            first, *_ = self._chosen([self._row(contexts[0])])
+            kept = [self._row(context) for context in contexts if keeps(context, self._options)]
+            self.dropped += len(contexts) - len(kept)
+            yield first, len(contexts), self._chosen(kept)
+
+    def _chosen(self, rows: list[Sequence[Cell]]) -> list[Sequence[Cell]]:
+        return rows if self._picked is None else [*map(self._picked, rows)]
+
+    def _row(self, context: RankedContext) -> Sequence[Cell]:
+        row = (
+            context.query_id, context.query, context.rank, context.id, context.text, context.score,
+            context.tie_group or None, context.initial_rank, context.rank_change,
+            context.label, context.reference, self._facts.request_ids.get(context.batch, ""),
+            context.status._value_, context.error,
+        )  # fmt: skip
+        return (*row, context.part, *context.cells) if self._has_part else row + context.cells
+
+    def _skipped(self) -> Iterator[list[Sequence[Cell]]]:
+        shape = _SkippedShape(self._folder, has_part=self._has_part)
+        last = 0
+        while True:
+            with self._folder.open(read_only=True) as database:
+                found = database.execute(_SKIPPED, (last, _BLOCK)).fetchall()
+            if not found:
+                return
+            last = found[-1][0]
+            yield [shape.row(*problem) for _, *problem in found]
+
+
+class _SkippedShape:
+    """Puts the cells of a row that was never sent where its context would have stood."""
+
+    def __init__(self, folder: JobFolder, *, has_part: bool) -> None:
+        self._part = (None,) if has_part else ()
+        with folder.open(read_only=True) as database:
+            self._kept = columns_beside_rankings(database)
+            self._queries = column_of(database, 1, Role.QUERY)
+            self._texts = [column_of(database, file, Role.CONTEXT, Role.TEXT) for file in (1, 2)]
+            self._ids = [column_of(database, file, Role.ID) for file in (1, 2)]
+            self._labels = [column_of(database, file, Role.LABEL) for file in (1, 2)]
+            # Only with a row for each pair is the first file's id the context's.
+            self._is_long = schema.fact(database, "layout") == Layout.LONG
+
+    def row(self, file: int, number: int, reason: str, stored: str | None) -> Sequence[Cell]:
+        cells: list[str] = msgspec.json.decode(stored, type=list[str]) if stored else []
+
+        def cell(place: int | None) -> str:
+            return cells[place] if place is not None and place < len(cells) else ""
+
+        is_context = self._is_long or file == 2
+        identifier = cell(self._ids[file - 1])
+        where = f"Row {number}" if file == 1 else f"Row {number} of the second file"
+        return (
+            "" if is_context else identifier,
+            cell(self._queries) if file == 1 else "",
+            None,
+            identifier if is_context else "",
+            cell(self._texts[file - 1]),
+            None, None, None, None,
+            cell(self._labels[file - 1]) if is_context else "",
+            "", "", Status.SKIPPED.value, f"{where}: {reason}", *self._part,
+            *self._kept.cells(stored if file == 1 else None, stored if file == 2 else None),
+        )  # fmt: skip
+
+
+def _our_columns(folder: JobFolder) -> tuple[str, ...]:
+    return (*COLUMNS, PART) if has_parts(folder) else COLUMNS
+
+
+def _picker(places: tuple[int, ...]) -> Callable[[Sequence[Cell]], Sequence[Cell]]:
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda row: (row[places[0]],)

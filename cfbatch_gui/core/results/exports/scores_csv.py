@@ -1,0 +1,24 @@
+"""Rankings as CSV: `score_rows.COLUMNS` and then the user's own columns."""
+
+from cfbatch_gui.core.files import atomic_writer
+from cfbatch_gui.core.results.exports.base import Work, Written
+from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
+from cfbatch_gui.core.results.exports.delimited import Dialect
+from cfbatch_gui.core.results.exports.score_rows import ScoreRows
+
+
+def write(work: Work) -> Written:
+    """Write and read back. A score is the shortest decimal that reads back as the same double."""
+    table = ScoreRows(work)
+    dialect = Dialect(work.options)
+    rows = done = 0
+    with atomic_writer(work.path) as raw:
+        stream = CheckedStream(raw, work.path)
+        stream.write(dialect.start + dialect.encode([table.columns]))
+        for block in table.blocks():
+            stream.write(dialect.encode(block.rows))
+            rows, done = rows + len(block.rows), done + block.items
+            work.tick(done)
+        stream.compare(work, done)
+        work.tick_end()
+    return Written(rows, (work.path,), {**dialect.notes(table.columns), "dropped_by_top_k_or_threshold": table.dropped})

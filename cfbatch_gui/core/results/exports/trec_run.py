@@ -1,0 +1,67 @@
+"""A ranking as a TREC run: `query Q0 document rank score tag`, for trec_eval and all that read its files.
+
+Readers sort by score and put equal ones in the order of falling ids, and trec_eval knows scores as float32 only. So
+scores fall strictly, also as float32: the second of a tie gets the next lower number, and readers see our order.
+"""
+
+import numpy as np
+
+from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.files import atomic_writer
+from cfbatch_gui.core.results.exports.base import Work, Written
+from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
+from cfbatch_gui.core.results.exports.commands import slug
+from cfbatch_gui.core.results.exports.retrieval_ids import RetrievalIds
+from cfbatch_gui.core.results.exports.score_rows import by_query, keeps
+from cfbatch_gui.core.results.rankings import RankedContext, Rankings
+
+_LOWEST = np.float32(-np.inf)
+
+
+def write(work: Work) -> Written:
+    """Write and read back. A document that comes twice in a query stands once, with its better rank."""
+    ids = RetrievalIds(work.folder)
+    tag = f"cfbatch-{slug(work.facts.model.rsplit('/')[-1], 'run')}"
+    rows = done = dropped = repeated = lowered = 0
+    with atomic_writer(work.path) as raw:
+        stream = CheckedStream(raw, work.path)
+        for contexts in by_query(Rankings(work.folder, work.facts.failed_batches)):
+            scored = [context for context in contexts if context.score is not None]
+            kept = [context for context in scored if keeps(context, work.options)]
+            ranked: dict[str, RankedContext] = {}
+            for context in kept:
+                ranked.setdefault(ids.document(context), context)
+            lines, changed = _lines(ids.query(contexts[0]), ranked, tag) if ranked else ("", 0)
+            stream.write(lines.encode())
+            rows, lowered = rows + len(ranked), lowered + changed
+            dropped, repeated = dropped + len(scored) - len(kept), repeated + len(kept) - len(ranked)
+            done += len(contexts)
+            work.tick(done)
+        if not rows:
+            raise ExportError("Top k and the threshold leave nothing to write. Nothing was written; let more through.")
+        stream.compare(work, done)
+        work.tick_end()
+    notes = {
+        **ids.notes,
+        "tag": tag,
+        "scores_lowered_so_that_they_fall_strictly": lowered,
+        "repeated_documents_left_out": repeated,
+        "dropped_by_top_k_or_threshold": dropped,
+    }
+    return Written(rows, (work.path,), notes)
+
+
+def _lines(query: str, ranked: dict[str, RankedContext], tag: str) -> tuple[str, int]:
+    lines: list[str] = []
+    lowered = 0
+    last = np.float32(np.inf)
+    for rank, (document, context) in enumerate(ranked.items(), 1):
+        score = context.score if context.score is not None else 0.0
+        single = np.float32(score)
+        if not single < last:
+            single = np.nextafter(last, _LOWEST)
+            score = float(single)
+            lowered += 1
+        last = single
+        lines.append(f"{query} Q0 {document} {rank} {score!r} {tag}\n")
+    return "".join(lines), lowered

@@ -1,0 +1,159 @@
+"""A folder of NDJSON files for Cloudflare Vectorize, cut to what one upload takes, and the commands that load them."""
+
+import hashlib
+import re
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.files import atomic_folder
+from cfbatch_gui.core.results.embeddings import EmbeddedText
+from cfbatch_gui.core.results.exports.base import Work, Written
+from cfbatch_gui.core.results.exports.checked_stream import CheckedStream, checked_file
+from cfbatch_gui.core.results.exports.commands import command, slug
+from cfbatch_gui.core.results.exports.decimals import vector_texts
+from cfbatch_gui.core.results.exports.vector_rows import VectorRows
+
+MOST_LINES = 5_000
+MOST_BYTES = 100_000_000
+MOST_ID_BYTES = 64
+MOST_METADATA_BYTES = 10_240
+MOST_NUMBERS = 1_536
+MOST_VECTORS = 10_000_000
+_OURS = re.compile(r"vectors-\d{4,}\.ndjson")
+
+
+def write(work: Work) -> Written:
+    """Write and read back. What Vectorize would refuse is changed, and the manifest says how often and to what."""
+    table = VectorRows(work, reserved=("text", "original_id"), a_place_for_texts=True)
+    _check_size(table)
+    metadata = _Metadata(table)
+    seen: set[str] = set()
+    with atomic_folder(work.path, lambda name: _OURS.fullmatch(name) is not None) as folder:
+        with _Files(folder, work) as files:
+            for texts, vectors in table.blocks():
+                for text, vector in zip(texts, vector_texts(vectors), strict=True):
+                    identifier = table.key_of(text)
+                    if identifier in seen:
+                        raise _repeated(identifier, text)
+                    seen.add(identifier)
+                    files.add(metadata.line(identifier, text, vector))
+                work.tick(len(seen))
+        work.tick_end()
+    names = tuple(work.path / name for name in files.names)
+    return Written(len(seen), names, {**table.notes, **metadata.notes}, _commands(work, table.dimension, names))
+
+
+def _check_size(table: VectorRows) -> None:
+    if table.dimension > MOST_NUMBERS:
+        raise ExportError(
+            f"Vectorize takes vectors of {MOST_NUMBERS:,} numbers, and these have {table.dimension:,}. Nothing was"
+            " written. Choose another format."
+        )
+    if table.count > MOST_VECTORS:
+        raise ExportError(
+            f"An index of Vectorize takes {MOST_VECTORS:,} vectors, and these are {table.count:,}. Nothing was written."
+        )
+
+
+def _repeated(identifier: str, text: EmbeddedText) -> ExportError:
+    return ExportError(
+        f"The id “{identifier[:60]}” comes twice, again in row {text.row}. Vectorize keeps one vector for an id, so"
+        " the first would be lost. Nothing was written. Give each text an id of its own, or choose another format."
+    )
+
+
+def _commands(work: Work, dimension: int, files: Collection[Path]) -> str:
+    index = slug(work.facts.name, "texts")
+    create = command("wrangler", "vectorize", "create", index, f"--dimensions={dimension}", "--metric=cosine")
+    upserts = (command("wrangler", "vectorize", "upsert", index, f"--file={path}") for path in files)
+    return "\n".join((create, *upserts))
+
+
+class _Files:
+    """Lines, in as many files as Vectorize's limits for one ask for; one is open at a time."""
+
+    def __init__(self, folder: Path, work: Work) -> None:
+        self.names: list[str] = []
+        self._folder = folder
+        self._work = work
+        self._stack = ExitStack()
+        self._file: CheckedStream | None = None
+        self._lines = 0
+
+    def __enter__(self) -> "_Files":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def add(self, line: bytes) -> None:
+        """The next line, in a new file if it does not fit."""
+        if self._file is None or self._lines >= MOST_LINES or self._file.size + len(line) > MOST_BYTES:
+            self._stack.close()
+            self.names.append(f"vectors-{len(self.names) + 1:04}.ndjson")
+            self._file = self._stack.enter_context(checked_file(self._folder, self.names[-1], self._work))
+            self._lines = 0
+        self._file.write(line)
+        self._lines += 1
+
+
+class _Metadata:
+    """Text and columns as Vectorize takes them, and what had to be changed for it."""
+
+    def __init__(self, table: VectorRows) -> None:
+        self._table = table
+        self._keys = tuple(_keys(table.columns))
+        self._encode = msgspec.json.Encoder().encode
+        self._long_ids = self._without_text = self._without_columns = 0
+
+    def line(self, identifier: str, text: EmbeddedText, vector: bytes) -> bytes:
+        """One vector with its line end."""
+        fields = dict(zip(self._keys, self._table.cells(text), strict=True))
+        short: dict[str, str] = {}
+        if not 0 < len(identifier.encode()) <= MOST_ID_BYTES:
+            self._long_ids += 1
+            short = {"original_id": identifier}
+            identifier = hashlib.sha256(identifier.encode()).hexdigest()
+        candidates: tuple[dict[str, str], ...] = (
+            {**short, "text": text.text, **fields},
+            {**short, **fields},
+            short,
+            {},
+        )
+        encoded = b""
+        for place, candidate in enumerate(candidates):
+            encoded = self._encode(candidate)
+            if len(encoded) <= MOST_METADATA_BYTES:
+                self._without_text += place >= 1
+                self._without_columns += place >= 2 and bool(fields)
+                break
+        return b'{"id":%b,"values":%b,"metadata":%b}\n' % (self._encode(identifier), vector, encoded)
+
+    @property
+    def notes(self) -> dict[str, object]:
+        """For the manifest."""
+        renamed = {name: key for name, key in zip(self._table.columns, self._keys, strict=True) if name != key}
+        return {
+            "metadata_keys_renamed": renamed,
+            "ids_replaced_by_their_sha256": self._long_ids,
+            "texts_too_long_for_metadata": self._without_text,
+            "columns_too_long_for_metadata": self._without_columns,
+        }
+
+
+def _keys(names: Collection[str]) -> Iterator[str]:
+    """Keys without dots and quotes, that do not begin with a dollar sign, and are all different."""
+    used = {"text", "original_id"}
+    for name in names:
+        key = name.replace(".", "_").replace('"', "'").lstrip("$") or "column"
+        while key in used:
+            key += "_"
+        used.add(key)
+        yield key

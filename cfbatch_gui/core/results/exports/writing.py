@@ -1,0 +1,122 @@
+"""One export from beginning to end: check, write, read back, put in place, manifest."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cfbatch_gui.core.errors import ExportError, UsageError
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.exports.base import ExportOptions, Progress, Target, Work
+from cfbatch_gui.core.results.exports.targets import target_for
+from cfbatch_gui.core.results.facts import JobFacts
+from cfbatch_gui.core.results.manifest import old_manifest, write_manifest
+from cfbatch_gui.core.results.tally import Tally, count_items
+
+_SEPARATORS = (",", ";", "\t", "|")
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A finished export. `rows` are those that its reader sees: contexts, texts, or lines.
+
+    `complete` is False while texts or contexts have no result; `tally` says how many and why. `files` are all that were
+    written but for the manifest. `next_command` is what to type next, one command a line; "" for none.
+    """
+
+    path: Path
+    format: str
+    rows: int
+    manifest: Path
+    complete: bool
+    files: tuple[Path, ...]
+    tally: Tally
+    next_command: str = ""
+
+
+def export(
+    folder: JobFolder,
+    facts: JobFacts,
+    path: Path,
+    target: Target | None = None,
+    *,
+    options: ExportOptions | None = None,
+    progress: Progress | None = None,
+    clock: Callable[[], float] = time.time,
+) -> Exported:
+    """Write the results to `path`, whole or not at all; the form follows the suffix when no target is given.
+
+    Blocking, in flat memory; call it in a thread. `progress` gets (done, total); what it raises stops the export and
+    leaves everything as it was. Raises UsageError, ExportError, DiskFull and DataError.
+    """
+    target = target or target_for(path, facts.kind)
+    options = _checked(facts, target, options or ExportOptions())
+    with folder.open(read_only=True) as database:
+        tally = count_items(database, facts.failed_batches)
+    if target.needs_results and not tally.done:
+        raise ExportError("There is nothing to write yet: no result has come back. Try again when some have.")
+    steps = _Steps(tally.items + tally.skipped, progress)
+    with old_manifest(path) as step_aside:
+
+        def end() -> None:
+            steps.end()
+            step_aside()
+
+        written = target.write(Work(folder, facts, path, options, steps.writing, steps.reading, end))
+    manifest = write_manifest(
+        path,
+        facts,
+        folder,
+        tally,
+        {
+            "format": target.name,
+            "files": [_name(file, path) for file in written.files],
+            "rows": written.rows,
+            "complete": tally.is_complete,
+            "top_k": options.top_k,
+            "threshold": options.threshold,
+            **written.notes,
+        },
+        now=clock(),
+    )
+    return Exported(
+        path, target.name, written.rows, manifest, tally.is_complete, written.files, tally, written.next_command
+    )
+
+
+def _name(file: Path, path: Path) -> str:
+    return file.relative_to(path).as_posix() if path in file.parents else file.name
+
+
+def _checked(facts: JobFacts, target: Target, options: ExportOptions) -> ExportOptions:
+    if facts.kind not in target.kinds:
+        held = "rankings" if facts.kind.value == "embed" else "embeddings"
+        raise UsageError(f"“{target.title}” is for {held}, and this job has none. Choose another format.")
+    if options.top_k is not None and options.top_k < 1:
+        raise UsageError("Top k must be 1 or more.")
+    if options.separator not in _SEPARATORS:
+        raise UsageError("The list separator must be a comma, a semicolon, a tab or a vertical bar.")
+    return options if target.preset is None else replace(options, preset=target.preset)
+
+
+class _Steps:
+    """Writing is one half of the way, reading back the other."""
+
+    def __init__(self, items: int, progress: Progress | None) -> None:
+        self._items = items
+        self._progress = progress
+        self._last = 0
+
+    def writing(self, done: int) -> None:
+        self._tell(min(done, self._items))
+
+    def reading(self, done: int) -> None:
+        self._tell(self._items + min(done, self._items))
+
+    def end(self) -> None:
+        self._tell(2 * self._items)
+
+    def _tell(self, done: int) -> None:
+        self._last = max(self._last, done)
+        if self._progress:
+            self._progress(self._last, 2 * self._items)

@@ -1,0 +1,24 @@
+"""The labels of the user's file as whole numbers, for all pairs at once."""
+
+import sqlite3
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.results.exports.qrels import grade
+
+NO_LABEL = -(2**31)
+
+
+def read_labels(database: sqlite3.Connection, texts: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The label of each text number, NO_LABEL where there is none or where it is no whole number."""
+    by_number = np.full(int(texts.max(initial=0)) + 1, NO_LABEL, dtype=np.int64)
+    known: dict[str, int] = {}
+    for number, label in database.execute("SELECT text_no, label FROM texts WHERE label <> ''"):
+        value = known.get(label)
+        if value is None:
+            found = grade(label)
+            value = known[label] = NO_LABEL if found is None else found
+        if number < len(by_number):
+            by_number[number] = value
+    return by_number[texts]

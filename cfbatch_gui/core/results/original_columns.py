@@ -1,0 +1,90 @@
+"""The columns of the user's own file, as they are shown and written beside the results."""
+
+import sqlite3
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import msgspec
+
+from cfbatch_gui.core.inputs.model import Layout, Role
+from cfbatch_gui.core.job_folder import schema
+
+_CELLS = msgspec.json.Decoder(list[str])
+_FACTS = (("columns", "roles"), ("second_columns", "second_roles"))
+_NAMES = msgspec.json.Decoder(tuple[str, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalColumns:
+    """Names, and the places of their cells in a row of the first file and of the second."""
+
+    names: tuple[str, ...]
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+
+    def cells(self, first_row: str | None, second_row: str | None) -> tuple[str, ...]:
+        """One text for each name, exactly as the file had it; "" where a row is short or there is none.
+
+        The arguments are `source_rows.cells`, JSON.
+        """
+        return _picked(first_row, self.first) + _picked(second_row, self.second)
+
+
+def columns_beside_rankings(database: sqlite3.Connection, taken: Collection[str] = ()) -> OriginalColumns:
+    """What stands beside ranked contexts: columns that are kept. All others have names of ours, or are to be left out.
+
+    A name that is in `taken`, or comes twice, gets " (original)" at its end until it is unique.
+    """
+    # Only in a row for each pair is the first file's label the context's; elsewhere it says something of the query.
+    is_label_of_context = schema.fact(database, "layout") == Layout.LONG
+    return _columns(database, (Role.KEEP,) if is_label_of_context else (Role.KEEP, Role.LABEL), (Role.KEEP,), taken)
+
+
+def columns_beside_vectors(database: sqlite3.Connection, taken: Collection[str] = ()) -> OriginalColumns:
+    """What stands beside vectors: every column but the id and those to be left out. `taken` as for rankings."""
+    # The text stands in its own column: a table of vectors has no other place for it.
+    return _columns(database, (Role.TEXT, Role.CONTEXT, Role.QUERY, Role.LABEL, Role.KEEP), (), taken)
+
+
+def column_of(database: sqlite3.Connection, file: int, *roles: Role) -> int | None:
+    """The place of the one column with one of `roles` in the first or second file; None for none or several."""
+    found = [place for place, role in enumerate(_names(database, _FACTS[file - 1][1])) if role in roles]
+    return found[0] if len(found) == 1 else None
+
+
+def column_mapping(database: sqlite3.Connection) -> dict[str, dict[str, str]]:
+    """Column name → role, for each file."""
+    both = (
+        (file, _names(database, columns), _names(database, roles)) for file, (columns, roles) in enumerate(_FACTS, 1)
+    )
+    return {f"file {file}": dict(zip(columns, roles, strict=False)) for file, columns, roles in both if columns}
+
+
+def _columns(
+    database: sqlite3.Connection, first: Collection[Role], second: Collection[Role], taken: Collection[str]
+) -> OriginalColumns:
+    used = set(taken)
+    names: list[str] = []
+    places: list[tuple[int, ...]] = []
+    for (columns_fact, roles_fact), roles in zip(_FACTS, (first, second), strict=True):
+        columns = _names(database, columns_fact)
+        found = tuple(place for place, role in enumerate(_names(database, roles_fact)[: len(columns)]) if role in roles)
+        places.append(found)
+        for place in found:
+            name = columns[place]
+            while name in used:
+                name += " (original)"
+            used.add(name)
+            names.append(name)
+    return OriginalColumns(tuple(names), places[0], places[1])
+
+
+def _names(database: sqlite3.Connection, fact: str) -> tuple[str, ...]:
+    return _NAMES.decode(msgspec.json.encode(schema.fact(database, fact, ())))
+
+
+def _picked(row: str | None, places: tuple[int, ...]) -> tuple[str, ...]:
+    if not places:
+        return ()
+    cells = _CELLS.decode(row) if row is not None else []
+    return tuple(cells[place] if place < len(cells) else "" for place in places)

@@ -1,0 +1,208 @@
+"""Four questions about a connection that cost nothing."""
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+
+from cfbatch_gui.core.errors import (
+    ConnectionProblem,
+    NotConnected,
+    QueueNotSupported,
+    ServiceBusy,
+    ServiceRefused,
+    TokenRefused,
+    UserError,
+)
+from cfbatch_gui.core.workers_ai.client import WorkersAI
+from cfbatch_gui.core.workers_ai.connections import ConnectionKind
+from cfbatch_gui.core.workers_ai.token_status import TokenStatus, read_token_status
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """One question. `ok` is None when it could not be asked because an earlier one failed, or is not certain."""
+
+    title: str
+    ok: bool | None
+    sentence: str
+
+
+class _Property(msgspec.Struct):
+    property_id: str = ""
+    value: object = None
+
+
+class _Model(msgspec.Struct):
+    name: str = ""
+    properties: list[_Property] = []
+
+
+TITLES: Final = ("Service reached", "Token accepted", "Account found", "Model takes batches")
+WORKER_TITLES: Final = ("Worker reached", "Secret accepted", "Workers AI answers", "Model takes batches")
+_REACHED, _TOKEN, _ACCOUNT, _BATCHES = range(4)
+
+_GOES_ON = " The program goes on by itself."
+
+_JUNK = (9106, 6003, 6111)  # an Authorization header that holds no token at all
+_JUNK_SENT = "{service} says that this is no API token. Copy it once more, or create a new one."
+_NOT_KNOWN = (
+    "{service} does not know this token: it was deleted or replaced, or not copied whole. Copy it once more, or create"
+    " a new one."
+)
+_WITHOUT_PERMISSION = (
+    "The token is valid, but it may not use Workers AI in this account. Edit it in the dashboard: it needs the"
+    " permissions Workers AI Read and Workers AI Edit, for this account."
+)
+_OTHER_ACCOUNT = (
+    "The token is not for this account. Check that the account id and the token belong together; the dashboard shows"
+    " the id beside the account's name."
+)
+_WRONG_ID = "{service} has no account with this id. Copy it from the dashboard once more."
+_EXPIRED = "The token expired on {day}. Create a new one, or give this one more time, in the dashboard."
+_DISABLED = "The token has been switched off. Switch it on in the dashboard, or create a new one."
+_NOT_YET = "The token is valid from {day} on. Wait until then, or create another one."
+
+
+def titles_of(kind: ConnectionKind) -> tuple[str, str, str, str]:
+    """The four questions for a kind of connection."""
+    return WORKER_TITLES if kind is ConnectionKind.WORKER else TITLES
+
+
+async def check_connection(client: WorkersAI, model: str) -> tuple[Tick, ...]:
+    """Reached, token, account, model: in this order, each with its reason when it fails.
+
+    One call to the catalogue proves the first three: it needs the account and the permission "Workers AI Read". A
+    Worker and a gateway are asked for a batch that does not exist, which costs nothing and sends no text.
+    Raises NotConnected when there is nothing to ask with.
+    """
+    if client.connection.kind is ConnectionKind.WORKER:
+        return await _check_worker(client, model)
+    try:
+        answer = await client.find_models(model.rsplit("/", 1)[-1])
+    except NotConnected:
+        raise
+    except TokenRefused as error:
+        return _failed_at(_TOKEN, await _why_refused(client, error))
+    except ServiceBusy as error:  # which says nothing about the token
+        return _failed_at(_TOKEN, _busy(error), ok=None)
+    except ServiceRefused as error:
+        if error.code in (7000, 7003):
+            return _failed_at(_ACCOUNT, _WRONG_ID.format(service=client.connection.title))
+        return _failed_at(_TOKEN, error.message)
+    except UserError as error:
+        return _failed_at(_REACHED, error.message)
+    status = await _token_status(client)
+    good = [Tick(title, True, "") for title in TITLES[:3]]
+    good[_TOKEN] = Tick(TITLES[_TOKEN], True, _valid_until(status) if status else "")
+    last = _model_tick(answer.result, model)
+    if client.connection.kind is ConnectionKind.GATEWAY and last.ok is not False:
+        last = await _gateway_tick(client, model)
+    return (*good, last)
+
+
+async def _check_worker(client: WorkersAI, model: str) -> tuple[Tick, ...]:
+    try:
+        await client.probe(model)
+    except TokenRefused as error:
+        sentence = "The Worker refused the secret. Enter the one that it was given as SHARED_SECRET."
+        return _failed_at(_TOKEN, sentence if error.status == 401 else error.message, titles=WORKER_TITLES)
+    except (QueueNotSupported, ServiceRefused) as error:
+        question = _BATCHES if error.code in (5006, 5007, 5018, 5028, 3041, 3042, 8007) else _ACCOUNT
+        sentence = _busy(error) if isinstance(error, ServiceBusy) else error.message
+        if error.code in (7000, 7003):
+            sentence = (
+                "This address answers, but it is not the Worker's. Check it; the Worker's guide says how it looks."
+            )
+            question = _REACHED
+        ok = None if isinstance(error, ServiceBusy) else False
+        return _failed_at(question, sentence, ok=ok, titles=WORKER_TITLES)
+    except ConnectionProblem as error:
+        return _failed_at(_REACHED, error.message, titles=WORKER_TITLES)
+    return tuple(Tick(title, True, "") for title in WORKER_TITLES)
+
+
+async def _why_refused(client: WorkersAI, error: TokenRefused) -> str:
+    """Ask the service about the token itself, for its refusal does not say which of several reasons it has."""
+    service = client.connection.title
+    if error.code in _JUNK:
+        return _JUNK_SENT.format(service=service)
+    status = await _token_status(client)
+    if status is None:
+        return (_OTHER_ACCOUNT if error.status == 403 else _NOT_KNOWN).format(service=service)
+    if status.word == "expired":
+        return _EXPIRED.format(day=_day(status.expires_on))
+    if status.word == "disabled":
+        return _DISABLED
+    if status.not_before > client.now():
+        return _NOT_YET.format(day=_day(status.not_before))
+    return _OTHER_ACCOUNT if error.status == 403 else _WITHOUT_PERMISSION
+
+
+async def _token_status(client: WorkersAI) -> TokenStatus | None:
+    """What the service says of the token: of a user's first, then of an account's; None when it knows neither."""
+    for rest in ("user/tokens/verify", f"accounts/{client.connection.account_id}/tokens/verify"):
+        try:
+            return read_token_status((await client.look_up(rest)).result)
+        except UserError:
+            continue
+    return None
+
+
+async def _gateway_tick(client: WorkersAI, model: str) -> Tick:
+    try:
+        await client.probe(model)
+    except ServiceBusy as error:
+        return Tick(TITLES[_BATCHES], None, _busy(error))
+    except UserError as error:
+        return Tick(TITLES[_BATCHES], False, error.message)
+    sentence = "The gateway answers. Cloudflare does not say that batches go through a gateway; a small job will show."
+    return Tick(TITLES[_BATCHES], None, sentence)
+
+
+def _busy(error: ServiceBusy) -> str:
+    """What a refusal for now says, and when to test again: of a job the program goes on by itself, of a test not."""
+    minutes = math.ceil(error.retry_after / 60)
+    when = f"in {minutes} minutes" if minutes > 1 else "in a minute"
+    return f"{error.message.removesuffix(_GOES_ON)} Test again {when}."
+
+
+def _failed_at(
+    question: int, sentence: str, *, ok: bool | None = False, titles: tuple[str, ...] = TITLES
+) -> tuple[Tick, ...]:
+    return tuple(
+        Tick(
+            title,
+            True if index < question else ok if index == question else None,
+            sentence if index == question else "",
+        )
+        for index, title in enumerate(titles)
+    )
+
+
+def _model_tick(result: msgspec.Raw, model: str) -> Tick:
+    title = TITLES[_BATCHES]
+    try:
+        models = msgspec.json.decode(result, type=list[_Model])
+    except msgspec.DecodeError:
+        return Tick(title, None, "The list of models could not be read; sending will show.")
+    found = next((each for each in models if each.name == model), None)
+    if found is None:
+        return Tick(title, False, f"{model} is not in the account's list of models.")
+    marks = {each.property_id: str(each.value).lower() for each in found.properties}
+    if marks.get("async_queue") == "true":
+        return Tick(title, True, "")
+    # bge-m3 has lost and kept its mark; the batch pages still use it.
+    return Tick(title, None, "Cloudflare's list does not mark it for batches just now; it may work all the same.")
+
+
+def _valid_until(status: TokenStatus) -> str:
+    return f"Valid until {_day(status.expires_on)}." if status.expires_on else ""
+
+
+def _day(seconds: float) -> str:
+    """The day where the reader is. English, as all sentences of the core."""
+    day = datetime.fromtimestamp(seconds, UTC).astimezone()
+    return f"{day.day} {day:%B %Y}"

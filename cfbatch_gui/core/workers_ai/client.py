@@ -1,0 +1,333 @@
+"""The Batch API as calls: submit, ask, check. What each exchange means is decided here, once.
+
+Source: https://developers.cloudflare.com/workers-ai/features/batch-api/rest-api/
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from cfbatch_gui.core.credentials import Token
+from cfbatch_gui.core.errors import (
+    Action,
+    OutcomeUnknown,
+    QueueNotSupported,
+    ReplyError,
+    RequestGone,
+    ServiceBusy,
+    ServiceRefused,
+    TokenRefused,
+    Unreachable,
+    UnreadableReply,
+    UsageError,
+    UserError,
+)
+from cfbatch_gui.core.logs import redacted
+from cfbatch_gui.core.workers_ai.budget import WINDOW_SECONDS, RateBudget
+from cfbatch_gui.core.workers_ai.connections import Connection, ConnectionKind
+from cfbatch_gui.core.workers_ai.doors import Secrets, door_of
+from cfbatch_gui.core.workers_ai.refusals import nothing_said, read_retry_after, refusal
+from cfbatch_gui.core.workers_ai.transport import ExchangeError, Headers, HttpAnswer, Transport, What
+from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer
+from cfbatch_gui.core.workers_ai.wire.replies import Finished, Queued, Waiting, read_answer
+from cfbatch_gui.core.workers_ai.wire.requests import encode_poll
+
+_SIGN_IN_FIRST = 511  # HTTP's own status for a captive portal
+PER_PAGE = 100  # models of the catalogue in one answer
+NO_REQUEST = "00000000-0000-4000-8000-000000000000"  # the id of no batch
+LARGE_ANSWER = 256 * 1024  # bytes from which on reading is felt in a window
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+_NOT_REACHED = {
+    "name": "{title} could not be found. Check that this computer is connected to the internet.",
+    "refused": "{title} could not be reached. Check that this computer is connected to the internet.",
+    "tls": "The connection to {title} is not trusted by this computer, so nothing was sent. In a company's network, its"
+    " own certificate may have to be installed on this computer.",
+    "time": "{title} did not answer in time.",
+    "clock": "The certificate of {title} is not valid at {now}, which is what this computer's clock shows. Nothing was"
+    " sent. Set the clock, then try again.",
+    "proxy": "This computer's proxy, {proxy}, does not let the connection to {title} through. Nothing was sent. Check"
+    " the system's proxy settings.",
+    "proxy_address": "The address of this computer's proxy cannot be read, so nothing was sent. Check the system's"
+    " proxy settings.",
+    "too_large": "{title} sent far more than an answer can hold, so it was not read.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long an exchange may take in all, in seconds, and how large its answer may be, in bytes of content."""
+
+    submit_seconds: float = 300.0  # ten megabytes over a slow line
+    run_seconds: float = 180.0  # the service itself stops after two minutes
+    poll_seconds: float = 300.0  # fifty megabytes over a slow line
+    check_seconds: float = 20.0
+    poll_bytes: int = 256 << 20  # five times what a batch is planned to bring back
+    other_bytes: int = 16 << 20  # the list of models has less than one megabyte, the answer to a submit 200 bytes
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """A finished batch's answer, as it came and as it was read."""
+
+    raw: bytes
+    finished: Finished
+
+
+class WorkersAI:
+    """One connection's calls. `token` is asked for at each call, so that it lives nowhere longer than needed."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        token: Callable[[], Awaitable[Token | None]],
+        *,
+        transport: Transport,
+        budget: RateBudget,
+        gateway_token: Callable[[], Awaitable[Token | None]] | None = None,
+        clock: Callable[[], float] = time.time,
+        limits: Limits = Limits(),
+    ) -> None:
+        self.connection, self._door, self._limits = connection, door_of(connection), limits
+        self._token, self._gateway_token = token, gateway_token
+        self._transport, self._budget, self._clock = transport, budget, clock
+
+    async def submit(self, model: str, body: bytes) -> Queued:
+        """Send a batch, once, on a connection of its own.
+
+        Raises Unreachable only when it is proven that no byte of the body left; ServiceRefused or ServiceBusy when the
+        service said no in its own envelope; TokenRefused, NotConnected; and OutcomeUnknown for everything else, which
+        must not be sent again without the user's word.
+        """
+        url, limits = self._door.run_url(model, queued=True), self._limits
+        return self._read_submitted(await self._once("submit", url, body, limits.submit_seconds, limits.other_bytes))
+
+    async def run(self, model: str, body: bytes) -> bytes:
+        """Run one request at once, without the queue; the answer's raw bytes, known to hold a result.
+
+        Raises what `submit` raises. The difference: an error in the service's own form, of whatever status, is final,
+        for there is no result to come back for; such a time-out or fault is ServiceRefused.
+        """
+        url, limits = self._door.run_url(model, queued=False), self._limits
+        answer = await self._once("run", url, body, limits.run_seconds, limits.poll_bytes)
+        try:
+            envelope = await self._off_the_loop(answer.body, self._envelope, answer)
+        except (Unreachable, UnreadableReply) as error:
+            raise self._unknown(error.detail) from error
+        if envelope.is_enveloped and (not envelope.ok or answer.status >= 400):
+            raise self._final(answer, envelope)
+        if not envelope.ok:
+            raise self._unknown(f"HTTP {answer.status}")
+        return answer.body
+
+    async def ask(self, model: str, request_id: str) -> Waiting | Reply:
+        """Ask for a batch's answer; may be repeated freely.
+
+        Raises RequestGone, TokenRefused, ServiceBusy, ServiceRefused, Unreachable (also for an answer that is not the
+        service's: a proxy's page, a server error), ReplyError for an answer of the service that cannot be read.
+        """
+        url, limits = self._door.run_url(model, queued=True), self._limits
+        try:
+            answer = await self._call("ask", url, encode_poll(request_id), limits.poll_seconds, limits.poll_bytes)
+        except QueueNotSupported as error:
+            raise nothing_said(error, self.connection.title) from error
+        read = await self._off_the_loop(answer.body, _readable(read_answer), answer.body)
+        match read:
+            case Finished():
+                return Reply(answer.body, read)
+            case Queued():
+                return Waiting(read.status)
+            case Waiting():
+                return read
+
+    async def find_models(self, words: str, *, page: int = 1) -> ServiceAnswer:
+        """The catalogue's entries for some words, at most `PER_PAGE`; free. Proves token, account and permission."""
+        search = f"search={quote(words, safe='')}&per_page={PER_PAGE}&page={page}"
+        return await self.look_up(f"accounts/{self.connection.account_id}/ai/models/search?{search}")
+
+    async def look_up(self, rest: str) -> ServiceAnswer:
+        """Ask Cloudflare's v4 API something; free. Raises UsageError where a connection has none, and as `ask`."""
+        url, limits = self._door.api_url(rest), self._limits
+        if not url:
+            raise UsageError(f"{self.connection.title} has no list of models.")
+        return self._envelope(await self._call("check", url, b"", limits.check_seconds, limits.other_bytes))
+
+    async def probe(self, model: str) -> None:
+        """Ask for a batch that does not exist; free. Returns when the service says so, else raises as `ask`."""
+        url, limits = self._door.run_url(model, queued=True), self._limits
+        with suppress(RequestGone):
+            await self._call("check", url, encode_poll(NO_REQUEST), limits.check_seconds, limits.other_bytes)
+
+    def now(self) -> float:
+        """Seconds since 1970, by this client's clock."""
+        return self._clock()
+
+    async def close(self) -> None:
+        """Close kept connections."""
+        await self._transport.close()
+
+    async def _headers(self) -> Headers:
+        gateway = await self._gateway_token() if self._gateway_token is not None else None
+        return Headers(self._door.headers(Secrets(await self._token(), gateway)))
+
+    async def _take_turn(self) -> None:
+        """Wait for the budget; not for the end of a block, which takes minutes and is to be said."""
+        if left := self._budget.blocked_for:
+            raise refusal(429, (), str(left), now=self._clock(), service=self.connection.title)
+        await self._budget.take()
+
+    async def _once(self, what: What, url: str, body: bytes, seconds: float, most_bytes: int) -> HttpAnswer:
+        """What may be billed: on a connection of its own. Raises Unreachable or OutcomeUnknown."""
+        headers = await self._headers()
+        await self._take_turn()
+        try:
+            answer = await self._transport.send(
+                "POST",
+                url,
+                what=what,
+                headers=headers,
+                body=body,
+                seconds=seconds,
+                most_bytes=most_bytes,
+                own_connection=True,
+            )
+        except ExchangeError as error:
+            if not error.body_left:
+                raise self._unreachable(error) from error
+            raise self._unknown(error.detail) from error
+        self._budget.heed(answer.headers.get("ratelimit", ""))
+        return answer
+
+    async def _call(self, what: What, url: str, body: bytes, seconds: float, most_bytes: int) -> HttpAnswer:
+        headers = await self._headers()
+        await self._take_turn()
+        try:
+            answer = await self._transport.send(
+                "POST" if body else "GET",
+                url,
+                what=what,
+                headers=headers,
+                body=body,
+                seconds=seconds,
+                most_bytes=most_bytes,
+            )
+        except ExchangeError as error:
+            raise self._unreachable(error) from error
+        self._budget.heed(answer.headers.get("ratelimit", ""))
+        envelope = await self._off_the_loop(answer.body, self._envelope, answer)
+        if answer.status >= 400 and not envelope.is_enveloped:  # whoever refused, it was not the service
+            raise self._not_the_service(answer)
+        if not envelope.ok or answer.status >= 400:
+            raise self._refusal(answer, envelope)
+        return answer
+
+    async def _off_the_loop(self, body: bytes, read: Callable[[T], S], argument: T) -> S:
+        return await asyncio.to_thread(read, argument) if len(body) > LARGE_ANSWER else read(argument)
+
+    def _envelope(self, answer: HttpAnswer) -> ServiceAnswer:
+        if 300 <= answer.status < 400:
+            raise self._not_the_service(answer)
+        try:
+            found = self._door.read(answer.body, answer.status)
+        except ReplyError as error:
+            if answer.status < 300 and "json" in answer.headers.get("content-type", "").lower():
+                raise UnreadableReply(error.message, raw=answer.body, detail=error.detail) from error
+            raise self._not_the_service(answer) from error
+        # The service's words are kept and shown: should it repeat the token in them, it ends here.
+        return replace(found, errors=tuple(replace(each, message=redacted(each.message)) for each in found.errors))
+
+    def _read_submitted(self, answer: HttpAnswer) -> Queued:
+        try:
+            envelope = self._envelope(answer)
+        except (Unreachable, UnreadableReply) as error:
+            raise self._unknown(error.detail) from error
+        if 200 <= answer.status < 300 and envelope.ok:
+            try:
+                read = read_answer(answer.body)
+            except ReplyError as error:
+                raise self._unknown(error.detail or error.message) from error
+            if isinstance(read, Queued) and read.request_id:
+                return read
+            raise self._unknown("the answer holds no request id")
+        said_no = envelope.is_enveloped and 400 <= answer.status < 500 and answer.status not in (408, 409)
+        if said_no:
+            raise self._refusal(answer, envelope)
+        raise self._unknown(refusal(answer.status, envelope.errors, now=self._clock()).detail)
+
+    def _refusal(self, answer: HttpAnswer, envelope: ServiceAnswer) -> UserError:
+        retry_after = answer.headers.get("retry-after", "")
+        if answer.status == 429 and not any(error.code for error in envelope.errors):
+            wait = read_retry_after(retry_after, self._clock())
+            self._budget.block(WINDOW_SECONDS if wait is None else wait)  # every call of the token, not only this one
+        title = self.connection.title
+        found = refusal(answer.status, envelope.errors, retry_after, now=self._clock(), service=title)
+        if isinstance(found, TokenRefused) and self.connection.kind is ConnectionKind.WORKER:
+            sentence = f"{title} refused the secret. Sending has stopped; nothing was lost."
+            return TokenRefused(sentence, detail=found.detail, code=found.code, status=found.status)
+        return found
+
+    def _final(self, answer: HttpAnswer, envelope: ServiceAnswer) -> UserError:
+        """A refusal to run at once; one that says to wait only where the service says that it took nothing."""
+        found = self._refusal(answer, envelope)
+        if not isinstance(found, ServiceBusy) or answer.status == 429:
+            return found
+        sentence = f"{self.connection.title} stopped in the middle of this request, and there is no result."
+        return ServiceRefused(sentence, detail=found.detail, code=found.code, action=Action.RETRY)
+
+    def _unreachable(self, error: ExchangeError) -> Unreachable:
+        sentence = _NOT_REACHED.get(error.reason, "The connection to {title} broke.")
+        today = datetime.fromtimestamp(self._clock()).astimezone()
+        words = sentence.format(title=self.connection.title, proxy=error.proxy, now=f"{today:%d %B %Y, %H:%M}")
+        return Unreachable(words, detail=error.detail)
+
+    def _not_the_service(self, answer: HttpAnswer) -> Unreachable:
+        title, kind = self.connection.title, answer.headers.get("content-type", "no content type").split(";")[0][:60]
+        sentence = (
+            f"Something other than {title} answered. If this network wants you to sign in first, do so in a browser."
+        )
+        if answer.status >= 500 and answer.status != _SIGN_IN_FIRST:
+            sentence = f"{title}, or something on the way to it, has a fault just now."
+        return Unreachable(sentence, detail=f"HTTP {answer.status}, {kind}")
+
+    def _unknown(self, detail: str) -> OutcomeUnknown:
+        return OutcomeUnknown(
+            f"This batch was sent to {self.connection.title}, but no clear answer came back. It may have been accepted"
+            " and billed, so it is not sent again by itself.",
+            detail=detail,
+        )
+
+
+def is_passing(error: UserError) -> bool:
+    """Whether asking again later can help, without the user doing anything."""
+    if isinstance(error, ServiceBusy | Unreachable):
+        return True
+    return isinstance(error, ServiceRefused) and error.code in _PASSING
+
+
+def ends_batch(error: ServiceRefused) -> bool:
+    """Whether a refusal, when asking, says that the batch itself has failed; others refuse only to be asked."""
+    return error.code in _OF_THE_BATCH
+
+
+_PASSING = frozenset({3007, 3008, 3046})  # timed out at the service
+_OF_THE_BATCH = frozenset({5001, 5006, 3030, 5004, 3003, 3006})  # the model failed, or it did not take the texts
+
+
+def _readable(read: Callable[[bytes], S]) -> Callable[[bytes], S]:
+    """The same, with the answer kept in the error."""
+
+    def readable(data: bytes) -> S:
+        try:
+            return read(data)
+        except ReplyError as error:
+            raise UnreadableReply(error.message, raw=data, detail=error.detail) from error
+
+    return readable

@@ -1,0 +1,85 @@
+"""The user's own Worker: its files as they come with the program, and the three steps from them to a connection."""
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cfbatch_gui.core.errors import ExportError, UsageError
+from cfbatch_gui.core.files import write_atomically
+from cfbatch_gui.core.resources import resource
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the guide. `command` is for a terminal in the folder of the Worker, "" where there is none."""
+
+    title: str
+    text: str
+    command: str = ""
+
+
+NEEDS = "You need a Cloudflare account, and Node.js 22.12 or newer on this computer."
+GUIDE = (
+    Step(
+        "Put it on Cloudflare",
+        "Open a terminal in the folder and enter this. A browser opens for you to log in. At the end stands the"
+        " Worker's address, which ends in workers.dev.",
+        "npx wrangler deploy",
+    ),
+    Step(
+        "Give it a secret",
+        "Enter this, then paste the secret. Until it has one, the Worker refuses everything.",
+        "npx wrangler secret put SHARED_SECRET",
+    ),
+    Step("Connect", "Enter the Worker's address and the same secret here, and check the connection."),
+)
+
+
+def new_secret() -> str:
+    """A secret that nobody can guess: 43 letters, digits, "-" and "_"."""
+    return secrets.token_urlsafe(32)
+
+
+def in_the_way(folder: Path) -> tuple[Path, ...]:
+    """The files in a folder that `save_worker` would have to replace by others. Raises ExportError."""
+    try:
+        return tuple(target for target, data in _files(folder) if target.exists() and target.read_bytes() != data)
+    except OSError as error:
+        raise _failure(folder, error) from error
+
+
+def save_worker(folder: Path, *, replace: bool = False) -> tuple[Path, ...]:
+    """Write the Worker's files into a folder, which is made where it is missing; the paths that stand there then.
+
+    Raises UsageError before anything is written when a file of the user's own would be lost and `replace` is not set,
+    ExportError and DiskFull.
+    """
+    others = in_the_way(folder)
+    if others and not replace:
+        raise UsageError(
+            f"“{others[0].name}” in “{folder.name}” is another file than the Worker's, and was kept. Choose an empty"
+            " folder, or let it be replaced.",
+            detail=", ".join(map(str, others)),
+        )
+    for target, data in _files(folder):
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _failure(folder, error) from error
+        write_atomically(target, data)
+    return tuple(target for target, _ in _files(folder))
+
+
+def _files(folder: Path) -> Iterator[tuple[Path, bytes]]:
+    template = resource("worker")
+    for path in sorted(template.rglob("*")):
+        if path.is_file():
+            yield folder / path.relative_to(template), path.read_bytes()
+
+
+def _failure(folder: Path, error: OSError) -> ExportError:
+    return ExportError(
+        f"The Worker could not be saved in “{folder.name}”: the system refused. Choose another folder.",
+        detail=f"{error.filename or folder}: {error.strerror}",
+    )

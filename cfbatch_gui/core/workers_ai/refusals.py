@@ -1,0 +1,273 @@
+"""Every way the service says no, as data: the user's sentence, and what can be done.
+
+The body's code is read before the HTTP status, because 429 alone means four different things.
+Sources: https://developers.cloudflare.com/workers-ai/platform/errors/ and
+https://developers.cloudflare.com/fundamentals/api/reference/limits/
+"""
+
+import email.utils
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from enum import Enum
+from typing import Final
+
+from cfbatch_gui.core.errors import (
+    Action,
+    QueueNotSupported,
+    RequestGone,
+    ServiceBusy,
+    ServiceRefused,
+    TokenRefused,
+    UserError,
+)
+from cfbatch_gui.core.workers_ai.estimate import next_reset
+from cfbatch_gui.core.workers_ai.wire.envelope import ServiceError
+
+LONGEST_WAIT: Final = 86_400.0  # seconds; a longer Retry-After is taken for a mistake
+BLOCK_SECONDS: Final = 300.0  # how long the v4 API refuses every call of a token that asked too often
+
+
+class Meaning(Enum):
+    """Which error a refusal becomes."""
+
+    TOKEN = "token"  # noqa: S105 - not a secret
+    BUSY = "busy"
+    DAY_USED_UP = "day used up"
+    NO_QUEUE = "no queue"
+    GONE = "gone"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of refusal. It applies to an error with one of `codes` (() is any code) whose message holds `words`.
+
+    `sentence` has the place {service}. `wait` is in seconds, for BUSY without a Retry-After.
+    """
+
+    codes: tuple[int, ...]
+    meaning: Meaning
+    sentence: str
+    action: Action = Action.NONE
+    words: str = ""
+    wait: float = 0.0
+
+
+# The first rule that applies counts. The service's own words are never in a sentence: they go into the detail.
+RULES: Final = (
+    Rule(
+        (),
+        Meaning.REFUSED,
+        "A text is too long for the model. Shorten it, or let long texts be cut off.",
+        words="sequence too long",
+    ),
+    Rule(
+        (),
+        Meaning.REFUSED,
+        "The texts of a request are too long together for the model. Send fewer of them at a time.",
+        Action.SMALLER_BATCHES,
+        words="max context reached",
+    ),
+    Rule(
+        # 6003 and 6111 come for an Authorization header of the wrong form, 9109 for a token that is not valid.
+        (10000, 1000, 9106, 9109, 6003, 6111),
+        Meaning.TOKEN,
+        "{service} refused the API token. Sending has stopped; nothing was lost.",
+    ),
+    Rule(
+        (3036, 4006),
+        Meaning.DAY_USED_UP,
+        "Today's free neurons are used up. The program goes on by itself with tomorrow's; a paid plan goes on at once.",
+    ),
+    Rule(
+        (3021,),
+        Meaning.BUSY,
+        "{service} takes no more requests in this minute. The program goes on by itself.",
+        wait=60.0,
+    ),
+    Rule(
+        (3040,),
+        Meaning.BUSY,
+        "{service} has no capacity for this model just now. The program goes on by itself.",
+        wait=15.0,
+    ),
+    Rule(
+        (7000, 7003),
+        Meaning.REFUSED,
+        "{service} does not know this account or this model. Check the account id and the model's name.",
+        Action.OPEN_CONNECTION,
+    ),
+    Rule((5007, 3042), Meaning.REFUSED, "{service} has no model of this name. Choose another model."),
+    Rule((5028,), Meaning.REFUSED, "{service} has retired this model. Choose another model."),
+    Rule(
+        (8007,),
+        Meaning.NO_QUEUE,
+        "This model takes no batches at present. The texts can be sent one request at a time instead.",
+        words="support request queu",
+    ),
+    Rule(
+        (5504,),
+        Meaning.GONE,
+        "{service} does not know this batch, or no longer. Its results cannot be collected;"
+        " the batch can be sent again, which is paid for again.",
+    ),
+    Rule(
+        (3006,),
+        Meaning.REFUSED,
+        "The batch is too large for {service}. Send it in smaller batches.",
+        Action.SMALLER_BATCHES,
+    ),
+    Rule(
+        (5006, 3030, 5004, 3003),
+        Meaning.REFUSED,
+        "{service} did not accept the texts as they are. The details hold its reason.",
+    ),
+    Rule(
+        (3007, 3008, 3046),
+        Meaning.REFUSED,
+        "The model took too long at {service}, and the work was stopped there.",
+        Action.RETRY,
+    ),
+    Rule(
+        (5018, 3041),
+        Meaning.REFUSED,
+        "This account may not use this model. Choose another model, or another account.",
+    ),
+    Rule(
+        (5016,),
+        Meaning.REFUSED,
+        "The terms of this model have not been accepted yet. Accept them on {service}'s page of the model.",
+    ),
+    Rule((3023,), Meaning.REFUSED, "{service} has blocked this account. Only its support can help."),
+    Rule((5035,), Meaning.REFUSED, "This model needs a paid plan at {service}."),
+    Rule(
+        (5001,),
+        Meaning.REFUSED,
+        "The model failed at {service}, and no part of the batch has a result.",
+        Action.RETRY,
+    ),
+    Rule(
+        (2009,),
+        Meaning.TOKEN,
+        "The AI Gateway asks for a token of its own, or refused the one it got. Enter the gateway's token.",
+    ),
+    Rule(
+        (2001,),
+        Meaning.REFUSED,
+        "There is no AI Gateway of this name in the account. Check the gateway's name.",
+        Action.OPEN_CONNECTION,
+    ),
+)
+
+# Refusals without a code that we know, by HTTP status; 0 is any other.
+STATUS_RULES: Final = {
+    401: Rule((), Meaning.TOKEN, "{service} refused the API token. Sending has stopped; nothing was lost."),
+    403: Rule(
+        (),
+        Meaning.TOKEN,
+        "{service} does not let this API token use the account. Sending has stopped; nothing was lost.",
+    ),
+    404: Rule(
+        (),
+        Meaning.REFUSED,
+        "{service} does not know this account or this model. Check the account id and the model's name.",
+        Action.OPEN_CONNECTION,
+    ),
+    408: Rule((), Meaning.BUSY, "{service} stopped waiting for the request. The program goes on by itself."),
+    410: Rule((), Meaning.REFUSED, "{service} has retired this model. Choose another model."),
+    413: Rule(
+        (),
+        Meaning.REFUSED,
+        "The batch is too large for {service}. Send it in smaller batches.",
+        Action.SMALLER_BATCHES,
+    ),
+    429: Rule(
+        (),
+        Meaning.BUSY,
+        "{service} was asked too often, by this program or by others with the same account."
+        " The program goes on by itself.",
+        wait=BLOCK_SECONDS,
+    ),
+    500: Rule((), Meaning.BUSY, "{service} has a fault of its own just now. The program goes on by itself."),
+    0: Rule((), Meaning.REFUSED, "{service} refused the request. The details hold its reason."),
+}
+
+# Code 8007 in answer to a question. It speaks of the model and not of the batch, which was accepted while the model
+# took batches and may have been paid for: it stays where it is, and it is not offered to be sent in another way.
+NOT_SAID = (
+    "{service} says that this model takes no batches at present, and nothing about this one, which it has accepted."
+    " Nothing was given up; carry on later to ask again."
+)
+
+
+def refusal(
+    status: int,
+    errors: Sequence[ServiceError],
+    retry_after: str = "",
+    *,
+    now: float,
+    service: str = "Cloudflare",
+) -> UserError:
+    """The error for an answer that says no. `retry_after` is the header as sent, `now` in seconds since 1970.
+
+    What a refusal means for a submit (HTTP 408 and 5xx leave its outcome unknown) is the caller's to decide.
+    """
+    code, rule = _find_rule(status, errors)
+    sentence = rule.sentence.format(service=service)
+    detail = _detail(status, errors)
+    match rule.meaning:
+        case Meaning.TOKEN:
+            return TokenRefused(sentence, detail=detail, code=code, status=status)
+        case Meaning.DAY_USED_UP:
+            return ServiceBusy(sentence, retry_after=next_reset(now) - now, detail=detail, code=code)
+        case Meaning.BUSY:
+            asked = read_retry_after(retry_after, now)
+            return ServiceBusy(sentence, retry_after=rule.wait if asked is None else asked, detail=detail, code=code)
+        case Meaning.NO_QUEUE:
+            return QueueNotSupported(sentence, detail=detail, code=code)
+        case Meaning.GONE:
+            return RequestGone(sentence, detail=detail, code=code)
+        case Meaning.REFUSED:
+            return ServiceRefused(sentence, detail=detail, code=code, action=rule.action)
+
+
+def nothing_said(error: QueueNotSupported, service: str) -> ServiceRefused:
+    """What that refusal means when the question was how an accepted batch is getting on."""
+    return ServiceRefused(NOT_SAID.format(service=service), detail=error.detail, code=error.code)
+
+
+def read_retry_after(header: str, now: float) -> float | None:
+    """Seconds to wait by a Retry-After header in either form, 0 to `LONGEST_WAIT`; None when it says nothing."""
+    text = header.strip()
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            moment = email.utils.parsedate_to_datetime(text)
+            # RFC 9110: the date is in GMT, also where it says "-0000" and Python leaves the zone out
+            seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now
+            seconds = max(seconds, 0.0)
+        except (ValueError, OverflowError):
+            return None
+    if math.isnan(seconds) or seconds < 0:
+        return None
+    return min(seconds, LONGEST_WAIT)
+
+
+def _find_rule(status: int, errors: Sequence[ServiceError]) -> tuple[int, Rule]:
+    for error in errors:
+        message = error.message.casefold()
+        for rule in RULES:
+            if (not rule.codes or error.code in rule.codes) and rule.words in message:
+                return error.code, rule
+    code = next((error.code for error in errors if error.code), 0)
+    if status == 403 and code:  # a code that we do not know, so perhaps not about the token
+        return code, STATUS_RULES[0]
+    return code, STATUS_RULES.get(500 if status >= 500 else status, STATUS_RULES[0])
+
+
+def _detail(status: int, errors: Sequence[ServiceError]) -> str:
+    words = [f"{error.code}: {error.message.removeprefix('AiError: ')}" for error in errors]
+    return "; ".join([*words, f"HTTP {status}"])

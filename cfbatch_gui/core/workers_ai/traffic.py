@@ -1,0 +1,142 @@
+"""What left this computer: a line for each exchange, never a body or a header. The program's own log, for its user.
+
+When the file has grown to `MAX_BYTES`, its older lines are folded into one for each host, connection and kind.
+"""
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.files import write_atomically
+from cfbatch_gui.core.workers_ai.transport import Exchange
+
+MAX_BYTES = 512 * 1024
+_KEPT_LINES = 1_000  # when folding
+
+_log = logging.getLogger(__name__)
+
+
+class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One exchange, or `count` of them from `time` until `until`, in seconds since 1970, UTC.
+
+    `what` is "submit", "run", "ask" or "check"; `sent` and `received` are bytes of bodies; `status` is HTTP's, 0
+    without an answer, and of the last one where several are folded.
+    """
+
+    time: float
+    host: str
+    connection: str
+    what: str
+    sent: int
+    received: int
+    status: int
+    count: int = 1
+    until: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class HostTraffic:
+    """All exchanges with one host through one connection, of one kind. `first` and `last` in seconds since 1970."""
+
+    host: str
+    connection: str
+    what: str
+    exchanges: int
+    sent: int
+    received: int
+    first: float
+    last: float
+
+
+class TrafficLog:
+    """Writes. What cannot be written stops nothing: it is a record for people, not one that work depends on."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._size = path.stat().st_size if path.exists() else 0
+
+    def note(self, connection: str, exchange: Exchange, *, now: float) -> None:
+        """Add a line."""
+        line = msgspec.json.encode(
+            Entry(
+                round(now, 3),
+                exchange.host,
+                connection,
+                exchange.what,
+                exchange.sent,
+                exchange.received,
+                exchange.status,
+            )
+        )
+        try:
+            with self._path.open("ab") as stream:
+                stream.write(line + b"\n")
+            self._size += len(line) + 1
+            if self._size > MAX_BYTES:
+                self._fold()
+        except (OSError, UserError):
+            _log.warning("The log of what leaves this computer cannot be written.")
+
+    def _fold(self) -> None:
+        found = entries(self._path)
+        older, kept = found[:-_KEPT_LINES], found[-_KEPT_LINES:]
+        folded = [
+            Entry(
+                each.first,
+                each.host,
+                each.connection,
+                each.what,
+                each.sent,
+                each.received,
+                0,
+                each.exchanges,
+                each.last,
+            )
+            for each in _summed(older)
+        ]
+        data = b"".join(msgspec.json.encode(each) + b"\n" for each in (*folded, *kept))
+        write_atomically(self._path, data)
+        self._size = len(data)
+
+
+def entries(path: Path) -> list[Entry]:
+    """All lines, oldest first; those that a crash tore are passed over."""
+    if not path.exists():
+        return []
+    decoder = msgspec.json.Decoder(Entry)
+    found = []
+    for line in path.read_bytes().splitlines():
+        try:
+            found.append(decoder.decode(line))
+        except msgspec.DecodeError:
+            continue
+    return found
+
+
+def traffic(path: Path) -> tuple[HostTraffic, ...]:
+    """What went to each host, the last one first."""
+    return tuple(sorted(_summed(entries(path)), key=lambda each: each.last, reverse=True))
+
+
+def _summed(found: Iterable[Entry]) -> list[HostTraffic]:
+    sums: dict[tuple[str, str, str], HostTraffic] = {}
+    for entry in found:
+        key = entry.host, entry.connection, entry.what
+        last = entry.until or entry.time
+        before = sums.get(key)
+        if before is None:
+            sums[key] = HostTraffic(*key, entry.count, entry.sent, entry.received, entry.time, last)
+            continue
+        sums[key] = HostTraffic(
+            *key,
+            before.exchanges + entry.count,
+            before.sent + entry.sent,
+            before.received + entry.received,
+            min(before.first, entry.time),
+            max(before.last, last),
+        )
+    return list(sums.values())

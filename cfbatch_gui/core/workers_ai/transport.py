@@ -1,0 +1,281 @@
+"""Bytes to the service and back; the only importer of httpx.
+
+It knows nothing of batches. What it adds to httpx: whether a byte of the body left (from the transport's own trace
+events, not from the names of exceptions), limits on size and time of the whole exchange, no redirects, no environment,
+the system's certificates, and no text of an exception that could carry a header.
+"""
+
+import asyncio
+import re
+import socket
+import ssl
+import urllib.request
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+import httpx
+import truststore
+
+from cfbatch_gui import __version__
+from cfbatch_gui.core.workers_ai.pieces import BodyError, Pieces
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Application = Callable[[Scope, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAnswer:
+    """A whole answer. Header names are lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = field(repr=False)
+
+
+class Headers(dict[str, str]):
+    """Headers of a request, which do not show their values: tracebacks may come with the values of variables."""
+
+    def __repr__(self) -> str:
+        return f"Headers({', '.join(self)})"
+
+
+class ExchangeError(Exception):
+    """No whole answer. `body_left` is whether a byte of the request's body may have left this computer.
+
+    `reason` is one of "name", "refused", "proxy", "proxy_address", "tls", "clock", "time", "broken", "too_large";
+    `detail` is safe to show. `proxy` is the host and port of the proxy that was on the way, "" without one.
+    """
+
+    def __init__(self, reason: str, detail: str, *, body_left: bool, proxy: str = "") -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason, self.detail, self.body_left, self.proxy = reason, detail, body_left, proxy
+
+
+What: TypeAlias = Literal["submit", "run", "ask", "check"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What went over the line once, for the log of what leaves this computer.
+
+    Bytes are those of the bodies; `sent` is 0 when it is proven that none left. `status` 0 is for no answer.
+    """
+
+    host: str
+    what: What
+    sent: int
+    received: int
+    status: int
+
+
+class Transport:
+    """Sends single requests. `application` is an ASGI service in this process that is called instead of the network.
+
+    `on_exchange` is told of each request that went over the network.
+    """
+
+    def __init__(
+        self,
+        *,
+        application: Application | None = None,
+        on_exchange: Callable[[Exchange], None] = lambda exchange: None,
+    ) -> None:
+        self._application, self._on_exchange = application, on_exchange
+        self._kept: httpx.AsyncClient | None = None
+
+    async def send(
+        self,
+        method: str,
+        url: str,
+        *,
+        what: What = "check",
+        headers: Mapping[str, str],
+        body: bytes = b"",
+        seconds: float,
+        most_bytes: int,
+        own_connection: bool = False,
+    ) -> HttpAnswer:
+        """One request, one whole answer of at most `most_bytes`, within `seconds` in all. Nothing is tried twice.
+
+        `own_connection` uses a connection of its own that is closed afterwards: a kept one can be dead without showing
+        it, and then it is not known what arrived. Raises ExchangeError.
+        """
+        if not all(_SENDABLE.fullmatch(value) for value in headers.values()):
+            raise ExchangeError("broken", "a header that cannot be sent", body_left=False)  # httpx would repeat it
+        request = httpx.Request(
+            method,
+            url,
+            headers={
+                "user-agent": f"cf-batch/{__version__}",
+                "accept": "application/json",
+                "accept-encoding": "gzip",
+                **headers,
+            },
+            content=body or None,
+            # A handshake that is cancelled from outside leaves its socket behind: httpx's own limit ends it earlier.
+            extensions={"timeout": httpx.Timeout(60.0, connect=min(15.0, 0.75 * seconds)).as_dict()},
+        )
+        sent = len(body)
+        answer: HttpAnswer | None = None
+        try:
+            if own_connection:
+                async with self._client(url, keep=False) as client:
+                    answer = await self._exchange(client, request, seconds, most_bytes)
+            else:
+                if self._kept is None:
+                    self._kept = self._client(url, keep=True)
+                answer = await self._exchange(self._kept, request, seconds, most_bytes)
+        except ExchangeError as error:
+            sent = sent if error.body_left else 0
+            raise self._by_way_of_proxy(error, url) from None
+        finally:
+            if self._application is None:
+                received, status = (len(answer.body), answer.status) if answer is not None else (0, 0)
+                self._on_exchange(Exchange(request.url.netloc.decode("ascii"), what, sent, received, status))
+        return answer
+
+    def _by_way_of_proxy(self, error: ExchangeError, url: str) -> ExchangeError:
+        """The same error; one of the proxy's is said to be so, for it is not the service that cannot be reached."""
+        if error.body_left or error.reason not in ("name", "refused", "proxy", "time"):
+            return error
+        found = None if self._application is not None else _system_proxy(url)
+        if found is None:
+            return error
+        host, port = found.url.host, found.url.port
+        proxy = f"{host}:{port}" if port else host
+        return ExchangeError("proxy", error.detail, body_left=False, proxy=proxy)
+
+    async def close(self) -> None:
+        """Close what is kept open."""
+        if self._kept is not None:
+            await self._kept.aclose()
+            self._kept = None
+
+    def _client(self, url: str, *, keep: bool) -> httpx.AsyncClient:
+        return httpx.AsyncClient(
+            transport=httpx.ASGITransport(app=self._application) if self._application is not None else None,
+            verify=_certificates(),
+            trust_env=False,
+            proxy=None if self._application is not None else _system_proxy(url),
+            follow_redirects=False,
+            limits=httpx.Limits(max_keepalive_connections=4 if keep else 0),
+        )
+
+    async def _exchange(
+        self,
+        client: httpx.AsyncClient,
+        request: httpx.Request,
+        seconds: float,
+        most_bytes: int,
+    ) -> HttpAnswer:
+        watch = _Watch()
+        request.extensions["trace"] = watch.see
+        # Raised at the end: what was raised by httpx holds the sent bytes in its frames, and would hang on as context.
+        try:
+            async with asyncio.timeout(seconds):
+                response = await client.send(request, stream=True)
+                try:
+                    return HttpAnswer(response.status_code, _plain(response.headers), await _body(response, most_bytes))
+                finally:
+                    await response.aclose()
+        except BodyError as error:
+            failure = ExchangeError(error.reason, error.detail, body_left=True)
+        except TimeoutError:
+            await self._replace_kept(client)
+            failure = ExchangeError("time", f"no whole answer within {seconds:g} s", body_left=watch.body_left)
+        except (httpx.TransportError, OSError) as error:  # TLS that breaks in the middle comes as ssl's own error
+            await self._replace_kept(client)
+            reason = "broken" if watch.body_left and not isinstance(error, httpx.TimeoutException) else _reason(error)
+            failure = ExchangeError(reason, _safe(error), body_left=watch.body_left)
+        raise failure
+
+    async def _replace_kept(self, client: httpx.AsyncClient) -> None:
+        # A request that is cancelled in flight can kill httpx's pool for good; a new one costs a handshake.
+        if client is self._kept:
+            self._kept = None
+            await client.aclose()
+
+
+_SENDABLE = re.compile(r"[\t -~]*")
+
+
+class _Watch:
+    """Listens to the transport: before its "send_request_body" no byte of the body can have left."""
+
+    def __init__(self) -> None:
+        self.body_left = False
+
+    async def see(self, event: str, info: Mapping[str, Any]) -> None:
+        # A proxy is asked for the way by a request of its own, which has no body.
+        if event.endswith("send_request_body.started") and info["request"].method != b"CONNECT":
+            self.body_left = True
+
+
+async def _body(response: httpx.Response, most_bytes: int) -> bytes:
+    pieces = Pieces(response.headers.get("content-encoding", ""), most_bytes)
+    async for piece in response.aiter_raw():
+        pieces.add(piece)
+    return pieces.whole()
+
+
+def _plain(headers: httpx.Headers) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
+
+
+def _certificates() -> ssl.SSLContext:
+    context = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    return context
+
+
+def _system_proxy(url: str) -> httpx.Proxy | None:
+    """The proxy that the system has for an address; its session is held to our own TLS too. Raises ExchangeError."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if host in ("localhost", "127.0.0.1", "::1") or urllib.request.proxy_bypass(host):
+        return None
+    address = urllib.request.getproxies().get(parts.scheme) or ""
+    if not address.startswith(("http://", "https://")):
+        return None
+    try:
+        return httpx.Proxy(address, ssl_context=_certificates() if address.startswith("https:") else None)
+    except (httpx.InvalidURL, ValueError):
+        del address  # may hold a password, and httpx repeats parts of it: neither goes along with the error
+    raise ExchangeError("proxy_address", "the proxy's address cannot be read", body_left=False)
+
+
+_OUT_OF_TIME = (9, 10)  # OpenSSL's numbers for a certificate that is not valid yet, or no longer
+_BROKEN_OFF = (ssl.SSLWantReadError, ssl.SSLEOFError, ssl.SSLZeroReturnError)  # no word about trust
+
+
+def _reason(error: httpx.TransportError | OSError) -> str:
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, socket.gaierror):
+            return "name"
+        if isinstance(seen, ssl.SSLCertVerificationError) and seen.verify_code in _OUT_OF_TIME:
+            return "clock"
+        if isinstance(seen, ssl.SSLError) and not isinstance(seen, _BROKEN_OFF):
+            return "tls"
+        seen = seen.__cause__ or seen.__context__
+    if isinstance(error, httpx.ConnectError | httpx.ProxyError | httpx.UnsupportedProtocol):
+        return "refused"
+    if isinstance(error, httpx.TimeoutException):
+        return "time"
+    return "broken"
+
+
+def _safe(error: httpx.TransportError | OSError) -> str:
+    """The kind of error and its number: an exception's text can hold a header, and with it the token."""
+    seen: BaseException | None = error
+    number = ""
+    while seen is not None:
+        if isinstance(seen, ssl.SSLCertVerificationError):
+            number = f" ({seen.verify_message})"
+        elif isinstance(seen, OSError) and seen.errno:
+            number = number or f" ({seen.errno})"
+        seen = seen.__cause__ or seen.__context__
+    return f"{type(error).__name__}{number}"

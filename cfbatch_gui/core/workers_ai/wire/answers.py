@@ -1,0 +1,144 @@
+"""What an answer says: the batch is queued, the service is at work, or here are its elements."""
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import msgspec
+
+from cfbatch_gui.core.workers_ai.wire.decoding import NULL, breach, decode, is_null
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """The answer to a submit. `request_id` is opaque; losing it loses a paid batch.
+
+    A poll is answered so too when the service repeats the id; `status` then is its word for where the batch is.
+    """
+
+    request_id: str
+    model: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Not done. `status` is the service's word: queued, running, or one that this program does not know."""
+
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of the whole batch, as the service counted them; 0 where it said nothing."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    total_tokens: int = 0
+
+
+class Output(msgspec.Struct, frozen=True):
+    """What a model gave for one request. Which of the keys are there depends on the request and on the year."""
+
+    response: msgspec.Raw = NULL
+    data: msgspec.Raw = NULL
+    shape: msgspec.Raw = NULL
+    pooling: msgspec.Raw = NULL
+    result: msgspec.Raw = NULL  # early answers: the same keys once more, one level deeper
+
+
+class Element(msgspec.Struct, frozen=True):
+    """One element of `responses`, unchecked. Everything raw is a view of the answer's bytes.
+
+    `result` of a failed element may be anything at all, so any JSON passes here.
+    """
+
+    id: int | None = None
+    result: Output | list[msgspec.Raw] | str | int | float | bool | None = None
+    success: bool | None = None
+    external_reference: str | None = None
+    error: msgspec.Raw = NULL
+    errors: msgspec.Raw = NULL
+    message: msgspec.Raw = NULL
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The batch is done. `elements` stand in order of arrival, which means nothing: `match` puts them in place."""
+
+    elements: tuple[Element, ...]
+    usage: Usage | None
+
+
+Answer: TypeAlias = Queued | Waiting | Finished
+
+
+class _Body(msgspec.Struct):
+    responses: list[Element] | None = None
+    results: list[Element] | None = None
+    usage: msgspec.Raw = NULL
+    status: str | None = None
+    request_id: str | None = None
+    model: msgspec.Raw = NULL
+
+
+class _Frame(_Body):
+    """A body with or without the v4 envelope around it, in one pass over the bytes."""
+
+    success: bool | None = None
+    result: _Body | None = None
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: int | float | None = None
+    completion_tokens: int | float | None = None
+    total_tokens: int | float | None = None
+
+
+_MOST_TOKENS: Final = 10**12  # a batch has millions
+_frame_decoder: Final = msgspec.json.Decoder(_Frame)
+_usage_decoder: Final = msgspec.json.Decoder(_Usage)
+_model_decoder: Final = msgspec.json.Decoder(str | None)
+
+
+def read_answer(data: bytes | msgspec.Raw) -> Answer:
+    """Read the answer to a submit or a poll, with or without the v4 envelope.
+
+    Vectors and scores stay undecoded views of `data`, so that 50 MB take one quick pass and next to no memory.
+    Raises ReplyError for anything that is neither queued, waiting nor done; a refusal (`"success": false`) too, because
+    its errors are for `read_envelope`.
+    """
+    frame = decode(_frame_decoder, data, "answer")
+    if frame.success is False:
+        raise breach("the service reports a failure where an answer was expected")
+    body = frame if frame.result is None else frame.result
+    elements = _elements(body)
+    if elements or (elements is not None and body.status is None):
+        return Finished(tuple(elements), read_usage(body.usage))
+    if body.request_id:
+        return Queued(body.request_id, decode(_model_decoder, body.model, "model") or "", body.status or "queued")
+    if body.status:
+        return Waiting(body.status)
+    raise breach("it says neither that the batch is waiting nor what came out")
+
+
+def _elements(body: _Body) -> list[Element] | None:
+    """The one list of elements. Both `responses` and `results` have been met; both filled at once is a breach."""
+    if body.responses and body.results:
+        raise breach("it holds two lists of results")
+    return body.responses or body.results or (body.responses if body.responses is not None else body.results)
+
+
+def read_usage(raw: msgspec.Raw) -> Usage | None:
+    """Usage is only ever shown, so a strange one is left out rather than held against the results."""
+    if is_null(raw):
+        return None
+    try:
+        usage = _usage_decoder.decode(raw)
+    except ValueError:
+        return None
+    return Usage(*map(_counted, (usage.prompt_tokens, usage.completion_tokens, usage.total_tokens)))
+
+
+def _counted(tokens: int | float | None) -> int:
+    """What nobody can have counted would be added up, and priced, for good."""
+    return int(tokens) if tokens and 0 < tokens < _MOST_TOKENS else 0

@@ -1,0 +1,36 @@
+"""JSON of the expected shape, or a `ReplyError`."""
+
+from typing import Final, TypeVar
+
+import msgspec
+
+from cfbatch_gui.core.errors import ReplyError
+
+Decoded = TypeVar("Decoded")
+
+NULL: Final = msgspec.Raw(b"null")
+
+
+def decode(decoder: msgspec.json.Decoder[Decoded], data: bytes | memoryview | msgspec.Raw, what: str) -> Decoded:
+    """Decode `data`. `what` names it in the error's detail.
+
+    Raises ReplyError for anything that is not well-formed JSON of the decoder's type; JSON nested without end,
+    numbers beyond a double's range and text that is not UTF-8 count as such.
+    """
+    try:
+        return decoder.decode(data)
+    except (ValueError, RecursionError) as error:  # msgspec's own errors and UnicodeDecodeError are ValueErrors
+        raise ReplyError(
+            "The service sent an answer that this program cannot read. It was put aside.",
+            detail=f"{what}: {error}",
+        ) from error
+
+
+def is_null(raw: msgspec.Raw) -> bool:
+    """Whether a value is null, or was not there and has the default `NULL`."""
+    return len(memoryview(raw)) == 4 and bytes(raw) == b"null"
+
+
+def breach(reason: str, detail: str = "") -> ReplyError:
+    """The error for an answer that can be read and contradicts itself or the request. `reason` completes a sentence."""
+    return ReplyError(f"The answer to this batch cannot be trusted and was put aside: {reason}.", detail=detail)

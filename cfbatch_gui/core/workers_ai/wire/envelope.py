@@ -1,0 +1,117 @@
+"""The frame of Cloudflare's v4 API, `{"result", "success", "errors", "messages"}`, and what others put instead."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from cfbatch_gui.core.workers_ai.wire.decoding import NULL, decode
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceError:
+    """One entry of `errors`, in the service's own words. `code` is 0 when it gave none."""
+
+    code: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAnswer:
+    """An answer out of its frame.
+
+    `is_enveloped` says whether the frame was there: only then is a refusal known to be Cloudflare's own, and not a
+    proxy's on the way. Without it `result` is the whole answer and `ok` follows the HTTP status alone.
+    `result` is a view of the answer's bytes, not a copy.
+    """
+
+    ok: bool
+    result: msgspec.Raw
+    errors: tuple[ServiceError, ...]
+    is_enveloped: bool
+
+
+class _Error(msgspec.Struct):
+    code: int | str | float | None = None
+    message: msgspec.Raw = NULL
+    error_chain: list["_Error"] | None = None
+
+
+_object_decoder: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_success_decoder: Final = msgspec.json.Decoder(bool | None)
+_errors_decoder: Final = msgspec.json.Decoder(list[_Error] | None)
+_error_decoder: Final = msgspec.json.Decoder(_Error | None)
+_code_decoder: Final = msgspec.json.Decoder(int | str | float | None)
+_text_decoder: Final = msgspec.json.Decoder(str)
+
+
+def read_envelope(data: bytes, status: int) -> ServiceAnswer:
+    """Take an answer out of its frame. `status` is HTTP's.
+
+    Inner errors (`error_chain`) follow their outer one. Raises ReplyError when the answer is not a JSON object, or when
+    its frame is broken.
+    """
+    answer = decode(_object_decoder, data, "answer")
+    is_success_status = 200 <= status < 300
+    success = decode(_success_decoder, answer.get("success", NULL), "success")
+    if success is None or not answer.keys() & {"result", "errors"}:
+        return ServiceAnswer(is_success_status, msgspec.Raw(data), (), is_enveloped=False)
+    errors = decode(_errors_decoder, answer.get("errors", NULL), "errors")
+    return ServiceAnswer(
+        success and is_success_status, answer.get("result", NULL), _flat(errors or ()), is_enveloped=True
+    )
+
+
+def read_bare(data: bytes, status: int) -> ServiceAnswer:
+    """An answer of the Workers Binding, which has no frame, or a Worker's `{"error": {"code", "message"}}`.
+
+    `is_enveloped` is whether the answer is in one of these two forms. Raises ReplyError when it is not a JSON object.
+    """
+    answer = decode(_object_decoder, data, "answer")
+    if 200 <= status < 300 and "error" not in answer:
+        return ServiceAnswer(True, msgspec.Raw(data), (), is_enveloped=True)
+    error = decode(_error_decoder, answer.get("error", NULL), "error")
+    return ServiceAnswer(False, NULL, _flat((error,)) if error else (), is_enveloped=error is not None)
+
+
+def read_gateway(data: bytes, status: int) -> ServiceAnswer:
+    """An answer through an AI Gateway: the service's own, or the gateway's refusal.
+
+    That is an envelope whose errors are called `error`, or an object with an `internalCode`.
+    Raises ReplyError when the answer is not a JSON object.
+    """
+    answer = decode(_object_decoder, data, "answer")
+    if status < 400 or answer.keys() & {"errors", "result"} == {"errors", "result"}:
+        return read_envelope(data, status)
+    if "internalCode" in answer:
+        code = decode(_code_decoder, answer["internalCode"], "internalCode")
+        error = ServiceError(_code(code), raw_words(answer.get("message", NULL)))
+        return ServiceAnswer(False, NULL, (error,), is_enveloped=True)
+    if "error" in answer and "success" in answer:
+        errors = decode(_errors_decoder, answer["error"], "error")
+        return ServiceAnswer(False, NULL, _flat(errors or ()), is_enveloped=True)
+    return read_envelope(data, status)
+
+
+def _flat(errors: Sequence["_Error"]) -> tuple[ServiceError, ...]:
+    flat: list[ServiceError] = []
+    for error in errors:
+        flat.append(ServiceError(_code(error.code), raw_words(error.message)))
+        flat.extend(_flat(error.error_chain or ()))
+    return tuple(flat)
+
+
+def _code(code: int | str | float | None) -> int:
+    if isinstance(code, int):
+        return code
+    return int(code) if isinstance(code, str) and code.isascii() and code.isdigit() else 0
+
+
+def raw_words(raw: msgspec.Raw) -> str:
+    """A value in the service's own words: a string's text, any other value as the JSON that was sent, "" for null."""
+    try:
+        return _text_decoder.decode(raw)
+    except ValueError:
+        words = bytes(raw).decode("utf-8", errors="replace")
+        return "" if words == "null" else words

@@ -1,0 +1,217 @@
+"""Which request each element of an answer belongs to, and what it says: by id and reference, never by position."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.errors import ReplyError
+from cfbatch_gui.core.workers_ai.wire.answers import (
+    Answer,
+    Element,
+    Finished,
+    Output,
+    Queued,
+    Usage,
+    Waiting,
+    read_answer,
+)
+from cfbatch_gui.core.workers_ai.wire.decoding import breach, decode, is_null
+from cfbatch_gui.core.workers_ai.wire.envelope import raw_words
+from cfbatch_gui.core.workers_ai.wire.requests import AnswerKind, Request
+from cfbatch_gui.core.workers_ai.wire.values import Vectors, count_vectors, decode_vectors, find_vectors, read_scores
+
+__all__ = [
+    "Answer",
+    "Answered",
+    "Element",
+    "Embedded",
+    "Expected",
+    "Finished",
+    "Matched",
+    "Queued",
+    "Refused",
+    "Scored",
+    "Usage",
+    "Waiting",
+    "expect",
+    "match",
+    "read_answer",
+    "what_it_holds",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What was asked for; its position in the sequence is the index in `requests[]`. `count`: contexts or texts."""
+
+    reference: str
+    kind: AnswerKind
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """`scores` has shape (count,), float64, in the order of the contexts as they were sent."""
+
+    index: int
+    scores: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """`vectors` has shape (count, d), float32, in the order of the texts as they were sent, not normalised again.
+
+    `pooling` is the service's word, "" when it said none.
+    """
+
+    index: int
+    vectors: NDArray[np.float32]
+    pooling: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The service failed at this one request. `error` is in its own words, "" when it said none."""
+
+    index: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What an element holds, without knowing what was asked for."""
+
+    kind: AnswerKind
+    count: int
+
+
+Matched: TypeAlias = Scored | Embedded | Refused
+
+_output_decoder: Final = msgspec.json.Decoder(Output)
+_entries_decoder: Final = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+def expect(request: Request) -> Expected:
+    """What the answer to a request must hold."""
+    return Expected(request.reference, request.answer_kind, request.count)
+
+
+def what_it_holds(element: Element) -> Answered | None:
+    """Scores or vectors, and how many; None for a request that the service failed at. Raises ReplyError."""
+    where = f"the result for request {(element.id or 0) + 1}"
+    output = _output(element, where)
+    if output is None:
+        return None
+    if is_null(output.data) and bytes(memoryview(output.response)[:200]).lstrip(b"[ \t\r\n").startswith(b"{"):
+        return Answered("scores", len(decode(_entries_decoder, output.response, where)))
+    return Answered("embeddings", count_vectors(output, where))
+
+
+def match(finished: Finished, expected: Sequence[Expected], *, dimension: int | None = None) -> Iterator[Matched]:
+    """Yield what each request got, in the order of `expected`, exactly once each.
+
+    Ids, references, scores, row counts and declared shapes of all elements are checked before the first yield; vectors
+    are decoded one element at a time as they are asked for, so a breach inside them comes late: whoever stores what is
+    yielded must be able to take it back. `dimension` is what earlier batches of the job had; None takes this one's own.
+    Raises ReplyError for every breach of the protocol; the whole batch is then put aside.
+    """
+    prepared = [
+        _prepare(element, wanted, index)
+        for index, (element, wanted) in enumerate(zip(_in_order(finished.elements, expected), expected, strict=True))
+    ]
+    tables = [item[1] for item in prepared if isinstance(item, tuple)]
+    dimension = _agreed_dimension(tables, dimension)
+    if len({table.pooling for table in tables if table.pooling}) > 1:
+        raise breach("it mixes vectors of different kinds", "pooling differs between elements")
+    for item in prepared:
+        if isinstance(item, tuple):
+            index, table = item
+            vectors = decode_vectors(table, dimension)
+            dimension = vectors.shape[1]
+            yield Embedded(index, vectors, table.pooling)
+        else:
+            yield item
+
+
+def _in_order(elements: Sequence[Element], expected: Sequence[Expected]) -> list[Element]:
+    """Elements in the order of their requests; every one present once. Raises ReplyError."""
+    by_reference: dict[str, int | None] = {}
+    for index, wanted in enumerate(expected):
+        by_reference[wanted.reference] = None if wanted.reference in by_reference else index
+    placed: list[Element | None] = [None] * len(expected)
+    for element in elements:
+        index = _index(element, expected, by_reference)
+        if placed[index] is not None:
+            raise breach(f"the result for request {index + 1} is there twice")
+        placed[index] = element
+    missing = [index + 1 for index, element in enumerate(placed) if element is None]
+    if missing:
+        raise breach(f"{len(missing)} of {len(expected)} results are missing", f"first missing: request {missing[0]}")
+    return [element for element in placed if element is not None]
+
+
+def _index(element: Element, expected: Sequence[Expected], by_reference: dict[str, int | None]) -> int:
+    """The index in `requests[]`, by `id` and `external_reference`; they must agree where both are given."""
+    reference = element.external_reference or None
+    if reference is not None and reference not in by_reference:
+        raise ReplyError(
+            "The service sent the answer of another job. It was put aside.",
+            detail=f"unknown external_reference {reference[:80]!r}",
+        )
+    if element.id is not None:
+        if not 0 <= element.id < len(expected):
+            raise breach("it has a result for a request that was not sent", f"id {element.id} of {len(expected)}")
+        if reference is not None and reference != expected[element.id].reference:
+            raise breach(
+                f"the result for request {element.id + 1} carries the mark of another",
+                f"id {element.id}, external_reference {reference[:80]!r}",
+            )
+        return element.id
+    index = None if reference is None else by_reference[reference]
+    if index is None:
+        raise breach("a result does not say which request it belongs to", f"external_reference {reference!r}")
+    return index
+
+
+def _output(element: Element, where: str) -> Output | None:
+    """What the model gave, None when the service failed at the request. Raises ReplyError."""
+    result = element.result
+    if isinstance(result, Output) and not is_null(result.result) and is_null(result.response) and is_null(result.data):
+        result = decode(_output_decoder, result.result, where)
+    # Without a `success`, an element that holds an error and no result failed.
+    has_failed = result is None and not is_null(element.error) if element.success is None else not element.success
+    if has_failed:
+        return None
+    if not isinstance(result, Output):
+        raise breach(f"{where} is empty" if result is None else f"{where} is of an unknown form")
+    return result
+
+
+def _prepare(element: Element, wanted: Expected, index: int) -> Scored | Refused | tuple[int, Vectors]:
+    where = f"the result for request {index + 1}"
+    result = _output(element, where)
+    if result is None:
+        return Refused(index, _reason(element))
+    if wanted.kind == "scores":
+        return Scored(index, read_scores(result, wanted.count, where))
+    return index, find_vectors(result, wanted.count, where)
+
+
+def _reason(element: Element) -> str:
+    for raw in (element.error, element.errors, element.message):
+        if words := raw_words(raw):
+            return words
+    return element.result if isinstance(element.result, str) else ""
+
+
+def _agreed_dimension(tables: Sequence[Vectors], dimension: int | None) -> int | None:
+    """The dimension by the job's earlier batches and the `shape` of every element; None when nobody says."""
+    for table in tables:
+        if table.declared and dimension and table.declared != dimension:
+            raise breach(f"{table.where} has vectors of {table.declared} numbers, not {dimension}")
+        dimension = dimension or table.declared or None
+    return dimension

@@ -1,0 +1,239 @@
+"""What goes out: the elements of `requests[]`, the body around them, and the poll; and bodies as people have them.
+
+Everything sent is compact UTF-8 (no \\u escapes beyond control characters): the size limit counts these very bytes.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from cfbatch_gui.core.errors import InputError
+
+AnswerKind: TypeAlias = Literal["scores", "embeddings"]
+
+MAX_TEXTS: Final = 100  # strings in `text`, by the model's schema
+MAX_BODY_BYTES: Final = 9_999_999  # "under 10 MB", and nobody says that a MB is more than a million bytes
+
+_OPENING: Final = b'{"requests":['
+_CLOSING: Final = b"]}"
+
+
+@dataclass(frozen=True, slots=True)
+class RankRequest:
+    """A query with its contexts, answered by one score a context; without a query (None), by one vector a context.
+
+    `truncate_inputs` None leaves the key out, which the service takes for false: a text that is too long is an error.
+    `context_references` are the references that somebody wrote on the contexts themselves, as the pages of 2025 had it,
+    "" where there was none; () when none had one. They are never sent: the service does not give them back.
+    """
+
+    query: str | None
+    contexts: tuple[str, ...]
+    reference: str = ""
+    truncate_inputs: bool | None = None
+    context_references: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.contexts or not all(self.contexts) or self.query == "":
+            raise ValueError("a query and every context have at least one character, and there is a context")
+        if self.context_references and len(self.context_references) != len(self.contexts):
+            raise ValueError("context_references does not go with contexts")
+
+    @property
+    def answer_kind(self) -> AnswerKind:
+        """What the service answers."""
+        return "embeddings" if self.query is None else "scores"
+
+    @property
+    def count(self) -> int:
+        """How many scores or vectors the answer must hold."""
+        return len(self.contexts)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedRequest:
+    """One to `MAX_TEXTS` texts, answered by one vector a text.
+
+    `pooling` "" leaves the key out. `as_array` False sends a single text as `"text": "one"`.
+    """
+
+    texts: tuple[str, ...]
+    reference: str = ""
+    truncate_inputs: bool | None = None
+    pooling: str = ""
+    as_array: bool = True
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.texts) <= MAX_TEXTS or not all(self.texts):
+            raise ValueError(f"there are 1 to {MAX_TEXTS} texts of at least one character")
+        if not self.as_array and len(self.texts) != 1:
+            raise ValueError("several texts go as an array")
+
+    @property
+    def answer_kind(self) -> AnswerKind:
+        """What the service answers."""
+        return "embeddings"
+
+    @property
+    def count(self) -> int:
+        """How many vectors the answer must hold."""
+        return len(self.texts)
+
+
+Request: TypeAlias = RankRequest | EmbedRequest
+
+
+class _Context(msgspec.Struct, gc=False):
+    text: str
+
+
+class _RankElement(msgspec.Struct, omit_defaults=True):
+    contexts: list[_Context]
+    query: str | None = None
+    truncate_inputs: bool | None = None
+    external_reference: str = ""
+
+
+class _EmbedElement(msgspec.Struct, omit_defaults=True):
+    text: str | tuple[str, ...]
+    truncate_inputs: bool | None = None
+    pooling: str = ""
+    external_reference: str = ""
+
+
+class _Poll(msgspec.Struct):
+    request_id: str
+
+
+_encoder = msgspec.json.Encoder()
+
+
+def encode_request(request: Request) -> bytes:
+    """One element of `requests[]`; alone it is also the body of a synchronous call.
+
+    Raises ValueError for a lone surrogate, which has no UTF-8: inputs replace them before they come here.
+    """
+    if isinstance(request, RankRequest):
+        return _encoder.encode(
+            _RankElement(
+                [_Context(text) for text in request.contexts],
+                request.query,
+                request.truncate_inputs,
+                request.reference,
+            )
+        )
+    return _encoder.encode(
+        _EmbedElement(
+            request.texts if request.as_array else request.texts[0],
+            request.truncate_inputs,
+            request.pooling,
+            request.reference,
+        )
+    )
+
+
+def encode_batch(elements: Iterable[bytes]) -> bytes:
+    """The body of a submit, around elements from `encode_request`; their order is what `id` counts in the answer."""
+    return _OPENING + b",".join(elements) + _CLOSING
+
+
+def batch_size(sizes: Iterable[int]) -> int:
+    """The length in bytes of `encode_batch` of elements of these lengths, without building it."""
+    total = len(_OPENING) + len(_CLOSING)
+    count = 0
+    for size in sizes:
+        total += size
+        count += 1
+    return total + max(0, count - 1)
+
+
+def encode_poll(request_id: str) -> bytes:
+    """The body that asks for a queued batch."""
+    return _encoder.encode(_Poll(request_id))
+
+
+_Reference: TypeAlias = str | int | None
+
+
+class _ContextAsWritten(msgspec.Struct):
+    text: str
+    external_reference: _Reference = None
+
+
+class _ElementAsWritten(msgspec.Struct):
+    query: str | None = None
+    contexts: list[_ContextAsWritten] | None = None
+    text: str | list[str] | None = None
+    truncate_inputs: bool | None = None
+    pooling: str | None = None
+    external_reference: _Reference = None
+
+
+class _BodyAsWritten(msgspec.Struct):
+    requests: list[_ElementAsWritten] | None = None
+
+
+_body_decoder: Final = msgspec.json.Decoder(_BodyAsWritten)
+_element_decoder: Final = msgspec.json.Decoder(_ElementAsWritten)
+
+
+def parse_requests(data: bytes) -> tuple[Request, ...]:
+    """Read `{"requests":[…]}`, or one bare element, into requests in the body's order.
+
+    References on requests go to `reference`, references on contexts (pages of 2025) to `context_references`; both as
+    text, unchecked for uniqueness. Unknown keys are ignored.
+    Raises InputError, with the number of the request counted from 1, for anything that the service would refuse.
+    """
+    try:
+        elements = _body_decoder.decode(data).requests
+        if elements is None:
+            elements = [_element_decoder.decode(data)]
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            'This is not a body for the Batch API. It should be JSON like {"requests": […]}.', detail=str(error)
+        ) from error
+    if not elements:
+        raise InputError("There is no request in this body. Nothing can be sent.")
+    return tuple(_request(element, number) for number, element in enumerate(elements, start=1))
+
+
+def _request(element: _ElementAsWritten, number: int) -> Request:
+    if (element.contexts is None) == (element.text is None):
+        raise InputError(f'Request {number} must have either "contexts" or "text".')
+    if element.contexts is not None:
+        return _rank_request(element, element.contexts, number)
+    if element.query is not None:
+        raise InputError(f"Request {number} has a query and no contexts to compare it with.")
+    texts = (element.text,) if isinstance(element.text, str) else tuple(element.text or ())
+    if not texts or not all(texts):
+        raise InputError(f"Request {number} has an empty text. Every text needs at least one character.")
+    if len(texts) > MAX_TEXTS:
+        raise InputError(f"Request {number} has {len(texts)} texts. The service takes at most {MAX_TEXTS} at a time.")
+    return EmbedRequest(
+        texts,
+        _text(element.external_reference),
+        element.truncate_inputs,
+        element.pooling or "",
+        as_array=not isinstance(element.text, str),
+    )
+
+
+def _rank_request(element: _ElementAsWritten, contexts: list[_ContextAsWritten], number: int) -> RankRequest:
+    if not contexts or not all(context.text for context in contexts):
+        raise InputError(f"Request {number} has an empty context. Every context needs at least one character.")
+    if element.query == "":
+        raise InputError(f"Request {number} has an empty query. A query needs at least one character.")
+    references = tuple(_text(context.external_reference) for context in contexts)
+    return RankRequest(
+        element.query,
+        tuple(context.text for context in contexts),
+        _text(element.external_reference),
+        element.truncate_inputs,
+        references if any(references) else (),
+    )
+
+
+def _text(reference: _Reference) -> str:
+    return "" if reference is None else str(reference)

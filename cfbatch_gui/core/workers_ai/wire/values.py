@@ -1,0 +1,128 @@
+"""The numbers inside an element: scores into float64, vectors into float32, one row at a time."""
+
+import struct
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.workers_ai.wire.answers import Output
+from cfbatch_gui.core.workers_ai.wire.decoding import breach, decode, is_null
+
+
+class _Score(msgspec.Struct, gc=False):
+    id: int
+    score: float
+
+
+_scores_decoder: Final = msgspec.json.Decoder(list[_Score])
+_row_decoder: Final = msgspec.json.Decoder(list[float])
+_shape_decoder: Final = msgspec.json.Decoder(tuple[int | float, int | float])
+_pooling_decoder: Final = msgspec.json.Decoder(str | None)
+
+_OPEN: Final = b"["
+_CLOSE: Final = b"]"
+_PIECE: Final = 65_536  # bytes; stays in the processor's cache
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """The vectors of one element, not decoded yet. `declared` is the dimension by its `shape`, 0 without one."""
+
+    where: str
+    rows: msgspec.Raw
+    count: int
+    declared: int
+    pooling: str
+
+
+def read_scores(output: Output, count: int, where: str) -> NDArray[np.float64]:
+    """The scores of one element, shape (count,), in the order of the request's contexts.
+
+    Raises ReplyError unless the context ids are a permutation of 0 … count - 1.
+    """
+    scores = decode(_scores_decoder, output.response, where)
+    values: list[float | None] = [None] * count
+    for entry in scores:
+        if not 0 <= entry.id < count:
+            raise breach(f"{where} has a score for a context that was not sent", f"context id {entry.id} of {count}")
+        if values[entry.id] is not None:
+            raise breach(f"{where} has two scores for one context", f"context id {entry.id}")
+        values[entry.id] = entry.score
+    if len(scores) != count:
+        raise breach(f"{where} has {len(scores)} scores for {count} contexts")
+    return np.array(values, dtype=np.float64)
+
+
+def find_vectors(output: Output, count: int, where: str) -> Vectors:
+    """Find the vectors of one element and check what can be checked without decoding them.
+
+    Raises ReplyError when there are none or two sets, or when rows or `shape` do not go with `count`.
+    """
+    has_response, has_data = not is_null(output.response), not is_null(output.data)
+    if has_response == has_data:
+        raise breach(f"{where} has two sets of vectors" if has_data else f"{where} has no vectors")
+    rows = output.data if has_data else output.response
+    found = _count_rows(rows)
+    if found != count:
+        raise breach(f"{where} has {max(found, 0)} vectors for {count} texts")
+    pooling = decode(_pooling_decoder, output.pooling, f"{where}, pooling") or ""
+    return Vectors(where, rows, count, _declared_dimension(output.shape, count, where), pooling)
+
+
+def count_vectors(output: Output, where: str) -> int:
+    """How many vectors an element holds. Raises ReplyError when there is none."""
+    found = _count_rows(output.response if is_null(output.data) else output.data)
+    if found < 1:
+        raise breach(f"{where} has no vectors")
+    return found
+
+
+def _count_rows(rows: msgspec.Raw) -> int:
+    """Rows by their brackets: arrays of numbers hold no other, so one closes each row and one the whole."""
+    view = memoryview(rows)
+    return sum(bytes(view[at : at + _PIECE]).count(_CLOSE) for at in range(0, len(view), _PIECE)) - 1
+
+
+def _declared_dimension(shape: msgspec.Raw, count: int, where: str) -> int:
+    if is_null(shape):
+        return 0
+    rows, dimension = decode(_shape_decoder, shape, f"{where}, shape")
+    if rows != count or dimension != int(dimension) or dimension < 1:
+        raise breach(f"{where} declares another shape than was asked for", f"shape [{rows}, {dimension}]")
+    return int(dimension)
+
+
+def decode_vectors(vectors: Vectors, dimension: int | None) -> NDArray[np.float32]:
+    """Decode into shape (count, d), each number the float32 nearest to the double that was written.
+
+    `dimension` None takes the first row's length. Raises ReplyError for a row of another length, for anything that is
+    not a number, for a number beyond float32, and for a vector of nothing but zeros.
+    """
+    where, text = vectors.where, bytes(vectors.rows)
+    view = memoryview(text)
+    table: NDArray[np.float32] | None = None
+    position = 1
+    for row in range(vectors.count):
+        start, end = text.find(_OPEN, position), text.find(_CLOSE, position) + 1
+        if text[:1] != _OPEN or start < 0 or text[position:start].strip() != (b"," if row else b""):
+            raise breach(f"{where} has something else among its vectors")
+        numbers = decode(_row_decoder, view[start:end], f"{where}, vector {row}")
+        if table is None:
+            dimension = dimension or len(numbers)
+            table = np.empty((vectors.count, dimension), dtype=np.float32)
+            packing = struct.Struct(f"={dimension}f")
+        if len(numbers) != dimension:
+            raise breach(f"{where} has a vector of another length", f"{len(numbers)} numbers, not {dimension}")
+        try:
+            packing.pack_into(table[row].data, 0, *numbers)
+        except OverflowError as error:
+            raise breach(f"{where} has a number that is out of bounds", f"vector {row}") from error
+        position = end
+    if table is None or text[position:].strip() != _CLOSE:
+        raise breach(f"{where} has something else among its vectors")
+    if not table.any(axis=1).all():
+        raise breach(f"{where} has a vector of nothing but zeros")
+    return table
