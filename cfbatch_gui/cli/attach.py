@@ -1,0 +1,95 @@
+"""`cfbatch attach`: a job that curl or a Worker has begun, watched and collected here."""
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+
+from cfbatch_gui.cli.columns import open_inputs
+from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.outputs import add_output_arguments, check_outputs, remember
+from cfbatch_gui.cli.progress import Progress
+from cfbatch_gui.cli.reading import add_reading_arguments, reading_of, settle_kind
+from cfbatch_gui.cli.working import opened, present, stopped_sentence, usable_connection, wait_for
+from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.program import AttachedInput
+
+EXAMPLES = """\
+examples:
+  cfbatch attach 768f15b7-4fd6-4498-906e-ad94ffc7f8d2 --connection cloudflare
+  curl … | cfbatch attach - --input questions.csv --rank --out ranked.csv
+"""
+_MOST_BYTES = 1_000_000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cfbatch attach`."""
+    parser.epilog = EXAMPLES
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("job", metavar="REQUEST_ID|FILE|-", help="the id, or the service's whole answer in a file")
+    parser.add_argument("--model", metavar="M", help="the model it was sent to, where the answer does not say")
+    parser.add_argument(
+        "--input", metavar="FILE", type=Path, nargs="+", default=[], help="what was sent; without it texts get names"
+    )
+    add_reading_arguments(parser)
+    parser.set_defaults(split=None)  # who sent it cut nothing that is known here
+    parser.add_argument("--connection", metavar="C", help="through which it was sent (default: as set in the window)")
+    parser.add_argument("--name", metavar="NAME", help="what to call the job")
+    add_output_arguments(parser)
+
+
+async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    """Run the command; the exit status. Raises UserError."""
+    if len(arguments.input) > 2:
+        raise UsageError("Two files at most: one of queries and one of contexts.")
+    if arguments.input:
+        settle_kind(arguments, Paths(data_dir))
+    if arguments.out and arguments.kind is None:
+        raise UsageError("Say what the result is: --rank for scores or --embed for vectors.")
+    outputs = check_outputs(arguments.out, arguments.kind, arguments.input) if arguments.out else ()
+    pasted = await asyncio.to_thread(_read, arguments.job)
+    progress = Progress(console)
+    async with opened(data_dir, progress) as program:
+        job: Job | None = None
+        try:
+            connection = await usable_connection(program, arguments.connection, console)
+            inputs = await asyncio.to_thread(_inputs, arguments)
+            job = await program.attach(
+                connection, pasted, model=arguments.model or "", name=(arguments.name or "").strip(), inputs=inputs
+            )
+            remember(program.folder(job.id), outputs)
+            console.say(f"Job {job.id}: request id {job.batches[0].request_id}, model {job.model}.")
+            (job,) = await wait_for(program, [job], progress)
+        except asyncio.CancelledError:
+            console.say(stopped_sentence(job and program.ledger.job(job.id)))
+            raise
+        return present(program, job, console, as_json=arguments.json)
+
+
+def _read(words: str) -> str:
+    """The id itself, or what stands in a file or on standard input."""
+    if words == "-":
+        if sys.stdin is None or sys.stdin.isatty():
+            raise UsageError("“-” reads from another program: write “program | cfbatch …”, or give the request id.")
+        return sys.stdin.read(_MOST_BYTES)
+    path = Path(words)
+    try:
+        is_file = path.is_file()
+    except OSError:  # a name that no file can have
+        is_file = False
+    if not is_file:
+        return words
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"“{path.name}” could not be read as text.", detail=type(error).__name__) from error
+
+
+def _inputs(arguments: argparse.Namespace) -> AttachedInput | None:
+    if not arguments.input:
+        return None
+    first, *second = arguments.input
+    found = open_inputs(arguments.kind, first, second[0] if second else None, arguments.roles, reading_of(arguments))
+    return AttachedInput(found.source, found.mapping, found.second)

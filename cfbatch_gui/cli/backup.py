@@ -1,0 +1,23 @@
+"""`cfbatch backup`: all jobs in one file."""
+
+import argparse
+from pathlib import Path
+
+from cfbatch_gui.cli.console import Console
+from cfbatch_gui.core.jobs.backup import back_up
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.unfinished import listing
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cfbatch backup`."""
+    parser.add_argument("file", metavar="FILE", type=Path, help="the zip file to write")
+
+
+async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    """Write it; works while another program is at work with the data. Raises UserError."""
+    paths = Paths(data_dir)
+    with listing(paths.unfinished):
+        count = back_up(paths, arguments.file)
+    console.say(f"Wrote {count:,} files to {arguments.file}. To restore, unpack it as the data folder.")
+    return 0

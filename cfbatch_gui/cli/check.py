@@ -1,0 +1,184 @@
+"""`cfbatch check`: what a file would come to, without sending anything or keeping a job."""
+
+import argparse
+import asyncio
+import json
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from cfbatch_gui.cli.columns import Inputs, open_inputs
+from cfbatch_gui.cli.console import Console, counted, elided
+from cfbatch_gui.cli.pricing import check_budget, reset_words, share_words, tokens_words
+from cfbatch_gui.cli.reading import add_input_arguments, dollars, reading_of, settle_kind, standard_input_as_file
+from cfbatch_gui.cli.status import ExitStatus
+from cfbatch_gui.core.inputs.explain import explain
+from cfbatch_gui.core.inputs.layouts import describe
+from cfbatch_gui.core.inputs.model import Source
+from cfbatch_gui.core.job_folder.filling import StoredProblem, fill, problems
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.calibration import Calibration, calibrated
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.jobs.preflight import Preflight, examine
+from cfbatch_gui.core.jobs.spending import Spent
+from cfbatch_gui.core.jobs.too_long import too_long_texts
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.settings import Budget, Settings
+from cfbatch_gui.core.workers_ai.catalogue import find_model
+
+_SHOWN = 20  # problems in the text; --json has them all
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cfbatch check`."""
+    add_input_arguments(parser)
+    parser.add_argument("--model", metavar="M", help="the model's name, for example @cf/baai/bge-m3")
+    parser.add_argument(
+        "--budget", metavar="DOLLARS", type=dollars, help="end with exit status 5 if it may cost more than this"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    """Run the command; the exit status is that of bad input when nothing could be sent. Raises UserError."""
+    return await asyncio.to_thread(_check, arguments, data_dir, console)
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """What a file comes to. `cut` are the texts of which the model reads the beginning only."""
+
+    inputs: Inputs
+    rows: int
+    model: str
+    preflight: Preflight
+    found: tuple[StoredProblem, ...]
+    cut: tuple[StoredProblem, ...]
+
+
+def _check(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    paths = Paths(data_dir)
+    settle_kind(arguments, paths)
+    checked = _examine(arguments, paths)
+    if arguments.json:
+        console.print_result([_json(checked)])
+    else:
+        console.print_result(_lines(checked, console.width))
+    if arguments.budget is not None:
+        check_budget(checked.preflight, arguments.budget, Budget(), Spent())
+    return ExitStatus.BAD_INPUT if checked.preflight.blocker else ExitStatus.DONE
+
+
+def _examine(arguments: argparse.Namespace, paths: Paths) -> _Checked:
+    model = arguments.model or Settings.load(paths.settings).model
+    facts = find_model(model)
+    with standard_input_as_file(arguments.file) as path, tempfile.TemporaryDirectory(prefix="cfbatch-") as kept:
+        inputs = open_inputs(arguments.kind, path, arguments.second, arguments.roles, reading_of(arguments))
+        folder = JobFolder(Path(kept) / "job")
+        filled = fill(folder, inputs.source, inputs.mapping, inputs.second)
+        job = Job("check", path.stem, arguments.kind, model, "", 0.0)
+        known = Calibration(paths.calibration, lambda job: True)
+        preflight = calibrated(examine(folder, job), job, folder, facts, known)
+        cut = tuple(too_long_texts(folder, facts)) if preflight.too_long else ()
+        return _Checked(inputs, filled.rows, model, preflight, problems(folder), cut)
+
+
+def _lines(checked: _Checked, width: int) -> Iterator[str]:
+    inputs, preflight = checked.inputs, checked.preflight
+    for source in _sources(inputs):
+        yield f"{source.path.name}: {explain(source)}"
+        yield from (f"  {notice}" for notice in source.notices)
+    yield describe(inputs.mapping, preflight.queries, preflight.texts)
+    yield from preflight.notices
+    low, high = preflight.price_low, preflight.price_high
+    learned = f", learned from {counted(preflight.learned_from, 'finished job')}" if preflight.learned_from else ""
+    for name, value in (
+        ("Rows", f"{checked.rows:,}"),
+        ("Queries", f"{preflight.queries:,}" if preflight.queries else ""),
+        ("Texts", f"{preflight.texts:,}"),
+        ("Requests", f"{preflight.requests:,} in {counted(len(preflight.batches), 'batch', 'batches')}"),
+        ("Bytes", f"{preflight.total_bytes:,}, the largest batch {preflight.largest_bytes:,}"),
+        ("Tokens", f"{tokens_words(preflight)}{learned}"),
+        (
+            "Neurons",
+            f"{low.neurons:,.0f} to {high.neurons:,.0f}, {share_words(high)} of a day's free use, which begins anew at"
+            f" {reset_words()}",
+        ),
+        ("Dollars", f"{low.dollars:.4f} to {high.dollars:.4f}, without what is free"),
+    ):
+        if value:
+            yield f"{name:<9} {value}"
+    yield from (problem.sentence for problem in preflight.problems)
+    yield from _listed(checked.found, width)
+    if checked.cut:
+        yield f"Of {counted(len(checked.cut), 'text')} the model may read the beginning only."
+        yield from _listed(checked.cut, width)
+    if preflight.blocker:
+        yield preflight.blocker
+
+
+def _listed(found: tuple[StoredProblem, ...], width: int) -> Iterator[str]:
+    yield from (f"  {elided(f'row {each.row:,}: {_reason(each)}', width - 2)}" for each in found[:_SHOWN])
+    if len(found) > _SHOWN:
+        yield f"  and {len(found) - _SHOWN:,} more"
+
+
+def _json(checked: _Checked) -> str:
+    inputs, preflight, mapping = checked.inputs, checked.preflight, checked.inputs.mapping
+    return json.dumps(
+        {
+            "files": [_file(source) for source in _sources(inputs)],
+            "kind": mapping.kind,
+            "layout": mapping.layout,
+            "roles": dict(zip(inputs.source.columns, mapping.roles, strict=True)),
+            "second_roles": dict(zip(inputs.second.columns, mapping.second_roles, strict=True))
+            if inputs.second
+            else {},
+            "template": mapping.template,
+            "split": asdict(mapping.split) if mapping.split else None,
+            "model": checked.model,
+            "rows": checked.rows,
+            "queries": preflight.queries,
+            "texts": preflight.texts,
+            "repeated_texts": preflight.repeated,
+            "requests": preflight.requests,
+            "batches": [{"requests": b.requests, "texts": b.texts, "bytes": b.bytes} for b in preflight.batches],
+            "tokens": {
+                "low": preflight.tokens_low,
+                "high": preflight.tokens_high,
+                "learned_from": preflight.learned_from,
+            },
+            "price": {"low": asdict(preflight.price_low), "high": asdict(preflight.price_high)},
+            "notices": list(preflight.notices),
+            "problems": [_problem(each) for each in checked.found],
+            "too_long": [_problem(each) for each in checked.cut],
+            "blocker": preflight.blocker,
+        },
+        indent=2,
+    )
+
+
+def _sources(inputs: Inputs) -> tuple[Source, ...]:
+    return (inputs.source, inputs.second) if inputs.second else (inputs.source,)
+
+
+def _file(source: Source) -> dict[str, object]:
+    return {
+        "name": source.path.name,
+        "format": source.format,
+        "recognised": explain(source),
+        "encoding": source.encoding,
+        "separator": source.separator,
+        "sheet": source.sheet,
+        "columns": list(source.columns),
+        "notices": list(source.notices),
+    }
+
+
+def _problem(problem: StoredProblem) -> dict[str, object]:
+    return {"file": problem.file, "row": problem.row, "kind": problem.kind, "reason": problem.reason}
+
+
+def _reason(problem: StoredProblem) -> str:
+    return problem.reason if problem.file == 1 else f"In the second file: {problem.reason}"

@@ -1,0 +1,82 @@
+"""What the columns of the files are for: what the user says, on top of what the program has guessed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cfbatch_gui.cli.column_roles import ColumnRole
+from cfbatch_gui.cli.reading import Reading
+from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.inputs.column_names import listed, place_of
+from cfbatch_gui.core.inputs.layouts import check_mapping, suggest_mapping, with_role
+from cfbatch_gui.core.inputs.model import Kind, Mapping, ReadOptions, Role, Source
+from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.recipes import Recipe, fitted
+from cfbatch_gui.core.inputs.recognise import open_source
+
+_TEXTS = (Role.TEXT, Role.CONTEXT)
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The files of a run, and what their columns are for."""
+
+    source: Source
+    second: Source | None
+    mapping: Mapping
+
+
+def open_inputs(
+    kind: Kind, first: Path, second: Path | None, roles: Sequence[ColumnRole], reading: Reading | None = None
+) -> Inputs:
+    """Recognise the files and settle their columns. Raises InputError and UsageError."""
+    source = open_source(first, reading.options if reading else ReadOptions())
+    other = open_source(second) if second else None
+    mapping = _by_recipe(reading.recipe, source, other) if reading and reading.recipe else None
+    mapping = mapping or suggest_mapping(source, kind, preview(source), other, preview(other) if other else ())
+    mapping = _with_roles(mapping, source, other, roles)
+    mapping = reading.over(mapping) if reading else mapping
+    missing = check_mapping(mapping, source, other)
+    if missing:
+        raise InputError(
+            f"{missing} Use --role COLUMN=ROLE. {first.name} has the columns {listed(source.columns)}"
+            + (f", {other.path.name} has {listed(other.columns)}." if other else ".")
+        )
+    return Inputs(source, other, mapping)
+
+
+def _by_recipe(recipe: Recipe, source: Source, second: Source | None) -> Mapping:
+    found = fitted(recipe, source.columns, second.columns if second else ())
+    if isinstance(found, str):
+        raise InputError(f"The recipe “{recipe.name}” does not fit {source.path.name}. {found}")
+    return found
+
+
+def _with_roles(mapping: Mapping, source: Source, second: Source | None, roles: Sequence[ColumnRole]) -> Mapping:
+    wanted = [(*_find(each, source, second), each.role) for each in roles]
+    # Whoever names the columns of the texts means these and no others.
+    for is_second in {is_second for is_second, _, role in wanted if role in _TEXTS}:
+        named = {column for in_second, column, _ in wanted if in_second is is_second}
+        guessed = mapping.second_roles if is_second else mapping.roles
+        for column, role in enumerate(guessed):
+            if role in _TEXTS and column not in named:
+                mapping = with_role(mapping, column, Role.KEEP, second=is_second)
+    for is_second, column, role in wanted:
+        mapping = with_role(mapping, column, role, second=is_second)
+    return mapping
+
+
+def _find(wanted: ColumnRole, source: Source, second: Source | None) -> tuple[bool, int]:
+    """Whether the column is in the second file, and its place from 0. A name that both have is the first file's,
+    unless it is to hold contexts, for these come from the second.
+    """
+    places = [(False, place_of(wanted.column, source.columns))]
+    if second is not None:
+        places.append((True, place_of(wanted.column, second.columns)))
+        if wanted.role in _TEXTS:
+            places.reverse()
+    for is_second, place in places:
+        if place is not None:
+            return is_second, place
+    columns = (*source.columns, *(second.columns if second else ()))
+    raise UsageError(f"There is no column “{wanted.column}”. The columns are {listed(columns)}.")

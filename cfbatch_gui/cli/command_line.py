@@ -1,0 +1,136 @@
+"""Reads the command line, runs one command, turns what comes of it into a sentence and an exit status."""
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from cfbatch_gui import __version__
+from cfbatch_gui.cli import (
+    attach,
+    backup,
+    check,
+    compare,
+    connections,
+    export,
+    jobs,
+    practice,
+    resume,
+    run,
+    settle,
+    show,
+)
+from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.status import ExitStatus, status_of_error
+from cfbatch_gui.core import logs
+from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
+from cfbatch_gui.core.paths import OVERRIDE, Paths, default_root
+
+Command = Callable[[argparse.Namespace, Path, Console], Awaitable[int]]
+
+_log = logging.getLogger(__name__)
+
+
+def run_command_line(argv: Sequence[str] | None = None) -> int:
+    """Run it; the exit status."""
+    console = Console()
+    try:
+        arguments = _parser().parse_args(argv)
+    except SystemExit as end:  # argparse has said why
+        return int(end.code or 0)
+    data_dir = arguments.data_dir.absolute() if "data_dir" in arguments else default_root(os.environ)
+    return _guarded(arguments, data_dir, console)
+
+
+def _guarded(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    paths = Paths(data_dir)
+    log_file = logs.set_up(paths)
+    try:
+        if data_dir.is_file():
+            raise UsageError(f"“{data_dir}” is a file. The program's data want a folder.")  # noqa: TRY301
+        if arguments.command == "practice":
+            return practice.run(arguments, data_dir)
+        return asyncio.run(_run(arguments, data_dir, console))
+    except UserError as error:
+        _log.info("%s: %s (%s)", type(error).__name__, error.message, error.detail)
+        console.say_error(error)
+        if isinstance(error, EncodingUnknown):
+            console.say(f"Name it with --encoding (it may be {error.guess}), or save the file as UTF-8.")
+        return status_of_error(error)
+    except KeyboardInterrupt:
+        return ExitStatus.INTERRUPTED
+    except asyncio.CancelledError:
+        return ExitStatus.TERMINATED
+    except Exception:  # noqa: BLE001 - the last place: nobody above could show it
+        _log.exception("cfbatch %s failed", arguments.command)
+        console.say(
+            f"cfbatch: Something went wrong that should not have. What was sent is kept, “cfbatch resume” goes on with"
+            f" it. The details are in {paths.log}."
+        )
+        return ExitStatus.FAILED
+    finally:
+        logs.shut_down(log_file)
+
+
+async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    """The command, cancelled in good order by SIGTERM as it is by Ctrl+C."""
+    task = asyncio.current_task()
+    with suppress(NotImplementedError):  # Windows
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel if task else lambda: None)
+    command: Command = arguments.run
+    return await command(arguments, data_dir, console)
+
+
+def _parser() -> argparse.ArgumentParser:
+    everywhere = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    usual = str(default_root(os.environ)).replace("%", "%%")
+    everywhere.add_argument(
+        "--data-dir",
+        type=Path,
+        metavar="DIR",
+        default=argparse.SUPPRESS,
+        help=f"where jobs are kept (default: {usual}; {OVERRIDE} changes it)",
+    )
+    everywhere.add_argument("--version", action="version", version=f"CF Batch {__version__}")
+    parser = argparse.ArgumentParser(
+        prog="cfbatch",
+        description="Rank and embed texts with Cloudflare's Workers AI Batch API.",
+        epilog="exit status: 0 done, 1 failed or done in part, 2 bad usage or input, 3 outcome unknown, 4 no connection"
+        " or token refused, 5 over budget",
+        parents=[everywhere],
+        allow_abbrev=False,
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    def add(name: str, words: str, add_arguments: Callable[[argparse.ArgumentParser], None]) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=words, description=words, parents=[everywhere], allow_abbrev=False)
+        add_arguments(command)
+        return command
+
+    add("run", "rank or embed the texts of a file", run.add_arguments).set_defaults(run=run.run)
+    add("attach", "add a job that was made elsewhere, by its request id", attach.add_arguments).set_defaults(
+        run=attach.run
+    )
+    add(
+        "connections",
+        "list, add, test and remove the ways to the service",
+        lambda command: connections.add_arguments(command, parents=[everywhere]),
+    ).set_defaults(run=connections.run)
+    add("check", "what a file comes to, without sending it", check.add_arguments).set_defaults(run=check.run)
+    add("jobs", "list all jobs", jobs.add_arguments).set_defaults(run=jobs.run)
+    add("show", "show one job, and what its results amount to", show.add_arguments).set_defaults(run=show.run)
+    add("resume", "go on with unfinished jobs", resume.add_arguments).set_defaults(run=resume.run)
+    add("settle", "decide about a batch of unknown outcome", settle.add_arguments).set_defaults(run=settle.run)
+    add("export", "write a job's results to a file", export.add_arguments).set_defaults(run=export.run)
+    add("compare", "the rankings of two or more jobs", compare.add_arguments).set_defaults(run=compare.run)
+    add("backup", "all jobs in one file", backup.add_arguments).set_defaults(run=backup.run)
+    add(
+        "practice",
+        "the practice service for other programs",
+        lambda command: practice.add_arguments(command, parents=[everywhere]),
+    )
+    return parser

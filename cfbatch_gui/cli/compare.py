@@ -1,0 +1,99 @@
+"""`cfbatch compare`: the rankings of two or more jobs over the same items. It only reads the jobs."""
+
+import argparse
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from cfbatch_gui.cli import comparison_report
+from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.status import ExitStatus
+from cfbatch_gui.core.address_book import title_of
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.evaluation.comparison import Comparison, compare
+from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_texts
+from cfbatch_gui.core.evaluation.judged import evaluate
+from cfbatch_gui.core.evaluation.moves import TOP_K, query_moves
+from cfbatch_gui.core.evaluation.runs import read_run
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.ledger import Ledger
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.program import facts_of
+from cfbatch_gui.core.settings import Settings
+from cfbatch_gui.core.unfinished import listing
+
+_MOST = 10
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cfbatch compare`."""
+    parser.add_argument(
+        "jobs", metavar="JOB", nargs="+", help="a job's id, the beginning of it, or its name; all are compared with"
+        " the first",
+    )  # fmt: skip
+    parser.add_argument("--top", metavar="K", type=int, default=TOP_K, help=f"how many first texts (default: {TOP_K})")
+    parser.add_argument(
+        "--most", metavar="N", type=int, default=_MOST, help=f"how many queries that moved most (default: {_MOST})"
+    )
+    parser.add_argument("--out", metavar="FILE", type=Path, help="write a row for each text, as CSV")
+    parser.add_argument("--queries", metavar="FILE", type=Path, help="write a row for each query, as CSV")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    """Compare, print, write. Raises UserError."""
+    if arguments.top < 1:
+        raise UsageError("--top must be 1 or more.")
+    files = _checked((arguments.out, arguments.queries))
+    paths = Paths(data_dir)
+    jobs = _jobs(paths, arguments.jobs)
+    comparison = await asyncio.to_thread(_read, paths, jobs)
+    moves = [query_moves(comparison, other, top_k=arguments.top) for other in range(1, len(jobs))]
+    evaluation = await asyncio.to_thread(evaluate, comparison, k=arguments.top)
+    report = comparison_report.Report(comparison, moves, evaluation, arguments.top, max(0, arguments.most))
+    console.print_result([report.json()] if arguments.json else report.lines(console.width))
+    with listing(paths.unfinished):
+        texts, queries = files
+        if texts is not None:
+            console.say(f"Wrote {await asyncio.to_thread(write_texts, comparison, texts):,} rows to {texts}")
+        if queries is not None:
+            count = await asyncio.to_thread(write_queries, comparison, queries, top_k=arguments.top)
+            console.say(f"Wrote {count:,} rows to {queries}")
+    return ExitStatus.DONE
+
+
+def _jobs(paths: Paths, names: Sequence[str]) -> tuple[Job, ...]:
+    ledger = Ledger.open_read_only(paths)
+    try:
+        jobs = tuple(ledger.find(name) for name in names)
+    finally:
+        ledger.close()
+    if len({job.id for job in jobs}) < max(2, len(jobs)):
+        raise UsageError("Name two jobs or more, each of them once. “cfbatch jobs” lists them.")
+    return jobs
+
+
+def _read(paths: Paths, jobs: Sequence[Job]) -> Comparison:
+    connections = Settings.load(paths.settings).connections
+    runs = [
+        read_run(JobFolder(paths.job(job.id)), facts_of(job, title_of(connections, job.connection))) for job in jobs
+    ]
+    return compare(runs)
+
+
+def _checked(files: Sequence[Path | None]) -> list[Path | None]:
+    """Absolute paths, or UsageError for what could not be written later."""
+    checked: list[Path | None] = []
+    for file in files:
+        path = Path(os.path.abspath(file)) if file is not None else None  # noqa: PTH100 - keeps links
+        if path is not None:
+            if path in checked:
+                raise UsageError(f"“{file}” is given twice. Each file needs a name of its own.")
+            if path.is_dir():
+                raise UsageError(f"“{file}” is a folder. Give the name of a file.")
+            if not path.parent.is_dir():
+                raise UsageError(f"There is no folder “{path.parent}”. Make it first, or choose another name.")
+        checked.append(path)
+    return checked

@@ -1,0 +1,164 @@
+"""A comparison of jobs, for people and as one JSON object."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+import msgspec.structs
+
+from cfbatch_gui.cli.console import one_line
+from cfbatch_gui.cli.report import table
+from cfbatch_gui.core.evaluation.comparison import Comparison
+from cfbatch_gui.core.evaluation.judged import Evaluation
+from cfbatch_gui.core.evaluation.matching import MatchedBy
+from cfbatch_gui.core.evaluation.moves import QueryMove, summary
+from cfbatch_gui.core.evaluation.overlap import P
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Report:
+    """`moves` has one list for each job but the first; `most` of them are shown, those that moved most."""
+
+    comparison: Comparison
+    moves: Sequence[Sequence[QueryMove]]
+    evaluation: Evaluation | None
+    top_k: int
+    most: int
+
+    def json(self) -> str:
+        """One object; jobs in the order given."""
+        value = {
+            "jobs": [self._job(number) for number in range(len(self.comparison.runs))],
+            "compared": {
+                "queries": len(self.comparison.queries),
+                "contexts": len(self.comparison.query),
+                "partial": self.comparison.is_partial,
+            },
+            "rbo_p": P,
+            "top_k": self.top_k,
+            "with_first": [self._with_first(number) for number in range(1, len(self.comparison.runs))],
+            "metrics": self._metrics(),
+        }
+        return json.dumps(value, indent=2)  # ASCII, so that no terminal's encoding can change it
+
+    def lines(self, width: int) -> Iterator[str]:
+        """Text for a terminal."""
+        comparison = self.comparison
+        if comparison.is_partial:
+            yield "Partial: not every context has a score. What all jobs have scored is compared."
+            yield ""
+        rows = [
+            (
+                f"{number}",
+                f"{len(run.table.asked.numbers):,}",
+                f"{run.scored:,} of {len(run.table):,}",
+                run.facts.model,
+                run.facts.name,
+            )
+            for number, run in enumerate(comparison.runs, 1)
+        ]
+        yield from table(("JOB", "QUERIES", "SCORES", "MODEL", "NAME"), rows, width)
+        yield ""
+        queries, contexts = len(comparison.queries), len(comparison.query)
+        yield f"Compared: {queries:,} queries with {contexts:,} contexts that all have scored"
+        for number, joined in enumerate(comparison.joined[1:], 2):
+            yield (
+                f"Matched 1 and {number}: queries {_matched(joined.queries)}; contexts {_matched(joined.texts)}"
+                " (never by their place)"
+            )
+        yield ""
+        yield from table(
+            ("JOB", f"RBO (p={P:g})", f"TOP {self.top_k}", "ANOTHER FIRST", "UNMOVED"),
+            [self._summary_row(number) for number in range(1, len(comparison.runs))],
+            width,
+        )
+        for number, moves in enumerate(self.moves, 2):
+            if most := self._most(moves):
+                yield ""
+                yield f"Moved most from 1 to {number}:"
+                yield from table(("RBO", f"TOP {self.top_k}", "MOST RANKS", "QUERY"), _move_rows(most), width)
+        if self.evaluation is not None:
+            yield ""
+            yield from self._metric_lines(self.evaluation, width)
+
+    def _most(self, moves: Sequence[QueryMove]) -> list[QueryMove]:
+        moved = [move for move in moves if move.largest_change]
+        return sorted(moved, key=lambda move: (move.rbo, -move.largest_change))[: self.most]
+
+    def _summary_row(self, number: int) -> tuple[str, ...]:
+        total = summary(self.moves[number - 1])
+        return (
+            f"{number + 1}",
+            f"{total.rbo:.4f}",
+            f"{total.top:.4f}",
+            f"{total.other_first:,} of {total.queries:,}",
+            f"{total.unmoved:,} of {total.queries:,}",
+        )
+
+    def _metric_lines(self, evaluation: Evaluation, width: int) -> Iterator[str]:
+        names = tuple(evaluation.runs[0].means)
+        rows = [
+            (f"{number}", *(f"{run.means[name]:.4f}" for name in names), f"{run.without_answer:,}")
+            for number, run in enumerate(evaluation.runs, 1)
+        ]
+        yield (
+            f"By the labels of {evaluation.queries:,} queries ({evaluation.left_out:,} without labels left out,"
+            f" {evaluation.conflicts:,} contexts labelled differently; a query without an answer counts 0):"
+        )
+        yield from table(("JOB", *names, "NO ANSWER"), rows, width)
+
+    def _job(self, number: int) -> dict[str, object]:
+        run, joined = self.comparison.runs[number], self.comparison.joined[number]
+        value: dict[str, object] = {
+            "job": run.facts.id,
+            "name": run.facts.name,
+            "model": run.facts.model,
+            "queries": len(run.table.asked.numbers),
+            "contexts": len(run.table),
+            "scored": run.scored,
+        }
+        if number:
+            value["matched_queries"] = _counts(joined.queries)
+            value["matched_contexts"] = _counts(joined.texts)
+        return value
+
+    def _with_first(self, number: int) -> dict[str, object]:
+        moves = self.moves[number - 1]
+        most = [
+            {name: value for name, value in msgspec.structs.asdict(move).items() if name != "place"}
+            for move in self._most(moves)
+        ]
+        return {"job": self.comparison.runs[number].facts.id, **asdict(summary(moves)), "moved_most": most}
+
+    def _metrics(self) -> dict[str, object] | None:
+        found = self.evaluation
+        if found is None:
+            return None
+        return {
+            "queries": found.queries,
+            "left_out": found.left_out,
+            "conflicts": found.conflicts,
+            "jobs": [{**run.means, "without_answer": run.without_answer} for run in found.runs],
+        }
+
+
+def _matched(by: dict[MatchedBy, int]) -> str:
+    words = {MatchedBy.ID: "id alone, with other texts", MatchedBy.TEXT: "text"}
+    parts = [f"{count:,} by {words.get(how, how.value)}" for how, count in by.items() if count]
+    return ", ".join(parts) or "none"
+
+
+def _counts(by: dict[MatchedBy, int]) -> dict[str, int]:
+    return {how.value.replace(" ", "_"): count for how, count in by.items()}
+
+
+def _move_rows(moves: Sequence[QueryMove]) -> list[tuple[str, ...]]:
+    return [
+        (
+            f"{move.rbo:.4f}",
+            f"{move.top:.4f}",
+            f"{move.largest_change:,}",
+            one_line(f"{move.id}  {move.text}" if move.id else move.text),
+        )
+        for move in moves
+    ]

@@ -1,0 +1,231 @@
+"""`cfbatch connections`: the ways to the service, listed, added, tested and removed."""
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.progress import Progress
+from cfbatch_gui.cli.report import table
+from cfbatch_gui.cli.secret_input import from_variable, read_secret
+from cfbatch_gui.cli.status import ExitStatus
+from cfbatch_gui.cli.working import opened
+from cfbatch_gui.core.address_book import AddressBook, ConnectionFacts, free_name, gateway_secret_id
+from cfbatch_gui.core.credentials import CLOUDFLARE, Credentials, Place, check_secret, variable_of
+from cfbatch_gui.core.errors import NotConnected, UsageError
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.settings import SavedConnection, Settings
+from cfbatch_gui.core.workers_ai.checking import Tick
+from cfbatch_gui.core.workers_ai.connections import PRACTICE
+from cfbatch_gui.core.workers_ai.pasted import read_pasted
+from cfbatch_gui.core.workers_ai.traffic import TrafficLog
+
+EXAMPLES = """\
+The secret is asked for, or comes on standard input or from a variable that --secret-from names; never as an argument.
+An API token may come in whatever it was copied with, such as a curl line.
+
+examples:
+  cfbatch connections add cloudflare --account 0123456789abcdef0123456789abcdef
+  cfbatch connections add worker --url https://batch.example.workers.dev --secret-from SHARED_SECRET
+  cfbatch connections add gateway --account 0123… --gateway my-gateway --name Logged < token.txt
+"""
+_TITLES = {"cloudflare": "Cloudflare", "worker": "My Worker", "gateway": "AI Gateway"}
+_MARKS = {True: "yes", False: "NO", None: "not certain"}
+
+
+def add_arguments(parser: argparse.ArgumentParser, *, parents: Sequence[argparse.ArgumentParser] = ()) -> None:
+    """The actions of `cfbatch connections` and their options; `parents` have the options that stand everywhere."""
+    parser.set_defaults(act=_list, json=False)
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+
+    def command(name: str, words: str) -> argparse.ArgumentParser:
+        return actions.add_parser(name, help=words, description=words, parents=list(parents), allow_abbrev=False)
+
+    listing = command("list", "list all connections; so does no action at all")
+    listing.set_defaults(act=_list)
+    adding = command("add", "add a connection, and test it")
+    _add_options(adding)
+    testing = command("test", "ask four questions that cost nothing and send no text")
+    testing.add_argument("connection", metavar="NAME", help="its name or id")
+    testing.add_argument("--model", metavar="M", help="the model that is asked about (default: as set in the window)")
+    testing.set_defaults(act=_test)
+    removing = command("remove", "forget a connection and its secrets; its jobs stay")
+    removing.add_argument("connection", metavar="NAME", help="its name or id")
+    removing.add_argument("--force", action="store_true", help="also while jobs are under way there, which then pause")
+    removing.set_defaults(act=_remove)
+    for each in (listing, adding, testing):
+        each.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("kind", choices=tuple(_TITLES), help="an account, a Worker of your own, or an AI Gateway")
+    parser.add_argument("--name", metavar="NAME", default="", help="what to call it")
+    parser.add_argument("--account", metavar="ID", default="", help="the account's id, or a dashboard address with it")
+    parser.add_argument("--url", metavar="ADDRESS", default="", help="of a Worker")
+    parser.add_argument("--gateway", metavar="GATEWAY", default="", help="the gateway's id, or its whole address")
+    parser.add_argument("--by-header", action="store_true", help="reach the gateway by a header on the usual address")
+    parser.add_argument("--paid-plan", action="store_true", help="the Worker is on the Paid plan: batches up to 10 MB")
+    parser.add_argument("--secret-from", metavar="VARIABLE", default="", help="where the token or secret stands")
+    parser.add_argument(
+        "--gateway-token-from", metavar="VARIABLE", default="", help="where the token stands that the gateway asks for"
+    )
+    parser.add_argument("--use", action="store_true", help="new jobs go there from now on")
+    parser.add_argument("--no-test", action="store_true", help="do not ask the service anything")
+    parser.set_defaults(act=_add)
+
+
+async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    """Run one action; the exit status. Raises UserError."""
+    return int(await arguments.act(arguments, data_dir, console))
+
+
+async def _list(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    """Reads only, so it works beside an open window."""
+    paths = Paths(data_dir)
+    settings = Settings.load(paths.settings)
+    book = AddressBook(
+        lambda: settings.connections,
+        paths,
+        Credentials(environ=os.environ),
+        environ=os.environ,
+        practice_times=(0.0, 0.0),
+        traffic=TrafficLog(paths.traffic),
+        clock=time.time,
+    )
+    facts = await book.facts()
+    used = settings.connection or PRACTICE.id
+    if arguments.json:
+        console.print_result([json.dumps({"connections": [_object(each, used) for each in facts]}, indent=2)])
+        return ExitStatus.DONE
+    rows = [
+        (each.id, each.title, each.kind, _state(each), "default" * (each.id == used), each.sentence) for each in facts
+    ]
+    console.print_result(table(("ID", "NAME", "KIND", "STATE", "NEW JOBS", ""), rows, console.width))
+    return ExitStatus.DONE
+
+
+async def _add(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    prompt = "The Worker's secret: " if arguments.kind == "worker" else "API token: "
+    given = read_secret(prompt, arguments.secret_from)
+    gateway_token = from_variable(arguments.gateway_token_from) if arguments.gateway_token_from else ""
+    async with opened(data_dir, Progress(console)) as program:
+        record, secret = _record(arguments, given, program)
+        if record.id == CLOUDFLARE:
+            await program.save_cloudflare(record.account_id, secret)
+        else:
+            record = await program.save_connection(record, secret=secret, gateway_secret=gateway_token)
+        if arguments.use:
+            await program.keep_settings(connection=record.id)
+        console.say(f"Added “{record.name}”, {record.id}.")
+        for secret_id in (record.id, gateway_secret_id(record.id)):
+            await _say_where(program, record, secret_id, console)
+        model = program.settings.model
+        ticks = () if arguments.no_test else await program.check_connection(record.id, model)
+        return await _answer(program, record.id, ticks, arguments, console)
+
+
+async def _test(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    async with opened(data_dir, Progress(console)) as program:
+        found = program.address_book.find(arguments.connection)
+        ticks = await program.check_connection(found, arguments.model or program.settings.model)
+        return await _answer(program, found, ticks, arguments, console)
+
+
+async def _remove(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    async with opened(data_dir, Progress(console)) as program:
+        found = program.address_book.find(arguments.connection)
+        if found == PRACTICE.id:
+            raise UsageError("The practice service is always there.")
+        at_work = [
+            job
+            for job in program.ledger.jobs()
+            if job.connection == found and any(not batch.state.is_final for batch in job.batches)
+        ]
+        if at_work and not arguments.force:
+            raise UsageError(
+                f"Jobs are under way there: {', '.join(job.id for job in at_work)}. With --force they pause, and what"
+                " is at the service can be collected only by adding them again with their request ids."
+            )
+        title = program.address_book.title(found)
+        await program.remove_connection(found)
+        console.say(f"Removed “{title}” and its secrets.")
+        return ExitStatus.DONE
+
+
+def _record(arguments: argparse.Namespace, given: str, program: Program) -> tuple[SavedConnection, str]:
+    """What is to be saved, and the secret; what was pasted with the secret, such as an account's id, counts too."""
+    saved = program.address_book.saved()
+    name = arguments.name or free_name(_TITLES[arguments.kind], (each.name for each in saved))
+    record = SavedConnection("", name, arguments.kind)
+    if arguments.kind == "worker":
+        if not arguments.url:
+            raise UsageError("Give the Worker's address: --url https://….workers.dev")
+        return replace(record, url=arguments.url, paid_plan=arguments.paid_plan), given
+    pasted = read_pasted(given)
+    if pasted.problem:
+        raise NotConnected(pasted.problem)
+    secret = pasted.token.reveal() if pasted.token else given
+    record = replace(record, account_id=arguments.account or pasted.account_id)
+    if not record.account_id:
+        raise UsageError("Give the account's id: --account, or what you copied, with the id in it, as the secret.")
+    if arguments.kind == "gateway":
+        gateway = _gateway(arguments.gateway) or pasted.gateway
+        if not gateway:
+            raise UsageError("Give the gateway's id: --gateway, as the dashboard shows it.")
+        return replace(record, gateway=gateway, by_header=arguments.by_header), secret
+    if not arguments.name and not pasted.base_url and not saved[0].account_id:  # the place for the first account
+        return replace(record, id=CLOUDFLARE, name=saved[0].name), secret
+    return replace(record, url=pasted.base_url), secret
+
+
+def _gateway(text: str) -> str:
+    return read_pasted(text).gateway if "://" in text else text
+
+
+async def _say_where(program: Program, record: SavedConnection, secret_id: str, console: Console) -> None:
+    """That a secret cannot be kept here, and what can be done instead."""
+    place = await program.credentials.place(secret_id, check=check_secret)
+    if place is Place.SESSION:
+        console.say(
+            "There is no keyring on this computer, so the secret is gone when this command ends. Set the environment"
+            f" variable {variable_of(secret_id)} to it before you use “{record.name}”."
+        )
+
+
+async def _answer(
+    program: Program, connection_id: str, ticks: Sequence[Tick], arguments: argparse.Namespace, console: Console
+) -> ExitStatus:
+    facts = next(each for each in await program.connections() if each.id == connection_id)
+    if arguments.json:
+        tested = [{"title": each.title, "ok": each.ok, "sentence": each.sentence} for each in ticks]
+        found = {**_object(facts, program.settings.connection or PRACTICE.id), "test": tested}
+        console.print_result([json.dumps(found, indent=2)])
+    else:
+        console.print_result(
+            f"{each.title}: {_MARKS[each.ok]}. {each.sentence}".rstrip() for each in ticks if each.ok or each.sentence
+        )
+    is_good = all(each.ok for each in ticks[:-1]) and (not ticks or ticks[-1].ok is not False)
+    return ExitStatus.DONE if is_good else ExitStatus.NO_CONNECTION
+
+
+def _object(facts: ConnectionFacts, used: str) -> dict[str, object]:
+    return {
+        "id": facts.id,
+        "name": facts.title,
+        "kind": str(facts.kind),
+        "ready": facts.is_ready,
+        "confirmed": facts.is_confirmed,
+        "for_new_jobs": facts.id == used,
+        "sentence": facts.sentence,
+    }
+
+
+def _state(facts: ConnectionFacts) -> str:
+    return "ready" if facts.is_ready else "not ready"

@@ -1,0 +1,143 @@
+"""The two streams of a terminal program, and how text of any kind is made fit for a line of them."""
+
+import codecs
+import io
+import os
+import shutil
+import sys
+import unicodedata
+from collections.abc import Iterable
+from typing import TextIO
+
+from cfbatch_gui.core.errors import DiskFull, ExportError, UserError
+
+WIDTH_WITHOUT_TERMINAL = 100
+_PLAIN = {"“": '"', "”": '"', "·": "-", "–": "-", "…": "...", "→": "->", "█": "#", "░": "."}
+_PLAINER = "cfbatch_plainer"
+_JOINERS = "\u200c\u200d"  # invisible, and part of how some scripts and emoji are written
+
+
+def _plainer(error: UnicodeError) -> tuple[str, int]:
+    """What a console shows in place of letters that it does not have."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(_PLAIN.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(_PLAINER, _plainer)
+
+
+class Console:
+    """`print_result` is for standard output, `say` and everything that passes is for stderr."""
+
+    def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
+        # Python has None for a stream that was closed before it began.
+        self._out, self._err = out or sys.stdout or io.StringIO(), err or sys.stderr or io.StringIO()
+        for stream in (self._out, self._err):
+            # A console that lacks a letter shows another; it is no reason to fail.
+            reconfigure = getattr(stream, "reconfigure", None)
+            if reconfigure is not None:
+                reconfigure(errors=_PLAINER)
+
+    @property
+    def is_interactive(self) -> bool:
+        """Whether someone watches stderr."""
+        return self._err.isatty() and os.environ.get("TERM") != "dumb"
+
+    @property
+    def width(self) -> int:
+        """Columns of the terminal; a fixed number where there is none."""
+        return shutil.get_terminal_size((WIDTH_WITHOUT_TERMINAL, 24)).columns
+
+    def say(self, text: str) -> None:
+        """A line on stderr."""
+        self.write_error(f"{text}\n")
+
+    def say_error(self, error: UserError) -> None:
+        """The user's sentence of an expected failure."""
+        self.say(f"cfbatch: {one_line(error.message)}")
+
+    def write_error(self, text: str) -> None:
+        """Text for stderr as it stands. When nobody listens any more, the work goes on."""
+        try:
+            self._err.write(text)
+            self._err.flush()
+        except OSError:
+            _silence(self._err)
+
+    def print_result(self, lines: Iterable[str]) -> None:
+        """Lines for standard output. Whoever closed it has seen enough. Raises DiskFull, ExportError."""
+        try:
+            for line in lines:
+                self._out.write(f"{line}\n")
+            self._out.flush()
+        except BrokenPipeError:
+            _silence(self._out)
+        except OSError as error:
+            _silence(self._out)
+            raise _not_printed(error) from error
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks, and without signs that would steer the terminal."""
+    return "".join(sign if sign.isprintable() or sign in _JOINERS else " " for sign in text).strip()
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """ "1 text", "2,000 texts"."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def elided(text: str, width: int) -> str:
+    """The text on one line, cut with "…" when it is wider than `width` columns."""
+    text = one_line(text[: 4 * width + 4])  # four signs a column is more than any script needs
+    if width_of(text) <= width:
+        return text
+    room, kept = width - 1, 0
+    for sign in text:
+        room -= width_of(sign)
+        if room < 0:
+            break
+        kept += 1
+    return f"{text[:kept].rstrip()}…"
+
+
+def padded(text: str, width: int) -> str:
+    """The text elided or filled up to exactly `width` columns."""
+    text = elided(text, width)
+    return text + " " * (width - width_of(text))
+
+
+def width_of(text: str) -> int:
+    """Columns that a terminal gives to the text: two for wide East Asian signs and emoji, none for combining marks."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns(sign) for sign in text)
+
+
+def _columns(sign: str) -> int:
+    if unicodedata.category(sign) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+
+
+def _silence(stream: TextIO) -> None:
+    """Let what is still in the stream's buffer go nowhere: at exit, Python would complain about it."""
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError):
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+def _not_printed(error: OSError) -> UserError:
+    import errno
+
+    detail = f"standard output: {error.strerror}"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return DiskFull(
+            "The disk is full: the result could not be printed. The job and its results are kept.", detail=detail
+        )
+    return ExportError("The result could not be printed. The job and its results are kept.", detail=detail)

@@ -1,0 +1,154 @@
+"""`cfbatch export`: a job's results into files. It only reads the jobs, so it works beside an open window."""
+
+import argparse
+import asyncio
+import csv
+import locale
+import threading
+from pathlib import Path
+
+from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.outputs import check_outputs
+from cfbatch_gui.cli.status import ExitStatus
+from cfbatch_gui.core.address_book import title_of
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.ledger import Ledger
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.program import facts_of
+from cfbatch_gui.core.results.exports import TARGETS, Exported, ExportOptions, Preset, Target, export, target_for
+from cfbatch_gui.core.results.facts import JobFacts
+from cfbatch_gui.core.settings import Settings
+from cfbatch_gui.core.unfinished import listing
+
+_NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cfbatch export`."""
+    parser.add_argument("job", metavar="JOB", help="a job's id, the beginning of it, or its name")
+    parser.add_argument(
+        "--out",
+        metavar="PATH",
+        type=Path,
+        action="append",
+        default=[],
+        help="a file, or a folder, to write; may repeat",
+    )
+    parser.add_argument("--format", metavar="F", default="", help="the format of each --out (default: by its suffix)")
+    parser.add_argument(
+        "--to",
+        metavar=("F", "PATH"),
+        nargs=2,
+        action="append",
+        default=[],
+        help=f"a format with the file or folder to write; may repeat. Formats: {_NAMES}",
+    )
+    parser.add_argument(
+        "--columns",
+        metavar="NAMES",
+        type=_names,
+        help='columns to write, in that order, with commas between them; "a, b" in double quotes is one name',
+    )
+    parser.add_argument("--top-k", metavar="K", type=int, help="of each query, only ranks up to K; ties stay")
+    parser.add_argument(
+        "--separator",
+        metavar="S",
+        default="",
+        help="between the cells of CSV for Excel: a comma, a semicolon, a tab or a bar (default: as numbers are written"
+        " here, a semicolon where they have a comma)",
+    )
+    parser.add_argument("--threshold", metavar="SCORE", type=float, help="only scores from this one on")
+
+
+async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    """Write the files, one after the other. Raises UserError."""
+    if not arguments.out and not arguments.to:
+        raise UsageError("Say where to write: --out PATH, or --to FORMAT PATH.")
+    paths = Paths(data_dir)
+    ledger = Ledger.open_read_only(paths)
+    try:
+        job = ledger.find(arguments.job)
+    finally:
+        ledger.close()
+    outputs = _outputs(arguments, job)
+    if not job.batches_done and any(target.needs_results for _, target in outputs):
+        raise UsageError(f"Job {job.id} has no results yet. “cfbatch show {job.id}” says how far it is.")
+    options = ExportOptions(
+        separator=arguments.separator or list_separator(),
+        top_k=arguments.top_k,
+        threshold=arguments.threshold,
+        columns=arguments.columns,
+    )
+    _check_use(options, job.kind, [target for _, target in outputs])
+    if arguments.separator and not any(target.preset is Preset.EXCEL for _, target in outputs):
+        raise UsageError("--separator has no use here: it is for CSV for Excel.")
+    facts = facts_of(job, title_of(Settings.load(paths.settings).connections, job.connection))
+    with listing(paths.unfinished):
+        for path, target in outputs:
+            exported = await _written(JobFolder(paths.job(job.id)), facts, path, target, options)
+            console.say(f"Wrote {exported.rows:,} rows to {exported.path}")
+            if exported.next_command:
+                console.say(f"Next:\n{exported.next_command}")
+    if not _is_whole(job):
+        console.say(f"The job is not whole: {job.batches_done} of {len(job.batches)} batches are done.")
+        return ExitStatus.FAILED
+    return ExitStatus.DONE
+
+
+async def _written(folder: JobFolder, facts: JobFacts, path: Path, target: Target, options: ExportOptions) -> Exported:
+    """Export in a thread. When the program is stopped meanwhile, so is the thread, and what was there before stays."""
+    stop = threading.Event()
+
+    def check(_done: int, _total: int) -> None:
+        if stop.is_set():
+            raise asyncio.CancelledError
+
+    try:
+        return await asyncio.to_thread(export, folder, facts, path, target, options=options, progress=check)
+    finally:
+        stop.set()
+
+
+def _outputs(arguments: argparse.Namespace, job: Job) -> list[tuple[Path, Target]]:
+    """Every path with its form. Raises UsageError."""
+    asked = [(path, arguments.format) for path in arguments.out] + [(Path(path), name) for name, path in arguments.to]
+    outputs: list[tuple[Path, Target]] = []
+    for given, name in asked:
+        (path,) = check_outputs([given], job.kind, [Path(job.source_path)], format_name=name)
+        if any(path == other for other, _ in outputs):
+            raise UsageError(f"“{given}” is given twice. Each file needs a name of its own.")
+        outputs.append((path, target_for(path, job.kind, name)))
+    return outputs
+
+
+def _check_use(options: ExportOptions, kind: Kind, targets: list[Target]) -> None:
+    """An option that no file has a use for is a mistake. Raises UsageError."""
+    if options.columns is not None and not any(target.has_columns for target in targets):
+        raise UsageError("--columns has no use here: the columns of this format are always the same.")
+    has_limits = kind is Kind.RANK and any(target.has_limits for target in targets)
+    if (options.top_k is not None or options.threshold is not None) and not has_limits:
+        raise UsageError("--top-k and --threshold have no use here: they are for the scores of a ranking.")
+
+
+def list_separator() -> str:
+    """What a spreadsheet of this user expects: where numbers have a comma, it cannot stand between cells as well."""
+    before = locale.setlocale(locale.LC_NUMERIC)
+    try:
+        locale.setlocale(locale.LC_NUMERIC, "")
+        return ";" if locale.localeconv()["decimal_point"] == "," else ","
+    except locale.Error:  # a name that this system does not know
+        return ","
+    finally:
+        locale.setlocale(locale.LC_NUMERIC, before)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """As a line of CSV; none for an empty one."""
+    return tuple(next(csv.reader([text], skipinitialspace=True), ()))
+
+
+def _is_whole(job: Job) -> bool:
+    return job.batches_done == len(job.batches)

@@ -1,0 +1,36 @@
+"""`cfbatch jobs`: what there is. It only reads, so it works beside an open window."""
+
+import argparse
+from functools import partial
+from pathlib import Path
+
+from cfbatch_gui.cli import report
+from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.status import ExitStatus
+from cfbatch_gui.core.address_book import title_of
+from cfbatch_gui.core.jobs.ledger import Ledger
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.settings import Settings
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cfbatch jobs`."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    """List all jobs. Raises UserError."""
+    paths = Paths(data_dir)
+    ledger = Ledger.open_read_only(paths)
+    try:
+        jobs = ledger.jobs()
+    finally:
+        ledger.close()
+    if arguments.json:
+        console.print_result([report.json_of_jobs(jobs)])
+    elif jobs:
+        saved = Settings.load(paths.settings).connections
+        console.print_result(report.lines_of_jobs(jobs, console.width, partial(title_of, saved)))
+    else:
+        console.say("There are no jobs yet. “cfbatch run FILE --rank” makes one.")
+    return ExitStatus.DONE

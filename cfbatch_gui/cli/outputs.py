@@ -1,0 +1,85 @@
+"""`--out`: files that a run owes. They are remembered in the job's folder until they are written, so that a run that
+was cut short can be resumed and still leaves what was asked for.
+"""
+
+import argparse
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.files import write_atomically
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.program import facts_of
+from cfbatch_gui.core.results.exports import Exported, export, target_for
+
+
+def add_output_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where the result of a job goes."""
+    parser.add_argument(
+        "--out",
+        metavar="PATH",
+        type=Path,
+        action="append",
+        default=[],
+        help="write the result to a file, in the format of its suffix",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of the result")
+
+
+def check_outputs(
+    paths: Sequence[Path], kind: Kind, inputs: Sequence[Path], *, format_name: str = ""
+) -> tuple[Path, ...]:
+    """Absolute paths, or UsageError for what could not be written later: nothing has been sent or paid yet.
+
+    Each is written in the format of its suffix, or in the one that is named.
+    """
+    checked: list[Path] = []
+    for path in paths:
+        target = Path(os.path.abspath(path))  # noqa: PTH100 - "resolve" would follow a link that is to be kept
+        form = target_for(target, kind, format_name)
+        if target in checked:
+            raise UsageError(f"“{path}” is given twice. Each --out needs a name of its own.")
+        if any(target.exists() and each.exists() and target.samefile(each) for each in inputs):
+            raise UsageError(f"“{path}” is the file that is read. Choose another name for --out.")
+        if target.is_dir() and not form.is_folder:
+            raise UsageError(f"“{path}” is a folder. Give --out the name of a file.")
+        if not target.parent.is_dir():
+            raise UsageError(f"There is no folder “{path.parent}”. Make it first, or choose another name for --out.")
+        if not os.access(target.parent, os.W_OK):
+            raise UsageError(f"You may not write in the folder “{path.parent}”. Choose another name for --out.")
+        checked.append(target)
+    return tuple(checked)
+
+
+def remember(folder: JobFolder, paths: Sequence[Path]) -> None:
+    """Keep in mind what is owed. Raises DiskFull, ExportError."""
+    if paths:
+        write_atomically(_place(folder), msgspec.json.encode([str(path) for path in paths]))
+
+
+def owed(folder: JobFolder) -> tuple[Path, ...]:
+    """What was asked for and is not written yet."""
+    try:
+        return tuple(map(Path, msgspec.json.decode(_place(folder).read_bytes(), type=list[str])))
+    except (FileNotFoundError, msgspec.MsgspecError):
+        return ()
+
+
+def write_owed(folder: JobFolder, job: Job, title: str, wrote: Callable[[Exported], object]) -> None:
+    """Write each file that is owed. What fails stays owed, and so do those after it. Raises UserError."""
+    paths = owed(folder)
+    for number, path in enumerate(paths, start=1):
+        wrote(export(folder, facts_of(job, title), path))
+        if paths[number:]:
+            remember(folder, paths[number:])
+        else:
+            _place(folder).unlink(missing_ok=True)
+
+
+def _place(folder: JobFolder) -> Path:
+    return folder.path / "outputs.json"

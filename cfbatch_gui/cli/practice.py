@@ -1,0 +1,156 @@
+"""`cfbatch practice serve`: the practice service on a port of this computer, for any client."""
+
+import argparse
+import os
+import ssl
+import sys
+import textwrap
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import get_args
+
+from cfbatch_gui.core.errors import UsageError, UserError
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.practice.app import Application, practice_app
+from cfbatch_gui.core.practice.faults import serving
+from cfbatch_gui.core.practice.faults.door import Arrival
+from cfbatch_gui.core.practice.faults.mutations import Mutation
+from cfbatch_gui.core.practice.faults.script import describe_faults, load_script
+from cfbatch_gui.core.practice.server import serve
+
+TOKEN_VARIABLE = "CFBATCH_PRACTICE_TOKEN"  # noqa: S105
+_ACCOUNT = "0" * 32
+_PORT = 8787
+_FAULTS_HELP = """\
+--faults FILE puts a door in front of the service that misbehaves, to see how a program takes it. FILE is JSON:
+
+  {{"faults": [
+    {{"on": "submit", "do": "reset_after_body", "billed": true}},
+    {{"on": "poll", "number": 3, "times": 2, "do": "page", "status": 502}}
+  ]}}
+
+on       "submit", "poll", "check" (all other calls) or "any" (default)
+number   the first exchange of that kind to hit, from 1 (default 1)
+times    how many in a row (default 1); 0 is every one from then on
+sha256   only the batch whose body has this hash; not for faults that come before the body
+do       what goes wrong, with keys of its own:
+
+{faults}
+
+"billed" true: the service does the work, and its answer is what goes astray; false: it never hears of the request.
+"rst" true: a connection ends in a TCP reset; false: in good order.
+"how" of "mutate" is one of
+{mutations}
+"""
+
+_MUTATIONS = textwrap.fill(", ".join(get_args(Mutation)), 96, initial_indent="  ", subsequent_indent="  ")
+
+
+def add_arguments(parser: argparse.ArgumentParser, *, parents: Sequence[argparse.ArgumentParser] = ()) -> None:
+    """Add `serve` and its options to `cfbatch practice`; `parents` have the options that stand everywhere."""
+    commands = parser.add_subparsers(dest="practice_command", metavar="COMMAND", required=True)
+    command = commands.add_parser(
+        "serve",
+        parents=list(parents),
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help="serve the practice service on this computer",
+        description="Serve the practice service on 127.0.0.1 until Ctrl+C. It speaks Cloudflare's Batch API; nothing\n"
+        "leaves this computer and nothing is paid. Any bearer token is taken, unless\n"
+        f"{TOKEN_VARIABLE} names one.",
+        epilog=_FAULTS_HELP.format(faults=describe_faults(), mutations=_MUTATIONS),
+    )
+    command.add_argument("--port", type=_port, default=_PORT, help="0 takes any free one (default: %(default)s)")
+    command.add_argument(
+        "--seconds-queued",
+        type=_seconds,
+        default=5.0,
+        metavar="S",
+        help="how long a batch is queued (default: %(default)g)",
+    )
+    command.add_argument(
+        "--seconds-running",
+        type=_seconds,
+        default=5.0,
+        metavar="S",
+        help="how long it then runs (default: %(default)g)",
+    )
+    command.add_argument("--faults", type=Path, metavar="FILE", help="misbehave by this script; see below")
+    command.add_argument(
+        "--certificate",
+        type=Path,
+        metavar="PEM",
+        help="with --faults: speak TLS with the certificate and key in this file",
+    )
+
+
+def run(arguments: argparse.Namespace, data_dir: Path) -> int:
+    """Serve until Ctrl+C; the exit status. The queue stands in the data folder and survives restarts."""
+    token = os.environ.get(TOKEN_VARIABLE, "")
+    app = practice_app(
+        Paths(data_dir).practice,
+        seconds_queued=arguments.seconds_queued,
+        seconds_running=arguments.seconds_running,
+        token=token,
+    )
+    try:
+        with suppress(KeyboardInterrupt):
+            _serve(app, arguments, own_token=bool(token))
+    except UserError as problem:
+        print(problem.message, file=sys.stderr)  # noqa: T201
+        return 2
+    print("Stopped.", file=sys.stderr)  # noqa: T201
+    return 0
+
+
+def _serve(app: Application, arguments: argparse.Namespace, *, own_token: bool) -> None:
+    def listening(url: str) -> None:
+        _announce(url, own_token=own_token)
+
+    if arguments.certificate is not None and arguments.faults is None:
+        raise UsageError("--certificate goes with --faults.")
+    if arguments.faults is None:
+        serve(app, arguments.port, listening=listening)
+        return
+    faults = load_script(arguments.faults)
+    tls: ssl.SSLContext | None = None
+    if arguments.certificate is not None:
+        tls = serving.load_certificate(arguments.certificate)
+    serving.serve(app, faults, arguments.port, tls=tls, listening=listening, tell=_tell)
+
+
+def _tell(arrival: Arrival) -> None:
+    asked = f"answered {arrival.status}" if arrival.is_asked else "not passed on"
+    part = f"{arrival.received:,} of {arrival.size:,} bytes"
+    print(f"{arrival.kind}, {part}, {asked}, {arrival.fault or 'no fault'}", file=sys.stderr, flush=True)  # noqa: T201
+
+
+def _announce(url: str, *, own_token: bool) -> None:
+    bearer = f"${TOKEN_VARIABLE}" if own_token else "practice"
+    lines = (
+        f"The practice service listens on {url} (Ctrl+C ends it). Try it:",
+        "",
+        f'curl "{url}/accounts/{_ACCOUNT}/ai/run/@cf/baai/bge-m3?queueRequest=true" \\',
+        f' --header "Authorization: Bearer {bearer}" --header "Content-Type: application/json" \\',
+        """ --data '{"requests": [{"query": "This is a story about Cloudflare", "contexts": ["""
+        """{"text": "This is a story about an orange cloud"}, {"text": "This is a story about a llama"}]}]}'""",
+        "",
+    )
+    print("\n".join(lines), file=sys.stderr, flush=True)  # noqa: T201
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) <= 65_535):
+        raise argparse.ArgumentTypeError(f"“{text}” is not a port; it must be a number from 0 to 65535")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= 86_400:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a time; it must be seconds from 0 to 86400")
+    return seconds

@@ -1,0 +1,106 @@
+"""How far the work is: one line that is drawn again on a terminal, a line for each change elsewhere."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from cfbatch_gui.cli.console import Console, elided, width_of
+from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
+
+_BAR, _LEAST_BAR = 24, 6  # columns
+_CLEAR = "\r\x1b[K"
+_SECONDS_BETWEEN = 0.1  # two drawings of how much is read
+
+_WORDS = {
+    BatchState.PLANNED: "to send",
+    BatchState.SENDING: "sending",
+    BatchState.QUEUED: "queued",
+    BatchState.RUNNING: "running",
+    BatchState.COLLECTING: "collecting",
+    BatchState.FAILED: "failed",
+    BatchState.GONE: "no longer known to the service",
+    BatchState.OUTCOME_UNKNOWN: "with unknown outcome",
+    BatchState.DISMISSED: "dismissed",
+}
+
+
+class Progress:
+    """Shows a file being read, then the jobs it follows. One thread at a time."""
+
+    def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.console, self._clock = console, clock
+        self._jobs: dict[str, Job] = {}
+        self._shown = ""
+        self._drawn_at = 0.0
+
+    def show_read(self, name: str, read: int, whole: int) -> None:
+        """Of a file: bytes read of all, or rows when `whole` is 0. On a terminal only: elsewhere it says too little."""
+        if self.console.is_interactive and self._clock() - self._drawn_at > _SECONDS_BETWEEN:
+            self._drawn_at = self._clock()
+            if whole:
+                self._draw(f"reading {name}", read / whole)
+            else:
+                self._draw(f"reading {name}: {read:,} rows")
+
+    def follow(self, *jobs: Job) -> None:
+        """From now on show these jobs."""
+        self._jobs = {job.id: job for job in jobs}
+        self._show_jobs()
+
+    def show_job(self, job: Job) -> None:
+        """A job has changed."""
+        if job.id in self._jobs:
+            self._jobs[job.id] = job
+            self._show_jobs()
+
+    def end(self) -> None:
+        """Leave the terminal's line as if nothing had been drawn, and show no more."""
+        if self.console.is_interactive and self._shown:
+            self.console.write_error(_CLEAR)
+        self._jobs, self._shown = {}, ""
+
+    def _show_jobs(self) -> None:
+        batches = [batch for job in self._jobs.values() for batch in job.batches]
+        if not batches:
+            return
+        text = describe(batches)
+        if self.console.is_interactive:
+            self._draw(text, _share(batches))
+        elif text != self._shown:
+            self.console.say(text)
+            self._shown = text
+
+    def _draw(self, text: str, share: float | None = None) -> None:
+        """The words, and before them a bar where there is room for both."""
+        self._shown = text
+        room = max(1, self.console.width - 1)  # a line that is full makes some terminals begin another
+        bar = min(_BAR, room - width_of(text) - len("[] "))
+        if share is not None and bar >= _LEAST_BAR:
+            text = _with_bar(share, text, bar)
+        self.console.write_error(_CLEAR + elided(text, room))
+
+
+def describe(batches: Sequence[Batch]) -> str:
+    """Batches in words: "2 of 5 batches done · 2 running · 1 to send", and what keeps them waiting."""
+    counts = Counter(batch.state for batch in batches)
+    unit = "batch" if len(batches) == 1 else "batches"
+    parts = [f"{counts[BatchState.DONE]:,} of {len(batches):,} {unit} done"]
+    parts += [f"{counts[state]:,} {word}" for state, word in _WORDS.items() if counts[state]]
+    parts += _unknown_words(batches)
+    hindrance = next((batch.error for batch in batches if batch.error and not batch.state.is_final), "")
+    return " · ".join([*parts, hindrance] if hindrance else parts)
+
+
+def _unknown_words(batches: Sequence[Batch]) -> list[str]:
+    """Words of the service that this program does not know are shown, not hidden."""
+    words = {batch.service_word for batch in batches if batch.state.is_at_service} - {"", *BatchState}
+    return [f"the service says “{word}”" for word in sorted(words)]
+
+
+def _share(batches: Sequence[Batch]) -> float:
+    return sum(batch.state is BatchState.DONE for batch in batches) / len(batches)
+
+
+def _with_bar(share: float, text: str, width: int) -> str:
+    filled = round(width * min(1.0, max(0.0, share)))
+    return f"[{'█' * filled}{'░' * (width - filled)}] {text}"

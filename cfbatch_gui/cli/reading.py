@@ -1,0 +1,157 @@
+"""How a file is to be read, where the terminal's user knows better than the program."""
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+
+from cfbatch_gui.cli.column_roles import column_role
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.inputs.layouts import with_layout
+from cfbatch_gui.core.inputs.model import FileFormat, Kind, Layout, Mapping, ReadOptions, Role, Split
+from cfbatch_gui.core.inputs.recipe_book import RecipeBook
+from cfbatch_gui.core.inputs.recipes import Recipe
+from cfbatch_gui.core.paths import Paths
+
+STANDARD_INPUT = Path("-")
+_UNITS = {"line": FileFormat.LINES, "paragraph": FileFormat.PARAGRAPHS, "file": FileFormat.WHOLE}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What overrules what the program finds out by itself. `options` are for the first file.
+
+    With a `recipe` it is not found out what the columns are for; what is said besides stands above the recipe.
+    """
+
+    options: ReadOptions = field(default_factory=ReadOptions)
+    recipe: Recipe | None = None
+    layout: Layout | None = None
+    template: str = ""
+    split: Split | None = None
+
+    def over(self, mapping: Mapping) -> Mapping:
+        """The mapping as the user wants it."""
+        if self.layout is not None:
+            changed = with_layout(mapping, self.layout)
+            if changed.layout is not self.layout:
+                raise UsageError(f"The layout “{self.layout}” does not go with what is to be done with these files.")
+            mapping = changed
+        return replace(mapping, template=self.template or mapping.template, split=self.split or mapping.split)
+
+
+def add_input_arguments(parser: argparse.ArgumentParser) -> None:
+    """FILE, FILE2, what to do with them, and how they are read."""
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        type=Path,
+        help="text, CSV, JSON, a spreadsheet, Parquet, .docx, packed or not; a folder; “-” for standard input",
+    )
+    parser.add_argument("second", metavar="FILE2", type=Path, nargs="?", help="one set of contexts for every query")
+    add_reading_arguments(parser)
+    parser.add_argument(
+        "--split",
+        metavar="TOKENS[:OVERLAP]",
+        type=split_size,
+        help="cut longer texts into parts of so many tokens; a ranking counts the best part",
+    )
+
+
+def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
+    """What to do with the files, and how they are read. `reading_of` wants `split` besides."""
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--rank", dest="kind", action="store_const", const=Kind.RANK, help="order contexts by query")
+    kind.add_argument("--embed", dest="kind", action="store_const", const=Kind.EMBED, help="turn texts into vectors")
+    parser.add_argument(
+        "--recipe",
+        metavar="NAME",
+        default="",
+        help="read and map the files as a recipe says that was saved in the window",
+    )
+    parser.add_argument(
+        "--role",
+        dest="roles",
+        metavar="COLUMN=ROLE",
+        type=column_role,
+        action="append",
+        default=[],
+        help=f"what a column is for: {', '.join(Role)}",
+    )
+    layouts = [layout.value for layout in Layout if layout is not Layout.TEXTS]
+    parser.add_argument(
+        "--layout", metavar="LAYOUT", type=Layout, choices=list(Layout), help=f"of a ranking: {', '.join(layouts)}"
+    )
+    parser.add_argument("--encoding", metavar="NAME", help="of the first file, such as utf-8, cp1252 or shift_jis")
+    parser.add_argument("--separator", metavar="SIGN", help="of the first file: , ; | or tab")
+    parser.add_argument("--sheet", metavar="NAME", help="of the first file, when it is a workbook")
+    parser.add_argument("--texts-by", choices=tuple(_UNITS), help="how plain text is cut into texts (default: line)")
+    parser.add_argument("--template", metavar="TEXT", default="", help="join columns, for example “{title}. {body}”")
+
+
+def split_size(text: str) -> Split:
+    """Read TOKENS[:OVERLAP], for argparse."""
+    tokens, _, overlap = text.partition(":")
+    try:
+        return Split(int(tokens), int(overlap or 0))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"“{text}” should be a number of tokens, for example 400 or 400:50") from None
+
+
+def dollars(text: str) -> float:
+    """Read an amount of dollars, for argparse."""
+    try:
+        amount = float(text.removeprefix("$"))
+    except ValueError:
+        amount = -1.0
+    if not 0 <= amount < float("inf"):
+        raise argparse.ArgumentTypeError(f"“{text}” should be an amount of dollars, for example 0.50")
+    return amount
+
+
+def settle_kind(arguments: argparse.Namespace, paths: Paths) -> None:
+    """Look up `--recipe`, which also says whether to rank or to embed. Raises UsageError."""
+    arguments.recipe = RecipeBook(paths.recipes).recipe(arguments.recipe) if arguments.recipe else None
+    if arguments.recipe is None:
+        if arguments.kind is None:
+            raise UsageError("Say what to do with the file: --rank or --embed, or --recipe NAME.")
+        return
+    kind = arguments.recipe.mapping.kind
+    if arguments.kind not in (None, kind):
+        does = "ranks texts" if kind is Kind.RANK else "turns texts into vectors"
+        raise UsageError(f"The recipe “{arguments.recipe.name}” {does}. Leave out --{arguments.kind}.")
+    arguments.kind = kind
+
+
+def reading_of(arguments: argparse.Namespace) -> Reading:
+    """What the command line says about reading, after `settle_kind`."""
+    options = ReadOptions(
+        encoding=arguments.encoding,
+        separator=arguments.separator,
+        sheet=arguments.sheet,
+        unit=_UNITS.get(arguments.texts_by or ""),
+    )
+    recipe: Recipe | None = arguments.recipe
+    if recipe is not None:
+        said = {each.name: value for each in fields(options) if (value := getattr(options, each.name)) is not None}
+        options = replace(recipe.options, **said)
+    return Reading(options, recipe, arguments.layout, arguments.template, arguments.split)
+
+
+@contextmanager
+def standard_input_as_file(path: Path) -> Iterator[Path]:
+    """The path, with a name also for “.”; for “-” a file with what standard input holds, while the block runs."""
+    if path != STANDARD_INPUT:
+        yield path if path.name else path.absolute()
+        return
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UsageError("“-” reads from another program: write “program | cfbatch …”, or name a file.")
+    with tempfile.TemporaryDirectory(prefix="cfbatch-") as folder:
+        copy = Path(folder) / "standard input"
+        with copy.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield copy

@@ -1,0 +1,192 @@
+"""What is printed on standard output: one JSON object, or text for people."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import chain, groupby
+from operator import attrgetter
+
+from cfbatch_gui.cli.console import elided, one_line, padded, width_of
+from cfbatch_gui.cli.score_report import json_of_scores, lines_of_scores
+from cfbatch_gui.cli.vector_report import json_of_health, lines_of_health
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.rows import RowProblem, count_sent_rows, row_problems
+from cfbatch_gui.core.jobs.model import Batch, Job
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.exports import Exported
+from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text
+from cfbatch_gui.core.results.score_figures import score_figures
+
+PRACTICE = "practice"
+PRACTICE_WORDS = "practice service, on this computer"
+_RANK, _SCORE = 6, 9  # columns
+
+
+def json_of_job(
+    job: Job, folder: JobFolder, files: Sequence[Exported] = (), *, more: Mapping[str, object] | None = None
+) -> str:
+    """The one object of `--json`, and what else was asked for."""
+    has_data = folder.data.exists()
+    return _json(
+        {
+            **_summary(job),
+            "batches": [_batch(batch) for batch in job.batches],
+            "rows_in": job.rows_in,
+            "rows_sent": count_sent_rows(folder) if has_data else 0,
+            "problems": [_problem(problem) for problem in row_problems(folder)] if has_data else [],
+            "usage": {"total_tokens": job.tokens},
+            "scores": json_of_scores(score_figures(folder)) if has_data and job.kind is Kind.RANK else None,
+            "vectors": json_of_health(Embeddings(folder).health()) if has_data and job.kind is Kind.EMBED else None,
+            **(more or {}),
+            "files": [{"path": str(file.path), "format": file.format, "rows": file.rows} for file in files],
+        }
+    )
+
+
+def json_of_jobs(jobs: Iterable[Job]) -> str:
+    """One object with the list of all jobs, without what stands in their folders."""
+    return _json({"jobs": [{**_summary(job), "batches": [_batch(each) for each in job.batches]} for job in jobs]})
+
+
+def lines_of_result(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
+    """The ranked list, or what there is to say about vectors."""
+    if job.kind is Kind.RANK:
+        yield from _ranked(job, folder, width)
+    else:
+        yield from _embedded(job, folder)
+
+
+def lines_of_jobs(jobs: Sequence[Job], width: int, title: Callable[[str], str]) -> Iterator[str]:
+    """A table of jobs, the newest first; `title` gives what people call a connection, by its id."""
+    rows = [
+        (job.id, _state(job), job.kind.value, f"{job.batches_done}/{len(job.batches)}", one_line(title(job.connection)),
+         _time(job.created_at), one_line(job.name))
+        for job in jobs
+    ]  # fmt: skip
+    return table(("JOB", "STATE", "KIND", "DONE", "CONNECTION", "MADE", "NAME"), rows, width)
+
+
+def lines_of_job(job: Job, folder: JobFolder, width: int, title: str) -> Iterator[str]:
+    """All that is known about a job, but not its results; `title` is what people call its connection."""
+    left_out = list(row_problems(folder)) if folder.data.exists() else []
+    facts = [
+        ("Job", job.id),
+        ("Name", job.name),
+        ("State", _state(job)),
+        ("Kind", job.kind.value),
+        ("Model", job.model),
+        ("Connection", PRACTICE_WORDS if job.connection == PRACTICE else title),
+        ("File", job.source_name),
+        ("Made", _time(job.created_at)),
+        ("Sent", _time(job.sent_at)),
+        ("Finished", _time(job.finished_at)),
+        ("Rows", f"{job.rows_in:,} in the file"),
+        ("Queries", f"{job.queries:,}" if job.kind is Kind.RANK else ""),
+        ("Texts", f"{job.texts:,}"),
+        ("Tokens", f"{job.tokens:,}" if job.tokens else ""),
+        ("Error", job.error),
+    ]
+    yield from (f"{name:<11} {one_line(text)}" for name, text in facts if text)
+    if job.kind is Kind.RANK and job.batches_done:
+        yield from lines_of_scores(score_figures(folder))
+    if job.kind is Kind.EMBED and job.batches_done:
+        yield from lines_of_health(Embeddings(folder).health())
+    if job.batches:
+        rows = [
+            (str(each.number), _words(each.state), f"{each.requests:,}", f"{each.bytes:,}", each.request_id, each.error)
+            for each in job.batches
+        ]
+        yield ""
+        yield from table(("BATCH", "STATE", "REQUESTS", "BYTES", "REQUEST ID", ""), rows, width)
+    if left_out:
+        yield ""
+        yield f"{len(left_out):,} problem{'' if len(left_out) == 1 else 's'}:"
+        yield from (f"  {elided(f'row {each.row:,}: {_reason(each)}', width - 2)}" for each in left_out)
+
+
+def _ranked(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
+    if job.connection == PRACTICE:
+        yield f"Scores of the {PRACTICE_WORDS}"
+        yield ""
+    contexts = chain.from_iterable(Rankings(folder).blocks())
+    for number, (_, of_query) in enumerate(groupby(contexts, key=attrgetter("query_no"))):
+        ranked = iter(of_query)
+        first = next(ranked)
+        if number:
+            yield ""
+        yield elided(f"{first.query_id}  {first.query}" if first.query_id else first.query, width)
+        yield from (_context_line(context, width) for context in chain((first,), ranked))
+
+
+def _context_line(context: RankedContext, width: int) -> str:
+    score = "" if context.score is None else f"{context.score:.4f}"
+    text = context.text if context.score is not None else f"({context.error or context.status}) {context.text}"
+    rank = rank_text(context) or "–"
+    # "2=" and "2" stand with their digits below each other.
+    place = f"{rank:>{_RANK}}" if rank.endswith("=") else f"{rank:>{_RANK - 1}} "
+    return f"{place}{score:>{_SCORE}}  {elided(text, max(20, width - _RANK - _SCORE - 2))}"
+
+
+def _embedded(job: Job, folder: JobFolder) -> Iterator[str]:
+    health = Embeddings(folder).health()
+    if job.connection == PRACTICE:
+        yield f"Vectors of the {PRACTICE_WORDS}"
+        yield ""
+    yield f"{'Texts':<11} {health.texts:,}"
+    yield from lines_of_health(health)
+
+
+def _summary(job: Job) -> dict[str, object]:
+    return {
+        "job": job.id,
+        "name": job.name,
+        "kind": job.kind.value,
+        "model": job.model,
+        "connection": job.connection,
+        "state": job.state.value,
+    }
+
+
+def _batch(batch: Batch) -> dict[str, object]:
+    return {
+        "number": batch.number,
+        "state": batch.state.value,
+        "request_id": batch.request_id,
+        "requests": batch.requests,
+        "bytes": batch.bytes,
+    }
+
+
+def _problem(problem: RowProblem) -> dict[str, object]:
+    return {"row": problem.row, "reason": _reason(problem)}
+
+
+def _reason(problem: RowProblem) -> str:
+    return problem.reason if problem.file == 1 else f"In the second file: {problem.reason}"
+
+
+def _json(value: object) -> str:
+    # ASCII, so that no terminal's encoding can change it.
+    return json.dumps(value, indent=2)
+
+
+def _state(job: Job) -> str:
+    return _words(job.state)
+
+
+def _words(state: str) -> str:
+    return state.replace("_", " ")
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M") if seconds else ""
+
+
+def table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    """Columns as wide as their longest text; the last one takes what is left of the line."""
+    wide = [max(map(width_of, column)) for column in zip(titles[:-1], *(row[:-1] for row in rows), strict=True)]
+    for row in (titles, *rows):
+        cells = [padded(cell, size) for cell, size in zip(row, wide, strict=False)]
+        rest = max(20, width - sum(wide) - 2 * len(wide))
+        yield "  ".join([*cells, elided(row[-1], rest)]).rstrip()

@@ -1,0 +1,87 @@
+"""`cfbatch resume`: go on with what an earlier run, or the window, has begun."""
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from cfbatch_gui.cli import report
+from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.outputs import owed
+from cfbatch_gui.cli.pricing import add_budget_argument, send_again
+from cfbatch_gui.cli.progress import Progress
+from cfbatch_gui.cli.status import ExitStatus, status_of_error
+from cfbatch_gui.cli.working import conclude, has_results, opened, present, stopped_sentence, wait_for
+from cfbatch_gui.core.errors import UsageError, UserError
+from cfbatch_gui.core.jobs.model import Job, JobState
+from cfbatch_gui.core.program import Program
+
+_FINAL = (JobState.DONE, JobState.PARTLY_DONE, JobState.FAILED)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cfbatch resume`."""
+    parser.add_argument("job", metavar="JOB", nargs="?", help="a job's id or name (default: every unfinished job)")
+    parser.add_argument("--failed", action="store_true", help="send exactly what failed again; needs JOB")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of the result or the list")
+    add_budget_argument(parser)
+
+
+async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    """Go on with one job and print its result, or with all and list them. Raises UserError."""
+    progress = Progress(console)
+    async with opened(data_dir, progress) as program:
+        if arguments.failed and not arguments.job:
+            raise UsageError("Say whose failed requests are to be sent again: cfbatch resume JOB --failed.")
+        if arguments.failed:
+            await send_again(program, program.ledger.find(arguments.job).id, asked=arguments.budget)
+        if arguments.job:
+            return await _resume_one(program, program.ledger.find(arguments.job), progress, as_json=arguments.json)
+        return await _resume_all(program, progress, as_json=arguments.json)
+
+
+async def _resume_one(program: Program, job: Job, progress: Progress, *, as_json: bool) -> int:
+    if job.state is JobState.DRAFT:
+        raise UsageError(f"Job {job.id} was never sent, so there is nothing to resume. Send it from the window.")
+    (job,) = await _carry_on(program, [job], progress)
+    return present(program, job, progress.console, as_json=as_json)
+
+
+async def _resume_all(program: Program, progress: Progress, *, as_json: bool) -> int:
+    console = progress.console
+    jobs: Sequence[Job] = [job for job in program.ledger.jobs() if _is_unfinished(program, job)]
+    if not jobs:
+        console.say("There is nothing to resume: every job that was sent is finished.")
+    jobs = await _carry_on(program, jobs, progress)
+    statuses = [_concluded(program, job, console) for job in jobs]
+    if as_json:
+        console.print_result([report.json_of_jobs(jobs)])
+    elif jobs:
+        console.print_result(report.lines_of_jobs(jobs, console.width, program.address_book.title))
+    return max(statuses, default=ExitStatus.DONE)
+
+
+async def _carry_on(program: Program, jobs: Sequence[Job], progress: Progress) -> Sequence[Job]:
+    """The jobs as they are when nothing more happens by itself; final ones as they were."""
+    try:
+        going_on = [job if job.state in _FINAL else await program.runner.carry_on(job.id) for job in jobs]
+        return await wait_for(program, going_on, progress)
+    except asyncio.CancelledError:
+        progress.console.say(stopped_sentence(program.ledger.job(jobs[0].id), others=len(jobs) > 1))
+        raise
+
+
+def _is_unfinished(program: Program, job: Job) -> bool:
+    """Not final, or without a file that was asked for."""
+    if job.state is JobState.DRAFT:
+        return False
+    return job.state not in _FINAL or (has_results(job) and bool(owed(program.folder(job.id))))
+
+
+def _concluded(program: Program, job: Job, console: Console) -> ExitStatus:
+    """One job's trouble must not keep the others' files from being written."""
+    try:
+        return conclude(program, job, console)
+    except UserError as error:
+        console.say_error(error)
+        return status_of_error(error)

@@ -1,0 +1,161 @@
+"""`cfbatch run`: a file in, a ranked list or vectors out."""
+
+import argparse
+import asyncio
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from cfbatch_gui.cli import report
+from cfbatch_gui.cli.columns import Inputs, open_inputs
+from cfbatch_gui.cli.console import Console, counted
+from cfbatch_gui.cli.outputs import add_output_arguments, check_outputs, remember
+from cfbatch_gui.cli.pricing import add_budget_argument, check_budget, price_words, tokens_words
+from cfbatch_gui.cli.progress import Progress
+from cfbatch_gui.cli.reading import add_input_arguments, reading_of, settle_kind, standard_input_as_file
+from cfbatch_gui.cli.working import opened, present, stopped_sentence, usable_connection, wait_for
+from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.layouts import describe
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.jobs.preflight import Preflight
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.program import Program
+
+EXAMPLES = """\
+examples:
+  cfbatch run faq.csv --rank --out ranked.csv
+  cfbatch run questions.csv answers.txt --rank --role question=query
+  cfbatch run texts.jsonl --embed --role body=text --out vectors.npy --connection cloudflare
+  cfbatch run may.csv --recipe "Product texts" --budget 0.50 --out vectors.parquet
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cfbatch run`."""
+    parser.epilog = EXAMPLES
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    add_input_arguments(parser)
+    parser.add_argument(
+        "--connection",
+        metavar="C",
+        help="where to send it: practice, cloudflare, or the name of another one (default: as set in the window)",
+    )
+    parser.add_argument("--model", metavar="M", help="the model's name, for example @cf/baai/bge-m3")
+    parser.add_argument(
+        "--at-once",
+        action="store_true",
+        help="without the queue, request by request: an answer in seconds for few texts",
+    )
+    add_budget_argument(parser)
+    parser.add_argument("--name", metavar="NAME", help="what to call the job (default: the file's name)")
+    add_output_arguments(parser)
+
+
+async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    """Run the command; the exit status. Raises UserError."""
+    with standard_input_as_file(arguments.file) as path:
+        arguments.file = path
+        return await _run(arguments, data_dir, console)
+
+
+async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    settle_kind(arguments, Paths(data_dir))
+    files = [path for path in (arguments.file, arguments.second) if path]
+    outputs = check_outputs(arguments.out, arguments.kind, files)
+    progress = Progress(console)
+    async with opened(data_dir, progress) as program:
+        job: Job | None = None
+        try:
+            connection = await usable_connection(program, arguments.connection, console)
+            inputs = await asyncio.to_thread(
+                open_inputs,
+                arguments.kind,
+                arguments.file,
+                arguments.second,
+                arguments.roles,
+                reading_of(arguments),
+            )
+            job = _draft(program, arguments, connection)
+            job = await _send(program, job, inputs, outputs, progress, budget=arguments.budget)
+            (job,) = await wait_for(program, [job], progress)
+        except asyncio.CancelledError:
+            console.say(stopped_sentence(job and program.ledger.job(job.id)))
+            raise
+        return present(program, job, console, as_json=arguments.json)
+
+
+def _draft(program: Program, arguments: argparse.Namespace, connection: str) -> Job:
+    name = (arguments.name or "").strip() or arguments.file.stem
+    job = program.drafts.create(arguments.kind, name, arguments.model or program.settings.model, connection)
+    return program.drafts.change(job.id, options=replace(job.options, at_once=arguments.at_once))
+
+
+async def _send(
+    program: Program,
+    job: Job,
+    inputs: Inputs,
+    outputs: Sequence[Path],
+    progress: Progress,
+    *,
+    budget: float | None,
+) -> Job:
+    """Fill the draft and send it; one that cannot be sent leaves nothing behind."""
+    try:
+        job = await _load(program, job, inputs, progress)
+        preflight = await asyncio.to_thread(program.examine, job.id)
+        _say_plan(inputs, job, preflight, progress.console)
+        if job.connection != report.PRACTICE:
+            check_budget(preflight, budget, program.settings.budget, await asyncio.to_thread(program.spent_today))
+        remember(program.folder(job.id), outputs)
+        return await program.runner.send(job.id)
+    except BaseException:
+        if not program.ledger.job(job.id).is_sent:
+            program.drafts.delete(job.id)
+        raise
+
+
+class _Stopped(Exception):
+    """Nobody sees it: it ends a thread whose answer is no longer awaited."""
+
+
+async def _load(program: Program, job: Job, inputs: Inputs, progress: Progress) -> Job:
+    """Read the files into the draft; a cancelled command stops the reading thread too."""
+    stopped = threading.Event()
+    source = inputs.source
+    whole = source.size if source.is_read_by_bytes else 0
+
+    def show(read: int) -> None:
+        if stopped.is_set():
+            raise _Stopped
+        progress.show_read(source.path.name, read, whole)
+
+    try:
+        return await asyncio.to_thread(
+            program.drafts.load, job.id, source, inputs.mapping, inputs.second, progress=show
+        )
+    finally:
+        stopped.set()
+        progress.end()
+
+
+def _say_plan(inputs: Inputs, job: Job, preflight: Preflight, console: Console) -> None:
+    """What is about to be sent, and what is not. Raises InputError when that is nothing."""
+    for source in (inputs.source, inputs.second):
+        for notice in source.notices if source else ():
+            console.say(notice)
+    for notice in preflight.notices:
+        console.say(notice)
+    for problem in preflight.problems:
+        console.say(problem.sentence)
+    if preflight.blocker:
+        raise InputError(preflight.blocker)
+    console.say(describe(inputs.mapping, preflight.queries, preflight.texts))
+    batches = counted(len(preflight.batches), "batch", "batches")
+    if job.options.at_once:
+        batches = f"{counted(preflight.requests, 'request')} at once"
+    elif preflight.fits_at_once and console.is_interactive:
+        console.say(f"{preflight.at_once_sentence} Use --at-once.")
+    tokens = f"{tokens_words(preflight)} tokens"
+    price = "" if job.connection == report.PRACTICE else f", {price_words(preflight)}"
+    console.say(f"Job {job.id}: {batches}, {tokens}{price}.")

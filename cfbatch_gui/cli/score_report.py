@@ -1,0 +1,57 @@
+"""The figures over all scores of a job, as the window's overview has them."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from cfbatch_gui.core.results.score_figures import Baseline, ScoreFigures, Spread
+
+_NO_BASELINE = {
+    Baseline.NO_TEXT_TWICE: "none: no text was ranked for two queries",
+    Baseline.TOO_FEW: "none: too few texts were ranked for a query while they fit another one better",
+}
+
+
+def lines_of_scores(figures: ScoreFigures) -> Iterator[str]:
+    """A line for each figure, names at the left."""
+    partial = f" of {figures.contexts:,}; partial" if figures.is_partial else ""
+    yield f"{'Scores':<11} {figures.scored:,}{partial}"
+    if figures.spread is None:
+        return
+    yield f"{'Spread':<11} {_spread(figures.spread)}"
+    yield f"{'First tied':<11} {figures.first_tied:,} of {figures.queries:,} queries"
+    if figures.unrelated is None:
+        yield f"{'Baseline':<11} {_NO_BASELINE[figures.baseline]}"
+    else:
+        mean, high = f"{figures.unrelated.mean:.4f}", f"{figures.unrelated.ninetieth:.4f}"
+        yield (
+            f"{'Baseline':<11} {figures.unrelated_pairs:,} unrelated pairs score {mean} on average; 9 in 10 stay below"
+            f" {high}, {figures.above:,} of all scores lie above"
+        )
+
+
+def json_of_scores(figures: ScoreFigures) -> dict[str, object]:
+    """The same, and the histogram."""
+    return {
+        "scored": figures.scored,
+        "contexts": figures.contexts,
+        "partial": figures.is_partial,
+        "queries": figures.queries,
+        "first_tied": figures.first_tied,
+        "spread": asdict(figures.spread) if figures.spread else None,
+        "baseline": figures.baseline.value,
+        "unrelated_pairs": figures.unrelated_pairs,
+        "unrelated": asdict(figures.unrelated) if figures.unrelated else None,
+        "above": figures.above,
+        "histogram": {
+            "edges": figures.edges.tolist(),
+            "counts": figures.counts.tolist(),
+            "unrelated_counts": figures.unrelated_counts.tolist(),
+        },
+    }
+
+
+def _spread(spread: Spread) -> str:
+    return (
+        f"{spread.lowest:.4f} to {spread.highest:.4f}; 1 in 10 below {spread.tenth:.4f}, middle {spread.median:.4f},"
+        f" 9 in 10 below {spread.ninetieth:.4f}"
+    )

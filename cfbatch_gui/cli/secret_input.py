@@ -1,0 +1,57 @@
+"""Where a command takes a secret from: a variable of the environment, standard input, or a prompt that shows nothing.
+
+Never from the command line itself: other users of the computer can read it there, and the shell keeps it.
+"""
+
+import getpass
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cfbatch_gui.core.errors import UsageError
+
+_MOST = 100_000  # characters; a pasted curl line has some hundred
+
+
+def read_secret(prompt: str, variable: str = "") -> str:
+    """What was given, "" for nothing. Raises UsageError for a variable that is not set."""
+    if variable:
+        return from_variable(variable)
+    if sys.stdin is None:
+        return ""
+    if not sys.stdin.isatty():
+        return sys.stdin.read(_MOST)
+    return ask(prompt)
+
+
+def from_variable(variable: str) -> str:
+    """What stands in a variable of the environment. Raises UsageError when nothing does."""
+    text = os.environ.get(variable, "")
+    if not text:
+        raise UsageError(f"The environment variable {variable} is not set, or empty.")
+    return text
+
+
+def ask(prompt: str) -> str:
+    """Ask whoever sits at the terminal; nothing of what is typed is shown."""
+    with _plain_interrupt():
+        try:
+            return getpass.getpass(prompt)
+        except EOFError:
+            return ""
+
+
+@contextmanager
+def _plain_interrupt() -> Iterator[None]:
+    """Ctrl+C ends the prompt: the loop's own handler would only make a note of it while the loop stands still."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

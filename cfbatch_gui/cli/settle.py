@@ -1,0 +1,55 @@
+"""`cfbatch settle`: decide about a batch that was sent and whose answer was not seen."""
+
+import argparse
+from pathlib import Path
+
+from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.pricing import add_budget_argument, send_again
+from cfbatch_gui.cli.progress import Progress
+from cfbatch_gui.cli.working import opened, present, wait_for
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.jobs.model import BatchState, Job
+from cfbatch_gui.core.program import Program
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `cfbatch settle`."""
+    parser.add_argument("job", metavar="JOB", help="a job's id or name")
+    parser.add_argument(
+        "batch", metavar="BATCH", nargs="?", type=int, help="its number (default: the only one in doubt)"
+    )
+    ways = parser.add_mutually_exclusive_group(required=True)
+    ways.add_argument(
+        "--request-id", metavar="ID", help="it was accepted, under this id; its answer must be this batch's"
+    )
+    ways.add_argument("--send-again", action="store_true", help="send it again; it may then be billed twice")
+    ways.add_argument("--dismiss", action="store_true", help="lay it to rest; it stays in the history")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of the result")
+    add_budget_argument(parser)
+
+
+async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    """Settle one batch, then go on with its job as `cfbatch resume` does. Raises UserError."""
+    progress = Progress(console)
+    async with opened(data_dir, progress) as program:
+        job = program.ledger.find(arguments.job)
+        number = arguments.batch or _in_doubt(job)
+        (job,) = await wait_for(program, [await _settle(program, job, number, arguments)], progress)
+        return present(program, job, console, as_json=arguments.json)
+
+
+async def _settle(program: Program, job: Job, number: int, arguments: argparse.Namespace) -> Job:
+    if arguments.request_id:
+        return await program.runner.adopt(job.id, number, arguments.request_id.strip())
+    if arguments.send_again:
+        return await send_again(program, job.id, number, asked=arguments.budget)
+    return await program.runner.dismiss(job.id, number)
+
+
+def _in_doubt(job: Job) -> int:
+    numbers = [batch.number for batch in job.batches if batch.state is BatchState.OUTCOME_UNKNOWN]
+    if len(numbers) == 1:
+        return numbers[0]
+    if not numbers:
+        raise UsageError(f"No batch of job {job.id} has an unknown outcome.")
+    raise UsageError(f"Say which batch: {', '.join(map(str, numbers))} have an unknown outcome.")

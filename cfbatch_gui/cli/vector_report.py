@@ -1,0 +1,103 @@
+"""The figures about all vectors of a job, as the window's pages have them."""
+
+import math
+from collections.abc import Iterator
+
+from cfbatch_gui.cli.console import counted, elided
+from cfbatch_gui.core.results.clusters import Clusters
+from cfbatch_gui.core.results.duplicates import Duplicates
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
+from cfbatch_gui.core.results.health import Health
+
+
+def lines_of_health(health: Health) -> Iterator[str]:
+    """A line for each figure, names at the left."""
+    unit = " (unit length)" if health.unit_length else ""
+    length = "" if math.isnan(health.norm_min) else f"{health.norm_min:.4f} to {health.norm_max:.4f}{unit}"
+    for name, value in (
+        ("Dimension", f"{health.dimension:,}"),
+        ("Length", length),
+        ("Repeated", f"{health.repeated:,}"),
+        ("Zero", f"{health.zero:,}"),
+        ("Not finite", f"{health.non_finite:,}"),
+        ("Missing", f"{health.missing:,}"),
+    ):
+        yield f"{name:<11} {value}".rstrip()
+
+
+def json_of_health(health: Health) -> dict[str, object]:
+    """The same. Lengths are null while there is no vector."""
+    nothing = math.isnan(health.norm_min)
+    return {
+        "texts": health.texts,
+        "dimension": health.dimension,
+        "length_min": None if nothing else health.norm_min,
+        "length_max": None if nothing else health.norm_max,
+        "unit_length": health.unit_length,
+        "repeated": health.repeated,
+        "zero": health.zero,
+        "not_finite": health.non_finite,
+        "missing": health.missing,
+        "partial": health.missing > 0,
+    }
+
+
+def lines_of_duplicates(embeddings: Embeddings, found: Duplicates, width: int) -> Iterator[str]:
+    """Each group with the text that stays, and those that go."""
+    groups = found.groups()
+    partial = _partial(embeddings, found.missing)
+    yield ""
+    gone = counted(found.gone, "text")
+    yield f"Near duplicates from {found.threshold:g}: {counted(len(groups), 'group')}, {gone} would go{partial}"
+    for group in groups:
+        stays, *goes = embeddings.texts([group.stays, *group.goes])
+        yield ""
+        yield _line("  stays          ", stays, width)
+        for text, similarity in zip(goes, group.similarities, strict=True):
+            yield _line(f"  goes   {similarity:.4f}  ", text, width)
+
+
+def json_of_duplicates(embeddings: Embeddings, found: Duplicates) -> dict[str, object]:
+    """The same; rows are those of the file."""
+    groups = []
+    for group in found.groups():
+        stays, *goes = embeddings.texts([group.stays, *group.goes])
+        similar = zip(goes, group.similarities, strict=True)
+        groups.append(
+            {"stays": _named(stays), "goes": [{**_named(text), "similarity": value} for text, value in similar]}
+        )
+    return {"threshold": found.threshold, "gone": found.gone, "missing": found.missing, "groups": groups}
+
+
+def lines_of_clusters(embeddings: Embeddings, found: Clusters, width: int) -> Iterator[str]:
+    """Each cluster with its typical texts."""
+    yield ""
+    texts, partial = counted(len(found.item_numbers), "text"), _partial(embeddings, found.missing)
+    yield f"{counted(len(found.clusters), 'cluster')} of {texts}{partial}"
+    for number, cluster in enumerate(found.clusters, 1):
+        yield ""
+        yield f"  {number}  {counted(cluster.size, 'text')}, likeness {cluster.similarity:.4f}"
+        yield from (_line("     ", text, width) for text in embeddings.texts(cluster.typical))
+
+
+def json_of_clusters(embeddings: Embeddings, found: Clusters) -> dict[str, object]:
+    """The same, and the rows of each."""
+    clusters = []
+    for number, cluster in enumerate(found.clusters):
+        rows = [text.row for text in embeddings.texts(found.items_of(number).tolist())]
+        typical = [_named(text) for text in embeddings.texts(cluster.typical)]
+        clusters.append({"size": cluster.size, "likeness": cluster.similarity, "typical": typical, "rows": rows})
+    return {"missing": found.missing, "clusters": clusters}
+
+
+def _partial(embeddings: Embeddings, missing: int) -> str:
+    return f"; partial, {missing:,} of {embeddings.count:,} texts have no vector" if missing else ""
+
+
+def _line(start: str, text: EmbeddedText, width: int) -> str:
+    name = text.id or f"row {text.row:,}"
+    return start + elided(f"{name}  {text.text}", max(20, width - len(start)))
+
+
+def _named(text: EmbeddedText) -> dict[str, object]:
+    return {"row": text.row, "id": text.id, "text": text.text}

@@ -1,0 +1,140 @@
+"""A program at work in a terminal: opened, its jobs waited for, and what they came to said and written."""
+
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from cfbatch_gui.cli.console import Console, counted
+from cfbatch_gui.cli.outputs import owed, write_owed
+from cfbatch_gui.cli.progress import Progress
+from cfbatch_gui.cli.report import PRACTICE, PRACTICE_WORDS, json_of_job, lines_of_result
+from cfbatch_gui.cli.status import ExitStatus, status_of_job
+from cfbatch_gui.core.address_book import ACCOUNT_VARIABLE
+from cfbatch_gui.core.credentials import CLOUDFLARE, TOKEN_VARIABLE, variable_of
+from cfbatch_gui.core.errors import NotConnected, UserError
+from cfbatch_gui.core.jobs.model import BatchState, Job, JobState
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.exports import Exported
+
+PATIENCE = 5  # failures in a row to reach the service; in a terminal nobody is there to press "try again"
+_WITH_RESULTS = (JobState.DONE, JobState.PARTLY_DONE)
+
+
+@asynccontextmanager
+async def opened(root: Path, progress: Progress) -> AsyncIterator[Program]:
+    """The program with this data folder, closed at the end whatever happens. Raises DataError."""
+    program = await Program.open(root, environ=os.environ, on_change=progress.show_job, patience=PATIENCE)
+    try:
+        yield program
+    finally:
+        await program.close()
+
+
+def stopped_sentence(job: Job | None, *, others: bool = False) -> str:
+    """What an interruption means for the job that was begun, None for none; for all of them when there are others."""
+    if job is None or not job.is_sent:
+        return "\nStopped. Nothing was sent."
+    if any(batch.state is BatchState.PLANNED for batch in job.batches):
+        goes_on = "What was sent goes on at the service; what was not sent yet waits here."
+    else:
+        goes_on = "The work goes on at the service."
+    return f"\nStopped. {goes_on} “cfbatch resume{'' if others else f' {job.id}'}” picks it up."
+
+
+async def wait_for(program: Program, jobs: Sequence[Job], progress: Progress) -> tuple[Job, ...]:
+    """The jobs as they are once nothing more happens by itself."""
+    progress.follow(*jobs)
+    try:
+        return tuple([await program.runner.wait(job.id) for job in jobs])
+    finally:
+        progress.end()
+
+
+async def usable_connection(program: Program, asked_for: str | None, console: Console) -> str:
+    """The connection's id. Raises NotConnected before anything is read, when it cannot be used."""
+    wanted = program.address_book.find(asked_for) if asked_for else program.settings.connection or PRACTICE
+    facts = next((facts for facts in await program.connections() if facts.id == wanted), None)
+    if facts is None or not facts.is_ready:
+        raise NotConnected(
+            f"{facts.sentence} {_way_to_connect(wanted)}" if facts else f"There is no connection “{wanted}”."
+        )
+    console.say(f"Connection: {facts.title}. {facts.sentence}")
+    return wanted
+
+
+def _way_to_connect(connection_id: str) -> str:
+    if connection_id == CLOUDFLARE:
+        return (
+            f"Set {ACCOUNT_VARIABLE} and {TOKEN_VARIABLE}, or connect the account with “cfbatch connections add"
+            " cloudflare” or in the window."
+        )
+    return f"Set {variable_of(connection_id)} to its secret, or enter it in the window."
+
+
+def has_results(job: Job) -> bool:
+    """Whether there is something to print."""
+    return job.state in _WITH_RESULTS
+
+
+def conclude(program: Program, job: Job, console: Console, wrote: Callable[[Exported], object] = bool) -> ExitStatus:
+    """Say what the job came to, and write the files that it owes. Raises UserError when one cannot be written."""
+    folder = program.folder(job.id)
+    console.say(sentence(job))
+
+    def written(file: Exported) -> None:
+        _say_file(console, file)
+        wrote(file)
+
+    if has_results(job):
+        write_owed(folder, job, program.address_book.title(job.connection), written)
+    elif paths := owed(folder):
+        console.say(f"Not written yet: {', '.join(map(str, paths))}.")
+    return status_of_job(job, program.runner.trouble(job.id))
+
+
+def present(program: Program, job: Job, console: Console, *, as_json: bool = False) -> ExitStatus:
+    """Conclude the job, and print its results, or all about it as one JSON object. Raises UserError.
+
+    The object is printed also when a file cannot be written: it says which ones were.
+    """
+    folder = program.folder(job.id)
+    files: list[Exported] = []
+    try:
+        status = conclude(program, job, console, files.append)
+    except UserError:
+        if as_json:
+            console.print_result([json_of_job(job, folder, files)])
+        raise
+    if as_json:
+        console.print_result([json_of_job(job, folder, files)])
+    elif has_results(job):
+        console.print_result(lines_of_result(job, folder, console.width))
+    return status
+
+
+def sentence(job: Job) -> str:
+    """What a job has come to, and what can be done about it."""
+    again = f"“cfbatch resume {job.id}” goes on with it."
+    match job.state:
+        case JobState.DONE:
+            where = f" ({PRACTICE_WORDS})" if job.connection == PRACTICE else ""
+            tokens = f", {counted(job.tokens, 'token')}" if job.tokens else ""  # at once, some answers say none
+            return f"Job {job.id} is done: {counted(job.texts, 'text')}{tokens}{where}."
+        case JobState.PARTLY_DONE:
+            return f"Job {job.id} is done in part. {job.error}"
+        case JobState.FAILED:
+            return f"Job {job.id} failed. {job.error}"
+        case JobState.OUTCOME_UNKNOWN:
+            decide = f"Decide with “cfbatch settle {job.id}”, or in the window."
+            return f"Outcome unknown for job {job.id}. {job.error} {decide}"
+        case JobState.DRAFT:
+            return f"Job {job.id} was never sent."
+        case _:
+            return f"Job {job.id} stopped. {job.error} The job is kept: {again}".replace("  ", " ")
+
+
+def _say_file(console: Console, file: Exported) -> None:
+    console.say(f"Wrote {file.rows:,} rows to {file.path}")
+    if file.next_command:
+        console.say(f"Next:\n{file.next_command}")
