@@ -1,0 +1,26 @@
+"""The pages of Cloudflare's dashboard that the connection page leads to. They are opened in the browser, by a click."""
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+
+# With "Workers AI Read" and "Workers AI Edit" filled in. Source:
+# https://developers.cloudflare.com/fundamentals/api/how-to/account-owned-token-template/
+TOKEN_PAGE = (
+    "https://dash.cloudflare.com/profile/api-tokens?permissionGroupKeys="  # noqa: S105 - an address, no secret
+    "%5B%7B%22key%22%3A%22ai%22%2C%22type%22%3A%22read%22%7D%2C%7B%22key%22%3A%22ai%22%2C%22type%22%3A%22edit%22%7D%5D"
+    "&accountId=%2A&zoneId=all&name=Batch%20client"
+)
+# Leads to Workers AI of the account that is chosen there; "Use REST API" shows its id.
+ACCOUNT_PAGE = "https://dash.cloudflare.com/?to=/:account/ai/workers-ai"
+
+GATEWAY_PAGE = "https://dash.cloudflare.com/?to=/:account/ai/ai-gateway"
+
+
+def open_in_browser(address: str) -> bool:
+    """False where there is no browser."""
+    return QDesktopServices.openUrl(url_of(address))
+
+
+def url_of(address: str) -> QUrl:
+    """The address exactly as it is written: what is percent-encoded stays so."""
+    return QUrl.fromEncoded(address.encode(), QUrl.ParsingMode.StrictMode)

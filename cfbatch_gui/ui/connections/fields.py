@@ -1,0 +1,137 @@
+"""The fields of a connection: an account's id, and a secret that is typed once and never shown again."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from cfbatch_gui.core.credentials import Token, check_form
+from cfbatch_gui.core.errors import NotConnected
+from cfbatch_gui.core.workers_ai.connections import clean_account_id
+from cfbatch_gui.ui.connections.secret_words import SecretWords, token_words
+from cfbatch_gui.ui.icons import icon
+from cfbatch_gui.ui.theme import TINY
+from cfbatch_gui.ui.widgets import IconLabel, Label, LinkButton, Role, boxed, column, row
+
+_LONGEST = 2_000  # characters; a pasted address is longer than an id, a pasted document is a mistake
+
+
+class AccountField(QLineEdit):
+    """An account id. What is pasted around it, a whole address for instance, falls away at once."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setMaxLength(_LONGEST)
+        self.setPlaceholderText(self.tr("32 characters, 0–9 and a–f"))
+        self.textEdited.connect(self._clean)
+
+    def problem(self) -> str:
+        """What is wrong with it as it stands, in a sentence; "" when nothing is."""
+        if not self.text().strip():
+            return self.tr("Enter your account ID.")
+        try:
+            clean_account_id(self.text())
+        except NotConnected as error:
+            return error.message
+        return ""
+
+    def _clean(self, text: str) -> None:
+        try:
+            cleaned = clean_account_id(text)
+        except NotConnected:
+            return  # not finished yet; said when it is to be saved
+        if cleaned != text:
+            self.setText(cleaned)
+
+
+class TokenField(QLineEdit):
+    """A token while it is typed: dots, and an eye that shows it for as long as it stands here.
+
+    `check` reads what was typed; it raises NotConnected for what is no such secret.
+    """
+
+    def __init__(
+        self,
+        words: SecretWords | None = None,
+        check: Callable[[str], Token] = check_form,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._words, self._check = words or token_words(), check
+        self.setMaxLength(_LONGEST)
+        self.setPlaceholderText(self._words.placeholder)
+        self.setInputMethodHints(
+            Qt.InputMethodHint.ImhSensitiveData
+            | Qt.InputMethodHint.ImhHiddenText
+            | Qt.InputMethodHint.ImhNoPredictiveText
+            | Qt.InputMethodHint.ImhNoAutoUppercase
+        )
+        self.eye = self.addAction(icon("eye", "quiet"), QLineEdit.ActionPosition.TrailingPosition)
+        self.eye.triggered.connect(lambda: self._show_plainly(self.echoMode() == QLineEdit.EchoMode.Password))
+        self.textChanged.connect(self._update_eye)
+        self._show_plainly(False)
+
+    def forget(self) -> None:
+        """Empty the field for good: nothing to undo, and dots for what comes next."""
+        self.setText("")  # unlike clear(), this empties the undo history as well
+        self._show_plainly(False)
+
+    def problem(self) -> str:
+        """What is wrong with it as it stands, in a sentence that never repeats it; "" when nothing is."""
+        try:
+            self._check(self.text())
+        except NotConnected as error:
+            return error.message
+        return ""
+
+    def _show_plainly(self, plainly: bool) -> None:
+        self.setEchoMode(QLineEdit.EchoMode.Normal if plainly else QLineEdit.EchoMode.Password)
+        self.eye.setIcon(icon("eye-off" if plainly else "eye", "quiet"))
+        self.eye.setText(self._words.hide if plainly else self._words.show)
+        self._update_eye()
+
+    def _update_eye(self) -> None:
+        self.eye.setVisible(bool(self.text()))
+
+
+class FieldBlock(QWidget):
+    """A label, a link at its right, the content below, and under it a hint that makes room for what is wrong.
+
+    The hint keeps its line while it is empty, so that nothing jumps.
+    """
+
+    def __init__(self, title: str, link: LinkButton, content: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.label = Label(title, "strong")
+        self.link = link
+        self._icon = IconLabel("circle-x", "error", 14)
+        self._hint = Label("", "small", wrap=True)
+        line = row(self._icon, self._hint, gap=6)
+        line.setAlignment(self._icon, Qt.AlignmentFlag.AlignTop)
+        below = boxed(line)
+        below.setMinimumHeight(18)
+        self.setLayout(column(row(self.label, None, link), content, below, gap=TINY))
+        self.set_hint("")
+
+    def set_hint(self, text: str) -> None:
+        """What helps, in a quiet line."""
+        self._show(text, "", "small")
+
+    def set_problem(self, text: str) -> None:
+        """What is wrong."""
+        self._show(text, "circle-x", "error")
+
+    def set_attention(self, text: str) -> None:
+        """What should be known."""
+        self._show(text, "triangle-alert", "attention")
+
+    def hint(self) -> str:
+        """The sentence below the field."""
+        return self._hint.text()
+
+    def _show(self, text: str, icon_name: str, role: Role) -> None:
+        self._icon.setVisible(bool(icon_name))
+        if icon_name:
+            self._icon.set_icon(icon_name, role)
+        self._hint.setText(text)
+        self._hint.set_role(role)

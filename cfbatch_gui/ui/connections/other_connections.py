@@ -1,0 +1,219 @@
+"""The connections beside the first account: their cards, and what is done when their buttons are pressed."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Literal
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QButtonGroup, QVBoxLayout, QWidget
+
+from cfbatch_gui.core.address_book import free_name, gateway_secret_id
+from cfbatch_gui.core.credentials import CLOUDFLARE, Place, check_form, check_secret, variable_of
+from cfbatch_gui.core.errors import NotConnected
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.settings import SavedConnection
+from cfbatch_gui.core.workers_ai.checking import Tick
+from cfbatch_gui.core.workers_ai.connections import PRACTICE
+from cfbatch_gui.ui.connections.account_state import AccountState
+from cfbatch_gui.ui.connections.saved_card import CardState, SavedCard
+from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
+from cfbatch_gui.ui.dialogs import ask, ask_text
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import MEDIUM
+
+KindName = Literal["cloudflare", "worker", "gateway"]
+
+
+class OtherConnections(QWidget):
+    """One card each, in the order in which they were added; those that were not saved yet at the end.
+
+    `shown` tells of a new card, to be scrolled to. Errors go the way of `tasks`.
+    """
+
+    changed = Signal()
+    tested = Signal()
+    chosen = Signal(str)
+    page_wanted = Signal(str)
+    pasted = Signal(object, object)  # a Pasted, and the card that it was pasted into
+    shown = Signal(object)
+
+    def __init__(self, program: Program, tasks: Tasks, uses: QButtonGroup, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._program, self._tasks, self._uses = program, tasks, uses
+        self.cards: list[SavedCard] = []
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(MEDIUM)
+        self.hide()
+
+    def add(self, kind: KindName, url: str = "") -> SavedCard:
+        """A card for a new connection; one that was begun and not saved is taken up again."""
+        for card in self.cards:
+            if not card.record.id and card.record.kind == kind:
+                break
+        else:
+            card = self._new_card(SavedConnection("", self._free_name(kind), kind, url=url))
+        self.shown.emit(card)
+        return card
+
+    def card(self, connection_id: str) -> SavedCard | None:
+        """The card of a saved connection."""
+        return next((each for each in self.cards if each.record.id == connection_id), None)
+
+    async def refresh(self) -> None:
+        """Read settings and keyring again."""
+        saved = [each for each in self._program.address_book.saved() if each.id != CLOUDFLARE]
+        for card in [each for each in self.cards if each.record.id]:
+            if all(each.id != card.record.id for each in saved):
+                self._drop(card)
+        for record in saved:
+            card = self.card(record.id) or self._new_card(record)
+            card.show_record(record)
+            card.show_state(await self._state_of(record))
+            card.choice.setChecked(self._program.settings.connection == record.id)
+
+    # Cards
+
+    def _new_card(self, record: SavedConnection) -> SavedCard:
+        card = SavedCard(record)
+        self._uses.addButton(card.choice)
+        card.choice.clicked.connect(lambda: self.chosen.emit(card.record.id))
+        card.save_pressed.connect(lambda: self._work(card, self._save(card)))
+        card.test_pressed.connect(lambda: self._work(card, self._test(card)))
+        card.remove_pressed.connect(lambda: self._work(card, self._remove(card)))
+        card.rename_pressed.connect(lambda: self._work(card, self._rename(card)))
+        card.secret_remove_pressed.connect(lambda is_gateways: self._work(card, self._forget(card, is_gateways)))
+        card.guide_pressed.connect(lambda: self._show_guide(card))
+        card.page_wanted.connect(self.page_wanted)
+        card.pasted.connect(lambda found: self.pasted.emit(found, card))
+        self._column.addWidget(card)
+        self.cards.append(card)
+        self.show()
+        card.show()  # at once, for the keyboard to go there
+        return card
+
+    def _drop(self, card: SavedCard) -> None:
+        self.cards.remove(card)
+        self._uses.removeButton(card.choice)
+        self._column.removeWidget(card)
+        card.hide()
+        card.deleteLater()
+        self.setVisible(bool(self.cards))
+
+    def _free_name(self, kind: KindName) -> str:
+        first = {"cloudflare": self.tr("Cloudflare"), "worker": self.tr("My Worker"), "gateway": self.tr("AI Gateway")}
+        saved = (each.name for each in self._program.address_book.saved())
+        return free_name(first[kind], [*saved, *(card.record.name for card in self.cards)])
+
+    async def _state_of(self, record: SavedConnection) -> CardState:
+        facts = next(each for each in await self._program.connections() if each.id == record.id)
+        credentials = self._program.credentials
+        check = check_secret if record.kind == "worker" else check_form
+        token = await self._secret(record.id, lambda: credentials.place(record.id, check=check))
+        gateway = AccountState()
+        if record.kind == "gateway":
+            secret_id = gateway_secret_id(record.id)
+            gateway = await self._secret(secret_id, lambda: credentials.place(secret_id, check=check_secret))
+        return CardState(facts.is_ready, token, gateway)
+
+    async def _secret(self, secret_id: str, place: Callable[[], Awaitable[Place | None]]) -> AccountState:
+        variable = variable_of(secret_id)
+        try:
+            found = await place()
+        except NotConnected as error:
+            return AccountState(token_problem=error.message, token_variable=variable)
+        return AccountState(place=found, token_is_fixed=found is Place.ENVIRONMENT, token_variable=variable)
+
+    def _show_guide(self, card: SavedCard) -> None:
+        guide = WorkerGuide(self._tasks, self.window())
+        guide.secret_chosen.connect(card.token_block.put)
+        guide.finished.connect(lambda _: card.url.setFocus(Qt.FocusReason.OtherFocusReason))
+        guide.open()
+
+    # Work
+
+    def _work(self, card: SavedCard, work: Awaitable[None]) -> None:
+        async def do() -> None:
+            try:
+                await work
+            finally:
+                card.set_working("")
+
+        self._tasks.start(f"card {id(card)}", do())
+
+    async def _save(self, card: SavedCard) -> None:
+        card.show_ticks(())
+        card.set_working(self.tr("Saving… your keyring may ask for its password."))
+        is_new = not card.record.id
+        gateway_secret = card.gateway_block.field.text() if card.record.kind == "gateway" else ""
+        record = await self._program.save_connection(
+            card.typed(), secret=card.token_block.field.text(), gateway_secret=gateway_secret
+        )
+        card.forget_typed()
+        for field in card.fields():
+            field.clear()  # what was pasted is shown as it was cleaned
+        card.show_record(record)
+        if is_new and record.kind != "gateway" and self._program.settings.connection in ("", PRACTICE.id):
+            await self._program.keep_settings(connection=record.id)
+        await self.refresh()
+        self.changed.emit()
+        await self._test(card)
+
+    async def _test(self, card: SavedCard) -> None:
+        card.set_working(self.tr("Asking the service…"))
+        card.show_testing()
+        ticks: tuple[Tick, ...] = ()
+        try:
+            ticks = await self._program.check_connection(card.record.id, self._program.settings.model)
+        finally:
+            card.show_ticks(ticks)
+            self.tested.emit()
+
+    async def _remove(self, card: SavedCard) -> None:
+        if not card.record.id:
+            self._drop(card)
+            return
+        at_work = [
+            job
+            for job in self._program.ledger.jobs()
+            if job.connection == card.record.id and any(not batch.state.is_final for batch in job.batches)
+        ]
+        sentence = self.tr("Its secrets are deleted from this computer. Finished jobs keep their results.")
+        if at_work:
+            sentence += " " + self.tr(
+                "Jobs that are under way pause: what is at the service stays there, and can be collected only by adding"
+                " the job again with its request id."
+            )
+        title = self.tr("Remove “{name}”?").format(name=card.record.name)
+        if not await ask(self.window(), title, sentence, accept=self.tr("Remove"), danger=True):
+            return
+        card.set_working(self.tr("Removing…"))
+        try:
+            await self._program.remove_connection(card.record.id)
+        finally:
+            await self.refresh()
+            self.changed.emit()
+
+    async def _rename(self, card: SavedCard) -> None:
+        name = await ask_text(self.window(), self.tr("Rename"), self.tr("Name"), text=card.record.name)
+        if not name or not name.strip() or name.strip() == card.record.name:
+            return
+        if card.record.id:
+            card.show_record(await self._program.save_connection(replace(card.record, name=name)))
+            self.changed.emit()
+        else:
+            card.show_record(replace(card.record, name=name.strip()))
+
+    async def _forget(self, card: SavedCard, is_gateways: bool) -> None:
+        sentence = self.tr("It is deleted from this computer; at the other end it stays valid.")
+        title = self.tr("Remove the secret?")
+        if not await ask(self.window(), title, sentence, accept=self.tr("Remove"), danger=True):
+            return
+        card.set_working(self.tr("Removing…"))
+        connection_id = card.record.id
+        try:
+            await self._program.credentials.forget(gateway_secret_id(connection_id) if is_gateways else connection_id)
+            card.show_ticks(())
+        finally:
+            await self.refresh()
+            self.changed.emit()

@@ -1,0 +1,203 @@
+"""What all cards with a test have: fields at the left, four ticks at the right, save and test, what is pasted."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QApplication, QBoxLayout, QLineEdit, QWidget
+
+from cfbatch_gui.core.workers_ai.checking import TITLES, Tick
+from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.connections.cards import ConnectionCard
+from cfbatch_gui.ui.connections.ticks import TickList
+from cfbatch_gui.ui.theme import MEDIUM, TINY, WIDE
+from cfbatch_gui.ui.widgets import Button, IconLine, LinkButton, PrimaryButton, boxed, column, row
+
+_BESIDE = 680  # pixels from which on the test stands beside the fields, and not below them
+
+
+class TestedCard(ConnectionCard):
+    """Says what the user wants; it saves and asks nothing itself.
+
+    `pasted` brings a `Pasted` in which there is more than the field it was pasted into can hold.
+    """
+
+    save_pressed = Signal()  # only while all fields hold what they should
+    test_pressed = Signal()
+    remove_pressed = Signal()
+    rename_pressed = Signal()
+    page_wanted = Signal(str)  # an address of the dashboard
+    pasted = Signal(object)
+
+    def __init__(self, icon: str, titles: Sequence[str] = TITLES, parent: QWidget | None = None) -> None:
+        super().__init__(icon, parent=parent)
+        self._working = False
+        self._had_focus = False
+        self._ticks: tuple[Tick, ...] = ()
+        self._before: dict[QLineEdit, str] = {}
+        self.save_button = PrimaryButton(self.tr("Save and test"), "check")
+        self.test_button = Button(self.tr("Test"), "refresh-cw")
+        self._doing = IconLine("", "loader", "quiet", icon_role="accent", wrap=False)
+        self.found = IconLine("", "circle-check", icon_role="done", wrap=True)
+        self.found.hide()
+        self.ticks = TickList(titles)
+        self.save_button.clicked.connect(self._try_to_save)
+        self.test_button.clicked.connect(self.test_pressed)
+
+    # What each kind of card knows
+
+    def is_ready(self) -> bool:
+        """Whether what is saved is enough to connect with."""
+        raise NotImplementedError
+
+    def has_news(self) -> bool:
+        """Whether something was typed that is not saved."""
+        raise NotImplementedError
+
+    def can_save(self) -> bool:
+        """Whether anything here is the user's to change."""
+        return True
+
+    def problems(self) -> list[tuple[QWidget, str]]:
+        """What is wrong in the fields: where, and the sentence, which is shown beside its field by now."""
+        raise NotImplementedError
+
+    def fill(self, pasted: Pasted) -> list[str]:
+        """Put into the fields what belongs there; the names of what was."""
+        raise NotImplementedError
+
+    def set_fields_possible(self, possible: bool) -> None:
+        """Whether anything can be typed just now."""
+        raise NotImplementedError
+
+    # What they have in common
+
+    def set_working(self, doing: str) -> None:
+        """What is being done just now, in a few words; "" when nothing is."""
+        focused = QApplication.focusWidget()
+        if doing and not self._working:
+            self._had_focus = focused is not None and self.isAncestorOf(focused)
+        self._working = bool(doing)
+        self._doing.set_line(doing)
+        self._doing.setVisible(bool(doing))
+        self.set_fields_possible(not doing)
+        self.update_buttons()
+        if not doing and self._had_focus:  # Qt moved it on when the widget that had it could not be used for a while
+            button = self.test_button if self.save_button.isHidden() else self.save_button
+            button.setFocus(Qt.FocusReason.ActiveWindowFocusReason)
+            self._had_focus = False
+
+    def doing(self) -> str:
+        """What is being done, or ""."""
+        return self._doing.text()
+
+    def show_testing(self) -> None:
+        """While the service is asked."""
+        self.ticks.show_running()
+
+    def show_ticks(self, ticks: Sequence[Tick]) -> None:
+        """The answers of a test; none of them when it was given up, or when it is about something that is no more."""
+        self._ticks = tuple(ticks)
+        if ticks:
+            self.ticks.show_ticks(ticks)
+        else:
+            self.ticks.reset()
+        self.show_tested()
+        self.update_buttons()
+
+    def has_failed(self) -> bool:
+        """Whether the last test found something wrong."""
+        return any(tick.ok is False for tick in self._ticks)
+
+    def show_tested(self) -> None:
+        """Only a test that found everything in order is called a connection."""
+        if not self.is_ready():
+            self.state.set_state(self.tr("Not connected yet"), "circle-dashed", "quiet")
+        elif not self._ticks:
+            self.state.set_state(self.tr("Set up, not tested yet"), "circle-dot", "quiet")
+        elif self.has_failed():
+            self.state.set_state(self.tr("The test failed"), "circle-x", "error")
+        elif not all(tick.ok for tick in self._ticks[:-1]):  # the last is about the model, and open for a gateway
+            self.state.set_state(self.tr("The test was cut short"), "triangle-alert", "attention")
+        else:
+            self.state.set_state(self.tr("Connected"), "circle-check", "done")
+        self.state.show()
+
+    def take(self, pasted: Pasted) -> bool:
+        """Fill in what was pasted and say what was found; False when nothing of it belongs here."""
+        names = self.fill(pasted)
+        if pasted.problem:
+            self.found.set_line(pasted.problem, "circle-x", "error")
+        elif names:
+            said = self.tr("Found in what you pasted: {things}.").format(things=words.listed(names))
+            self.found.set_line(said, "circle-check", "done")
+        self.found.setVisible(bool(pasted.problem or names))
+        self.update_buttons()
+        return bool(names)
+
+    def update_buttons(self) -> None:
+        """Save while there is something to save, else test."""
+        saving = self.can_save() and (self.has_news() or not self.is_ready())
+        self.save_button.setVisible(saving)
+        self.test_button.setVisible(not saving)
+        self.test_button.setText(self.tr("Test again") if self._ticks else self.tr("Test"))
+        busy = self.tr("Wait until this is done.") if self._working else ""
+        self.save_button.set_possible(busy)
+        unready = "" if self.is_ready() else self.tr("There is nothing to test yet.")
+        self.test_button.set_possible(busy or unready)
+
+    def watch(self, field: QLineEdit) -> None:
+        """Enter in this field saves, and a paste of more than it can hold is understood as a whole."""
+        field.returnPressed.connect(self._enter_pressed)
+        field.textChanged.connect(lambda text: None if text else self._before.pop(field, None))
+        field.textEdited.connect(lambda text: self._edited(field, text))
+
+    def columns_of(self, *fields: QWidget) -> QBoxLayout:
+        """Fields, buttons and ticks in their places."""
+        form = column(
+            *fields,
+            self.found,
+            row(self.save_button, self.test_button, self._doing, None, margins=(0, TINY, 0, 0)),
+            None,
+            gap=MEDIUM,
+        )
+        self._columns = row(boxed(form), self.ticks, gap=WIDE)
+        self._columns.setStretch(0, 5)
+        self._columns.setStretch(1, 4)
+        return self._columns
+
+    def link(self, text: str, address: str) -> LinkButton:
+        """A link to a page of the dashboard."""
+        link = LinkButton(text, "external-link", tip=words.plain_tip(address))
+        link.setAccessibleDescription(self.tr("Opens {address} in the browser").format(address=address))
+        link.clicked.connect(lambda: self.page_wanted.emit(address))
+        return link
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        beside = self.width() >= _BESIDE
+        self._columns.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
+
+    def _edited(self, field: QLineEdit, text: str) -> None:
+        before = self._before.get(field, "")
+        self.found.hide()
+        is_more = any(sign in text.strip() for sign in (" ", "\n", "=", "://"))
+        is_typed = abs(len(text) - len(before)) <= 1
+        found = read_pasted(text) if is_more and not is_typed else Pasted()
+        if not found.is_empty:
+            field.setText("" if before in text else before)  # what of it belongs here comes back
+            self.pasted.emit(found)
+        self._before[field] = field.text()
+
+    def _enter_pressed(self) -> None:
+        if not self.save_button.isHidden():
+            self.save_button.click()
+
+    def _try_to_save(self) -> None:
+        """Say what is wrong beside its field; nothing that was typed is lost."""
+        found = self.problems()
+        if found:
+            found[0][0].setFocus()
+        else:
+            self.save_pressed.emit()

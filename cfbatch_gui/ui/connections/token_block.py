@@ -1,0 +1,143 @@
+"""Where the token is, or the field to type one: the same place for both."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
+
+from cfbatch_gui.core.credentials import Place, Token, check_form
+from cfbatch_gui.ui.connections.account_state import AccountState
+from cfbatch_gui.ui.connections.fields import FieldBlock, TokenField
+from cfbatch_gui.ui.connections.secret_words import SecretWords, token_words
+from cfbatch_gui.ui.theme import CONTROL_HEIGHT, SMALL
+from cfbatch_gui.ui.widgets import ElidedLabel, IconLabel, LinkButton, QuietButton, boxed, row
+
+
+class TokenBlock(FieldBlock):
+    """A saved token is a sentence with "Replace…" and "Remove…"; only a new one has a field."""
+
+    remove_pressed = Signal()
+    edited = Signal()
+
+    def __init__(
+        self,
+        link: LinkButton,
+        words: SecretWords | None = None,
+        check: Callable[[str], Token] = check_form,
+        parent: QWidget | None = None,
+    ) -> None:
+        self._words = words or token_words()
+        self.field = TokenField(self._words, check)
+        self.cancel = QuietButton(self.tr("Cancel"))
+        self.cancel.setAccessibleName(self._words.keep)
+        self._where_icon = IconLabel("key-round", "quiet", 16)
+        self._where = ElidedLabel("")
+        self.replace = LinkButton(self.tr("Replace…"))
+        self.replace.setAccessibleName(self._words.replace)
+        self.remove = LinkButton(self.tr("Remove…"))
+        self.remove.setAccessibleName(self._words.remove)
+        self._editor = boxed(row(self.field, self.cancel))
+        saved = row(self._where_icon, self._where, self.replace, self.remove, gap=SMALL)
+        saved.setStretch(1, 1)
+        for link_button in (self.replace, self.remove):
+            link_button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self._saved = boxed(saved)
+        self._places = QStackedWidget()
+        self._places.setFixedHeight(CONTROL_HEIGHT)
+        self._places.addWidget(self._editor)
+        self._places.addWidget(self._saved)
+        super().__init__(self._words.title, link, self._places, parent)
+        self.label.setBuddy(self.field)
+        self.field.setAccessibleName(self._words.title)
+        self._state = AccountState()
+        self.field.textEdited.connect(self._hint_for_new)
+        self.field.textEdited.connect(self.edited)
+        self.replace.clicked.connect(self._start_replacing)
+        self.cancel.clicked.connect(self._stop_replacing)
+        self.remove.clicked.connect(self.remove_pressed)
+        self.show_waiting()
+
+    def show_waiting(self) -> None:
+        """While the keyring is asked for the first time."""
+        self._show_where(self.tr("Looking into the keyring…"), "loader", changeable=False)
+        self.set_hint("")
+
+    def show_state(self, state: AccountState) -> None:
+        """Where the token is now. What is being typed stays."""
+        self._state = state
+        if self.is_typing():
+            return
+        if state.token_is_fixed:
+            self._show_where(self._words.in_environment, "key-round", changeable=False)
+            if state.token_problem:
+                self.set_problem(state.token_problem)
+            else:
+                self.set_hint(self.tr("Set by {variable}; change it there.").format(variable=state.token_variable))
+        elif state.token_problem:
+            self._show_where(self._words.unusable, "triangle-alert", changeable=True)
+            self.set_problem(state.token_problem)
+        elif state.place is Place.KEYRING:
+            self._show_where(self._words.in_keyring, "key-round", changeable=True)
+            self.set_hint(self.tr("It is not shown again."))
+        elif state.place is Place.SESSION:
+            self._show_where(self._words.in_memory, "key-round", changeable=True)
+            self.set_attention(self._words.without_keyring)
+        else:
+            self._show_editor(can_cancel=False)
+
+    def is_typing(self) -> bool:
+        """Whether there is a new token in the field, or the field was asked for."""
+        return bool(self.field.text()) or (not self._editor.isHidden() and not self.cancel.isHidden())
+
+    def takes_text(self) -> bool:
+        """Whether the field is shown."""
+        return not self._editor.isHidden()
+
+    def where(self) -> str:
+        """The sentence about the saved token."""
+        return self._where.whole_text()
+
+    def put(self, token: Token) -> None:
+        """Take a token out of something else that was pasted, as if it had been pasted here."""
+        if not self.takes_text():
+            self._show_editor(can_cancel=True)
+        self.field.setText(token.reveal())
+        self._hint_for_new()
+        self.edited.emit()
+
+    def set_possible(self, possible: bool) -> None:
+        """Whether anything about the token can be changed just now."""
+        self._places.setEnabled(possible)
+
+    def forget_typed(self) -> None:
+        """Empty the field; the state decides what is shown."""
+        self.field.forget()
+        self.cancel.hide()
+
+    def _start_replacing(self) -> None:
+        self._show_editor(can_cancel=True)
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.edited.emit()
+
+    def _stop_replacing(self) -> None:
+        self.forget_typed()
+        self.show_state(self._state)
+        self.replace.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.edited.emit()
+
+    def _show_editor(self, *, can_cancel: bool) -> None:
+        self.cancel.setVisible(can_cancel)
+        self._places.setCurrentWidget(self._editor)
+        self.label.setBuddy(self.field)
+        self._hint_for_new()
+
+    def _hint_for_new(self) -> None:
+        self.set_hint(self.tr("Goes into this computer’s keyring and is never shown again."))
+
+    def _show_where(self, text: str, icon: str, *, changeable: bool) -> None:
+        self._where.setText(text)
+        self._where_icon.set_icon(icon, "quiet")
+        self.replace.setVisible(changeable)
+        self.remove.setVisible(changeable)
+        self._places.setCurrentWidget(self._saved)
+        self.label.setBuddy(self.replace)

@@ -1,0 +1,114 @@
+"""Which jobs to compare a job with."""
+
+import time
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QItemSelection, QSize, Qt
+from PySide6.QtWidgets import QAbstractItemView, QDialog, QWidget
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.job_words import is_practice, short_model
+from cfbatch_gui.ui.rows import Column, Rows
+from cfbatch_gui.ui.tables import TableView
+from cfbatch_gui.ui.theme import LARGE, WIDE
+from cfbatch_gui.ui.widgets import Button, EmptyPlace, Label, PrimaryButton, SearchField, column, row
+
+MOST = 8  # jobs in one comparison
+
+
+def candidates(base: Job, jobs: Sequence[Job]) -> tuple[Job, ...]:
+    """Other rankings with results; those of the same file first, then those of as many queries, the newest first."""
+    others = [job for job in jobs if job.id != base.id and job.kind is Kind.RANK and job.batches_done]
+
+    def nearness(job: Job) -> tuple[bool, bool, float]:
+        return job.source_name != base.source_name, job.queries != base.queries, -job.created_at
+
+    return tuple(sorted(others, key=nearness))
+
+
+class ChooseJobsDialog(QDialog):
+    """`chosen` has the jobs once it is accepted. Open it with `dialogs.finished`."""
+
+    def __init__(
+        self, base: Job, jobs: Sequence[Job], *, clock: Callable[[], float] = time.time, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Compare with…"))
+        self._jobs = candidates(base, jobs)
+        now = clock()
+        self.find_field = SearchField(self.tr("Find a job"), shortcut=True)
+        self.find_field.searched.connect(self._find)
+        self.rows: Rows[Job] = Rows(self._columns(now), self._jobs, key=lambda job: job.id, parent=self)
+        self.table = TableView("comparison/choose", inset=False)
+        self.table.setAccessibleName(self.tr("Jobs to compare with"))
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.table.show_rows(self.rows)
+        self.compare_button = PrimaryButton(self.tr("Compare"), "git-compare")
+        self.compare_button.setDefault(True)
+        self.compare_button.clicked.connect(self.accept)
+        self.table.opened.connect(lambda _: self.compare_button.click())
+        self.table.selectionModel().selectionChanged.connect(self._selected)
+        cancel = Button(self.tr("Cancel"))
+        cancel.clicked.connect(self.reject)
+        title = self.tr("Compare “{name}” with").format(name=words.one_line(base.name, 60))
+        about = Label(
+            self.tr("Jobs over the same texts: another model, or another template. Hold Ctrl to choose several."),
+            "quiet",
+        )
+        nothing = EmptyPlace(
+            "list-ordered",
+            self.tr("There is no other ranking with results yet. Duplicate this job and change its model."),
+        )
+        body = self.table if self._jobs else nothing
+        self.setLayout(
+            column(
+                Label(title, "part"),
+                about,
+                self.find_field,
+                body,
+                row(None, cancel, self.compare_button),
+                gap=LARGE - 4,
+                margins=(WIDE, 20, WIDE, 20),
+            )
+        )
+        self.find_field.setVisible(bool(self._jobs))
+        if self._jobs:
+            self.table.selectRow(0)
+            self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._selected()
+
+    def chosen(self) -> tuple[Job, ...]:
+        """The selected jobs, from the top."""
+        return tuple(self.rows.row(place) for place in self.table.selected_rows()) if self._jobs else ()
+
+    def sizeHint(self) -> QSize:
+        return QSize(680, 480)
+
+    def _find(self, text: str) -> None:
+        wanted = text.casefold().strip()
+        self.rows.set_rows([job for job in self._jobs if wanted in job.name.casefold()])
+        if self.rows.rowCount():
+            self.table.selectRow(0)
+        self._selected()
+
+    def _selected(self, _now: QItemSelection | None = None, _before: QItemSelection | None = None) -> None:
+        count = len(self.chosen())
+        why = "" if count else self.tr("Choose a job first.")
+        if count >= MOST:
+            why = self.tr("At most {n} jobs can be compared at once.").format(n=MOST)
+        self.compare_button.set_possible(why)
+
+    def _columns(self, now: float) -> tuple[Column[Job], ...]:
+        return (
+            Column(self.tr("Job"), lambda job: job.name, key="name", stretch=True),
+            Column(
+                self.tr("Model"),
+                lambda job: self.tr("Practice") if is_practice(job) else short_model(job),
+                key="model",
+                width=150,
+            ),
+            Column(self.tr("Queries"), lambda job: job.queries, words.number, key="queries", align="right", width=80),
+            Column(self.tr("Sent"), lambda job: job.sent_at, lambda sent: words.age(sent, now), key="sent", width=110),
+        )

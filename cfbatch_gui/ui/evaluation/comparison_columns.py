@@ -1,0 +1,111 @@
+"""The columns of a comparison's tables."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QCoreApplication
+
+from cfbatch_gui.core.evaluation.moves import QueryMove
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.rows import Column
+
+
+@dataclass(frozen=True, slots=True)
+class TextMove:
+    """A text of one query, in the first job and in the other."""
+
+    place: int  # in the first job's table, for good
+    rank: int
+    rank_text: str
+    other_rank: int
+    other_rank_text: str
+    score: float
+    other_score: float
+    change: int
+    text: str
+    id: str
+    label: str
+
+
+def change_words(change: int) -> str:
+    """How far it rose or fell: "↑ 2", "↓ 1", "–"."""
+    return f"↑ {change}" if change > 0 else f"↓ {-change}" if change < 0 else "–"
+
+
+def query_columns(top_k: int) -> tuple[Column[QueryMove], ...]:
+    """Query, texts, both overlaps, the largest change."""
+    return (
+        Column(_tr("Query"), lambda move: move.text, key="query", stretch=True),
+        Column(_tr("Texts"), lambda move: move.contexts, words.number, key="texts", align="right", width=56),
+        Column(
+            _tr("Overlap"),
+            lambda move: move.rbo,
+            _share,
+            key="rbo",
+            align="right",
+            width=80,
+            tip=_tr("Rank-biased overlap with p = 0.9: 1 is the same ranking, less the higher up two differ."),
+        ),
+        Column(
+            _tr("Top {k}").format(k=top_k),
+            lambda move: move.top,
+            _share,
+            key="top",
+            align="right",
+            width=72,
+            tip=_tr("How much of the first texts is the same in both: 1 is all of them."),
+        ),
+        Column(
+            _tr("Moved"),
+            lambda move: move.largest_change,
+            words.number,
+            key="moved",
+            align="right",
+            width=68,
+            tip=_tr("The most ranks by which a text has risen or fallen."),
+        ),
+        Column(_tr("ID"), lambda move: move.id, key="id", width=90, hidden=True),
+    )
+
+
+def text_columns(letter: str) -> tuple[Column[TextMove], ...]:
+    """Ranks and scores in both jobs; `letter` is that of the other."""
+    return (
+        Column("# A", lambda row: row.rank, text=lambda row: row.rank_text, key="rank", align="right", width=56),
+        Column(
+            f"# {letter}",
+            lambda row: row.other_rank,
+            text=lambda row: row.other_rank_text,
+            key="other rank",
+            align="right",
+            width=56,
+        ),
+        Column(
+            _tr("Moved"),
+            lambda row: row.change,
+            change_words,
+            key="moved",
+            width=72,
+            colour=lambda row: "text" if row.change else "quiet",
+            tip=_tr("How many ranks it rose or fell from job A to the other."),
+        ),
+        Column(_tr("Text"), lambda row: row.text, key="text", stretch=True),
+        Column(_tr("Score A"), lambda row: row.score, _share, key="score", align="right", width=84),
+        Column(
+            _tr("Score {letter}").format(letter=letter),
+            lambda row: row.other_score,
+            _share,
+            key="other score",
+            align="right",
+            width=84,
+        ),
+        Column(_tr("ID"), lambda row: row.id, key="id", width=96, hidden=True),
+        Column(_tr("Label"), lambda row: row.label, key="label", width=64, hidden=True),
+    )
+
+
+def _share(value: float) -> str:
+    return f"{value:.4f}"
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("comparison", text)

@@ -1,0 +1,351 @@
+"""Two or more jobs over the same items, side by side."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QLocale, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_texts
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.exports import ExportOptions, Preset
+from cfbatch_gui.ui import dialogs, words
+from cfbatch_gui.ui.evaluation.comparison_words import foot_words, named, partial_words
+from cfbatch_gui.ui.evaluation.jobs_tab import JobsTab
+from cfbatch_gui.ui.evaluation.queries_tab import QueriesTab, read_texts
+from cfbatch_gui.ui.evaluation.read_comparison import Compared, read_comparison, version_of, with_top
+from cfbatch_gui.ui.evaluation.scores_tab import ScoresTab
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.table_parts import say_too_much
+from cfbatch_gui.ui.tables import Memory
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.widgets import (
+    Choice,
+    EmptyPlace,
+    Figure,
+    IconLine,
+    MenuButton,
+    NoticeBar,
+    PageHeader,
+    QuietButton,
+    Tabs,
+    boxed,
+    column,
+    line,
+    row,
+)
+
+QUERIES, SCORES, JOBS = "queries", "scores", "jobs"
+_TOPS = (1, 3, 5, 10, 20)
+_OTHERS_WIDTH = 240
+
+
+class ComparisonPage(QWidget):
+    """`done` asks for the first job's own page, `more_wanted` for a choice of other jobs; both bring its id."""
+
+    done = Signal(str)
+    more_wanted = Signal(str)
+
+    def __init__(
+        self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._program, self._notices = program, notices
+        self._chosen: tuple[str, ...] = ()
+        self._jobs: tuple[Job, ...] = ()
+        self._compared: Compared | None = None
+        self._read: tuple[object, ...] = ()
+        self._message = ""
+        self.tasks = Tasks(self, self._cannot_be_compared)
+        self._make_header()
+        self._make_content(memory)
+
+    def compare(self, jobs: Sequence[Job]) -> None:
+        """Compare the first of these jobs with the others, and show it."""
+        self._jobs, self._compared, self._read = tuple(jobs), None, ()
+        self._chosen = tuple(job.id for job in jobs)
+        self._set_can_leave()
+        self.header.set_title(self.tr("Comparison"))
+        self.header.set_facts(*named(self._jobs), self.tr("comparing…"))
+        self.save_button.setEnabled(False)
+        self._message = ""
+        self._empty.set_sentence("")
+        self._stack.setCurrentIndex(0)
+        self.tasks.cancel("texts")
+        self.tasks.start("compare", self._compare())
+
+    def show_jobs(self, jobs: Sequence[Job]) -> None:
+        """`jobs` are all that there are: what is compared follows them to other names and to more results, and does
+        without those that are deleted.
+        """
+        there = {job.id: job for job in jobs}
+        now = tuple(there[job_id] for job_id in self._chosen if job_id in there)
+        if not self._chosen or now == self._jobs:
+            return
+        self._jobs = now
+        self._set_can_leave()
+        if len(now) < 2:
+            self._show_nothing_left()
+        elif self._compared is None or self._read != version_of(now):
+            if not self.tasks.is_running("compare"):
+                self.tasks.start("compare", self._compare())
+        else:
+            self._compared = replace(self._compared, jobs=now)
+            self._show_names(self._compared)
+
+    def compared(self) -> Compared | None:
+        """What is shown."""
+        return self._compared
+
+    def message(self) -> str:
+        """Why nothing is shown."""
+        return self._message
+
+    def other(self) -> int:
+        """The number of the job that stands beside the first."""
+        chosen = self.others.value()
+        return chosen if isinstance(chosen, int) else 1
+
+    # Making
+
+    def _make_header(self) -> None:
+        self.header = PageHeader()
+        self.choose_button = QuietButton(self.tr("Other jobs…"), "git-compare")
+        self.choose_button.clicked.connect(lambda: self.more_wanted.emit(self._jobs[0].id))
+        self.save_button = MenuButton(self.tr("Save as CSV"))
+        self.save_button.add(self.tr("A row for each text…"), lambda: self._save(by_query=False))
+        self.save_button.add(self.tr("A row for each query…"), lambda: self._save(by_query=True))
+        self.back_button = QuietButton(self.tr("Back to the job"), "chevron-left")
+        self.back_button.clicked.connect(lambda: self.done.emit(self._jobs[0].id))
+        for button in (self.back_button, self.choose_button, self.save_button):
+            self.header.add_button(button)
+
+    def _make_content(self, memory: Memory | None) -> None:
+        self.partial_bar = NoticeBar("", "attention")
+        self.rbo, self.top, self.first, self.unmoved = Figure(), Figure(), Figure(), Figure()
+        self.others = Choice(self.tr("Compared with"))
+        self.others.picked.connect(lambda _: self._show_other())
+        self.tops = Choice(self.tr("How many first texts"))
+        for count in _TOPS:
+            self.tops.add(self.tr("Top {n}").format(n=count), count)
+        self.tops.picked.connect(lambda _: self.tasks.start("top", self._change_top()))
+        self.tabs = Tabs()
+        self.queries, self.scores, self.job_lines = (
+            QueriesTab(memory=memory), ScoresTab(self._notices, self.tasks), JobsTab()
+        )  # fmt: skip
+        self._pages = QStackedWidget()
+        shown: dict[str, tuple[str, QWidget]] = {
+            QUERIES: (self.tr("Queries"), self.queries),
+            SCORES: (self.tr("Scores"), self.scores),
+            JOBS: (self.tr("Jobs and metrics"), self.job_lines),
+        }
+        for key, (name, page) in shown.items():
+            self.tabs.add(key, name)
+            self._pages.addWidget(page)
+        self.tabs.chosen.connect(lambda key: self._pages.setCurrentWidget(shown[key][1]))
+        self.queries.queries.picked.connect(self._query_picked)
+        for table in (self.queries.queries, self.queries.texts):
+            table.too_much_to_copy.connect(partial(say_too_much, self._notices))
+        self.scores.query_picked.connect(self._open_query)
+        self._foot = IconLine("", wrap=True)
+        gap = WIDE + SMALL
+        figures = row(self.rbo, gap, self.top, gap, self.first, gap, self.unmoved, None)
+        figures.setContentsMargins(WIDE, MEDIUM, WIDE, MEDIUM)
+        bar = boxed(column(self.partial_bar, margins=(WIDE, MEDIUM, WIDE, 0)))
+        self._partial = bar
+        # Beside the tabs, for beside the figures there is no room in a small window.
+        self.others.setMaximumWidth(_OTHERS_WIDTH)
+        choices = column(None, row(self.others, SMALL, self.tops, margins=(0, 0, WIDE, 0)), None, line(), gap=0)
+        tabs = row(gap=0)
+        tabs.addWidget(self.tabs, 1)
+        tabs.addLayout(choices)
+        content = column(bar, figures, tabs, gap=0)
+        content.addWidget(self._pages, 1)
+        content.addWidget(line())
+        content.addLayout(column(self._foot, margins=(WIDE, SMALL, WIDE, MEDIUM)))
+        self._empty = EmptyPlace("git-compare", "")
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(boxed(content))
+        whole = column(self.header, 6, gap=0)
+        whole.addWidget(self._stack, 1)
+        self.setLayout(whole)
+
+    # Reading
+
+    async def _compare(self) -> None:
+        while len(self._jobs) > 1 and self._read != (version := version_of(self._jobs)):
+            self._read = version  # what cannot be read is not tried again before something has changed
+            before = self._compared
+            top_k = before.top_k if before is not None else None
+            found = await asyncio.to_thread(read_comparison, self._program, self._jobs, top_k)
+            if len(self._jobs) < 2:
+                return
+            if before is None:
+                self._show(found)
+            else:
+                self._show_again(found)
+
+    def _show_again(self, compared: Compared) -> None:
+        """Other results of what is shown: what was chosen stays chosen."""
+        before = self._compared
+        beside = before.jobs[self.other()].id if before is not None else ""
+        query = self.queries.query_no()
+        self._show(compared, beside=next((n for n, job in enumerate(compared.jobs) if n and job.id == beside), 1))
+        self.queries.choose_number(query)
+
+    def _show_nothing_left(self) -> None:
+        self.tasks.cancel("compare")
+        self.tasks.cancel("texts")
+        self._compared, self._read = None, ()
+        self.save_button.setEnabled(False)
+        self.header.set_facts(*(job.name for job in self._jobs))
+        self._message = self.tr("Jobs of this comparison were deleted. Choose others to compare.")
+        if not self._jobs:
+            self._message = self.tr("The jobs of this comparison were deleted.")
+        self._empty.set_sentence(self._message)
+        self._stack.setCurrentIndex(0)
+
+    def _set_can_leave(self) -> None:
+        """To a job, and to a choice of others for it, as long as one is there."""
+        for button in (self.back_button, self.choose_button):
+            button.setEnabled(bool(self._jobs))
+
+    async def _change_top(self) -> None:
+        if self._compared is not None:
+            before = self._compared
+            found = await asyncio.to_thread(with_top, before.jobs, before.comparison, self._top_k())
+            if self._compared is before:
+                self._show(found, beside=self.other())
+
+    async def _read_texts(self, query: int) -> None:
+        compared, other = self._compared, self.other()
+        if compared is not None:
+            found = await asyncio.to_thread(read_texts, compared, other, query)
+            if self._compared is compared:
+                self.queries.show_texts(found)
+
+    def _cannot_be_compared(self, error: UserError) -> None:
+        if self._compared is not None:
+            self._notices.show_error(error)
+            return
+        self.header.set_facts(*named(self._jobs))
+        self._message = error.message
+        self._empty.set_sentence(error.message)
+        self._stack.setCurrentIndex(0)
+
+    # Showing
+
+    def _show(self, compared: Compared, *, beside: int = 1) -> None:
+        self._compared, self._message = compared, ""
+        self._show_names(compared)
+        self.others.set_value(beside)
+        self.tops.set_value(compared.top_k)
+        self.save_button.setEnabled(True)
+        self._show_other()
+        self._stack.setCurrentIndex(1)
+
+    def _show_names(self, compared: Compared) -> None:
+        """What has the jobs' names in it, and what does not depend on which two stand beside each other."""
+        comparison = compared.comparison
+        self.header.set_facts(
+            *named(compared.jobs),
+            words.plural(len(comparison.queries), self.tr("{n} query"), self.tr("{n} queries")),
+            words.plural(
+                len(comparison.query),
+                self.tr("{n} text"),
+                self.tr("{n} texts"),
+            ),
+        )
+        partial_line = partial_words(comparison, compared.jobs)
+        self.partial_bar.set_text(partial_line, "attention")
+        self._partial.setVisible(bool(partial_line))
+        other = self.other()
+        self.others.clear()
+        for number, name in enumerate(named(compared.jobs)[1:], 1):
+            self.others.add(name, number)
+        self.others.set_value(other)
+        self.others.setVisible(len(compared.jobs) > 2)
+        self.job_lines.show_jobs(compared)
+        self.scores.show_scores(compared, self.other())
+        self._foot.set_line(foot_words(compared.jobs))
+
+    def _show_other(self) -> None:
+        compared = self._compared
+        if compared is None:
+            return
+        other = self.other()
+        total = compared.summaries[other - 1]
+        self.rbo.set_figure(f"{total.rbo:.4f}", self.tr("overlap (RBO)"))
+        self.top.set_figure(f"{total.top:.4f}", self.tr("overlap of the first {k}").format(k=compared.top_k))
+        of = self.tr("{n} of {all}")
+        self.first.set_figure(
+            of.format(n=words.number(total.other_first), all=words.number(total.queries)),
+            self.tr("have another first text"),
+        )
+        self.unmoved.set_figure(
+            of.format(n=words.number(total.unmoved), all=words.number(total.queries)),
+            self.tr("are ranked the same"),
+        )
+        self.scores.show_scores(compared, other)
+        self.queries.show_moves(compared, other)
+
+    def _query_picked(self, place: int) -> None:
+        self.tasks.start("texts", self._read_texts(self.queries.queries_model.row(place).place))
+
+    def _open_query(self, query: int) -> None:
+        self.tabs.choose(QUERIES)
+        self.queries.choose(query)
+
+    def _top_k(self) -> int:
+        value = self.tops.value()
+        return value if isinstance(value, int) else 10
+
+    # Saving
+
+    def _save(self, *, by_query: bool) -> None:
+        self.tasks.start("save", self._choose_file(by_query=by_query))
+
+    async def _choose_file(self, *, by_query: bool) -> None:
+        what = self.tr("queries") if by_query else self.tr("texts")
+        folder = self._program.settings.last_folder
+        path = await dialogs.save_file(
+            self,
+            self.tr("Save as CSV"),
+            name=self.tr("{name}, compared {what}.csv").format(name=self._jobs[0].name, what=what),
+            filters=(self.tr("CSV (*.csv)"),),
+            folder=Path(folder) if folder else None,
+            suffix="csv",
+        )
+        if path is not None:
+            await self.write(path, by_query=by_query)
+
+    async def write(self, path: Path, *, by_query: bool) -> None:
+        """Write it as a spreadsheet opens it, and say so."""
+        compared = self._compared
+        if compared is None:
+            return
+        separator = ";" if QLocale().decimalPoint() == "," else ","
+        options = ExportOptions(preset=Preset.EXCEL, separator=separator)
+        if by_query:
+            write = partial(write_queries, compared.comparison, path, options=options, top_k=compared.top_k)
+        else:
+            write = partial(write_texts, compared.comparison, path, options=options)
+        count = await asyncio.to_thread(write)
+        self._notices.show_notice(
+            words.plural(count, self.tr("Wrote {n} row."), self.tr("Wrote {n} rows.")),
+            "done",
+            button=self.tr("Show file"),
+            on_button=lambda: _show_folder(path),
+        )
+
+
+def _show_folder(path: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))

@@ -1,0 +1,113 @@
+"""What a comparison says, in sentences."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QCoreApplication
+
+from cfbatch_gui.core.evaluation.comparison import Comparison, Joined
+from cfbatch_gui.core.evaluation.judged import Evaluation
+from cfbatch_gui.core.evaluation.matching import MatchedBy
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.job_words import is_practice
+
+
+def letter(number: int) -> str:
+    """What a job is called in tables: "A", "B"."""
+    return chr(ord("A") + number) if number < 26 else f"{number + 1}"
+
+
+def named(jobs: Sequence[Job]) -> list[str]:
+    """ "A: Help centre", "B: Help centre, short": what stands in the head of the page."""
+    pattern = _tr("{letter}: {name}")
+    return [pattern.format(letter=letter(number), name=words.one_line(job.name, 60)) for number, job in enumerate(jobs)]
+
+
+def matched_words(joined: Joined) -> str:
+    """By what a job's queries and texts were found in the first."""
+    return _tr("queries: {queries}; texts: {texts}").format(
+        queries=_by(joined.queries, _tr("with other words")), texts=_by(joined.texts, _tr("with another text"))
+    )
+
+
+def partial_words(comparison: Comparison, jobs: Sequence[Job]) -> str:
+    """That these are not all; "" when they are."""
+    partial = [(job, run) for job, run in zip(jobs, comparison.runs, strict=True) if run.is_partial]
+    if not partial:
+        return ""
+    sentences = [
+        _tr("“{name}” has {scored} of {all} scores").format(
+            name=job.name, scored=words.number(run.scored), all=words.number(len(run.table))
+        )
+        for job, run in partial
+    ]
+    return _tr("Partial: {jobs}. What all of them have scored is compared.").format(jobs=words.listed(sentences))
+
+
+def foot_words(jobs: Sequence[Job]) -> str:
+    """How the figures are to be read."""
+    sentences = [
+        _tr(
+            "Overlap is rank-biased (RBO, p = 0.9): 1 is the same ranking, less the higher up two differ. Items are"
+            " matched by their ids and texts, never by their place."
+        )
+    ]
+    if any(map(is_practice, jobs)):
+        sentences.append(_tr("Practice scores are from a small model on this computer."))
+    return " ".join(sentences)
+
+
+def scatter_words(same_model: bool) -> str:
+    """What the dots say."""
+    if same_model:
+        return _tr("Each dot is a text with a query. On the dashed line both jobs give the same score.")
+    return _tr(
+        "Each dot is a text with a query. Scores of two models have scales of their own: look at the order, not at the"
+        " difference."
+    )
+
+
+def judged_words(found: Evaluation | None) -> str:
+    """What the metrics are made of, or why there are none."""
+    if found is None:
+        return _tr(
+            "There are no metrics, for no job has labels of pairs. Name a label column (whole numbers, 0 is irrelevant)"
+            " to measure the jobs by it."
+        )
+    sentences = [
+        words.plural(found.queries, _tr("By the labels of {n} query."), _tr("By the labels of {n} queries.")),
+        _tr("All are means over these queries, as trec_eval defines them; “exp” takes 2 to the label less 1 as gain."),
+    ]
+    if found.left_out:
+        sentences.append(
+            words.plural(
+                found.left_out,
+                _tr("{n} query without labels is left out."),
+                _tr("{n} queries without labels are left out."),
+            )
+        )
+    if found.conflicts:
+        sentences.append(
+            words.plural(
+                found.conflicts,
+                _tr("{n} text is labelled differently; the label of job A holds."),
+                _tr("{n} texts are labelled differently; the label of job A holds."),
+            )
+        )
+    if any(run.without_answer for run in found.runs):
+        sentences.append(_tr("A judged query without an answer counts 0."))
+    return " ".join(sentences)
+
+
+def _by(counts: dict[MatchedBy, int], other: str) -> str:
+    patterns = {
+        MatchedBy.ID_AND_TEXT: _tr("{n} by id and text"),
+        MatchedBy.TEXT: _tr("{n} by text"),
+        MatchedBy.ID: _tr("{n} by id, {other}"),
+    }
+    parts = [patterns[how].format(n=words.number(count), other=other) for how, count in counts.items() if count]
+    return words.listed(parts) or _tr("none")
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("comparison", text)

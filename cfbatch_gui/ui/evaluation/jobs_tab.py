@@ -1,0 +1,117 @@
+"""Which jobs are compared, how their items were matched, and how well each ranks by the labels."""
+
+from collections.abc import Collection, Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.evaluation.comparison_words import judged_words, letter, matched_words
+from cfbatch_gui.ui.evaluation.read_comparison import Compared
+from cfbatch_gui.ui.job_words import is_practice, short_model
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.widgets import Card, ElidedLabel, IconLine, Label, Role, boxed, column, scrolled
+
+
+class JobsTab(QWidget):
+    """Two cards with a line for each job."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._jobs, self._metrics = LinesTable(stretched=1), LinesTable(stretched=1)
+        self._judged = IconLine("", "info", "body", wrap=True)
+        content = column(
+            _card(self.tr("What is compared"), self._jobs),
+            _card(self.tr("How well each ranks"), self._metrics, self._judged),
+            None,
+            gap=LARGE,
+            margins=(WIDE, LARGE, WIDE, LARGE),
+        )
+        self.setLayout(column(scrolled(boxed(content))))
+
+    def show_jobs(self, compared: Compared) -> None:
+        """All of them, the first one as A."""
+        comparison = compared.comparison
+        lines = []
+        for number, (job, run) in enumerate(zip(compared.jobs, comparison.runs, strict=True)):
+            model = (
+                self.tr("{model}, practice").format(model=short_model(job)) if is_practice(job) else short_model(job)
+            )
+            scores = words.number(run.scored)
+            if run.is_partial:
+                scores = self.tr("{scored} of {all}").format(scored=scores, all=words.number(len(run.table)))
+            matched = matched_words(comparison.joined[number]) if number else ""
+            lines.append((letter(number), job.name, model, words.number(len(run.table.asked.numbers)), scores, matched))
+        titles = (
+            "",
+            self.tr("Job"),
+            self.tr("Model"),
+            self.tr("Queries"),
+            self.tr("Scores"),
+            self.tr("Matched with A"),
+        )
+        self._jobs.show_lines(titles, lines, right=(3, 4))
+        self._show_metrics(compared)
+
+    def texts(self) -> list[str]:
+        """What stands in both tables, and below them."""
+        return [*self._jobs.texts(), *self._metrics.texts(), self._judged.text()]
+
+    def _show_metrics(self, compared: Compared) -> None:
+        found = compared.evaluation
+        self._judged.set_line(judged_words(found))
+        self._metrics.setVisible(found is not None)
+        if found is None:
+            return
+        names = tuple(found.runs[0].means)
+        lines = [
+            (letter(number), job.name, *(f"{run.means[name]:.4f}" for name in names))
+            for number, (job, run) in enumerate(zip(compared.jobs, found.runs, strict=True))
+        ]
+        self._metrics.show_lines(("", self.tr("Job"), *names), lines, right=range(2, len(names) + 2))
+
+
+class LinesTable(QWidget):
+    """A few lines of words and figures; one column takes what room is left."""
+
+    def __init__(self, *, stretched: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(WIDE - 4)
+        self._grid.setVerticalSpacing(SMALL)
+        self._grid.setColumnStretch(stretched, 1)
+        self._stretched = stretched
+        self._cells: list[Label | ElidedLabel] = []
+
+    def show_lines(
+        self, titles: tuple[str, ...], lines: Sequence[tuple[str, ...]], *, right: Collection[int] = ()
+    ) -> None:
+        """Show these and nothing else; the columns `right` are aligned there."""
+        for cell in self._cells:
+            self._grid.removeWidget(cell)
+            cell.deleteLater()
+        self._cells = []
+        for number, line in enumerate((titles, *lines)):
+            for place, text in enumerate(line):
+                role: Role = "small" if number == 0 else "strong" if place == 0 else "body"
+                is_long = place == self._stretched and number > 0
+                cell = ElidedLabel(text) if is_long else Label(text, role)
+                self._cells.append(cell)
+                side = Qt.AlignmentFlag.AlignRight if place in right else Qt.AlignmentFlag.AlignLeft
+                alignment = Qt.AlignmentFlag.AlignVCenter | (Qt.AlignmentFlag(0) if is_long else side)
+                self._grid.addWidget(cell, number, place, alignment)
+
+    def texts(self) -> list[str]:
+        """What stands in the cells, line by line."""
+        return [cell.whole_text() if isinstance(cell, ElidedLabel) else cell.text() for cell in self._cells]
+
+
+def _card(title: str, *content: QWidget) -> Card:
+    card = Card()
+    card.body.setContentsMargins(20, MEDIUM, 20, LARGE)
+    card.body.setSpacing(MEDIUM)
+    card.body.addWidget(Label(title, "part"))
+    for each in content:
+        card.body.addWidget(each)
+    return card

@@ -1,0 +1,131 @@
+"""The queries of a comparison at the left, those that moved most first; the texts of the chosen one at the right."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSplitter, QWidget
+
+from cfbatch_gui.core.evaluation.moves import QueryMove
+from cfbatch_gui.ui.evaluation.comparison_columns import TextMove, query_columns, text_columns
+from cfbatch_gui.ui.evaluation.comparison_words import letter
+from cfbatch_gui.ui.evaluation.read_comparison import Compared
+from cfbatch_gui.ui.rows import Rows
+from cfbatch_gui.ui.tables import Memory, TableView
+from cfbatch_gui.ui.text_panel import TextPanel
+from cfbatch_gui.ui.theme import MEDIUM, SMALL
+from cfbatch_gui.ui.widgets import boxed, column
+
+MOST_TEXTS = 5_000  # of one query on the screen at once
+_QUERIES_WIDTH = 470
+_LEAST_QUERIES, _LEAST_TEXTS = 350, 370  # pixels; with less, texts would be an ellipsis
+
+
+class QueriesTab(QWidget):
+    """Shows what it is given. `queries.picked` says which row of `queries_model` is wanted."""
+
+    def __init__(self, *, memory: Memory | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._letter = ""
+        self._numbers: tuple[int, ...] = ()
+        self._place = -1
+        self.queries = TableView("comparison/queries", memory=memory)
+        self.queries.setAccessibleName(self.tr("Queries, those that moved most first"))
+        self.queries_model: Rows[QueryMove] = Rows(())
+        self.texts = TableView("comparison/texts", memory=memory)
+        self.texts.setAccessibleName(self.tr("Texts of the query in both jobs"))
+        self.texts_model: Rows[TextMove] = Rows(())
+        self.panel = TextPanel()
+        self.texts.picked.connect(self._show_text)
+        self.texts.opened.connect(lambda _: self.panel.unfold())
+        right = column(self.texts, gap=0)
+        right.addLayout(column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)))
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setChildrenCollapsible(False)
+        self.queries.setMinimumWidth(_LEAST_QUERIES)
+        self.texts.setMinimumWidth(_LEAST_TEXTS)
+        splitter.setHandleWidth(1)
+        splitter.addWidget(self.queries)
+        splitter.addWidget(boxed(right))
+        splitter.setStretchFactor(0, 0)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH])
+        self.setLayout(column(splitter))
+
+    def show_moves(self, compared: Compared, other: int) -> None:
+        """The queries of the first job and number `other`; the first of them is chosen."""
+        moves = compared.moves[other - 1]
+        self._numbers = tuple(query.number for query in compared.comparison.queries)
+        before = self.queries_model
+        self.queries_model = Rows(query_columns(compared.top_k), moves, key=lambda move: move.place, parent=self)
+        self.queries.show_rows(self.queries_model)
+        before.deleteLater()
+        before_texts = self.texts_model
+        self.texts_model = Rows(text_columns(letter(other)), key=lambda row: row.place, parent=self)
+        self.texts.show_rows(self.texts_model)
+        before_texts.deleteLater()
+        self._letter = letter(other)
+        self.queries.selectRow(0)
+
+    def show_texts(self, rows: Sequence[TextMove]) -> None:
+        """The texts of the chosen query; below stands the one that was chosen, else the first one, whole."""
+        places = [row.place for row in rows]
+        self.texts_model.set_rows(rows)
+        if rows:
+            shown = self.texts_model.place_of(rows[places.index(self._place)]) if self._place in places else 0
+            self.texts.selectRow(shown)
+            self._show_text(shown)
+
+    def query_no(self) -> int:
+        """The number of the chosen query in the first job's data, 0 for none."""
+        at = self.queries.currentIndex().row()
+        return self._numbers[self.queries_model.row(at).place] if 0 <= at < self.queries_model.rowCount() else 0
+
+    def choose_number(self, query_no: int) -> None:
+        """Choose a query by its number in the first job's data, if it is there."""
+        if query_no in self._numbers:
+            self.choose(self._numbers.index(query_no))
+
+    def choose(self, place: int) -> None:
+        """Choose a query by its number in the comparison."""
+        for at in range(self.queries_model.rowCount()):
+            if self.queries_model.row(at).place == place:
+                self.queries.selectRow(at)
+                self.queries.scrollTo(self.queries_model.index(at, 0))
+                return
+
+    def _show_text(self, place: int) -> None:
+        row = self.texts_model.row(place)
+        self._place = row.place
+        heading = self.tr("Rank {rank} in A, {other} in {letter}").format(
+            rank=row.rank_text, other=row.other_rank_text, letter=self._letter
+        )
+        label = self.tr("label {label}").format(label=row.label) if row.label else ""
+        self.panel.show_text(heading, row.text, about=" · ".join(filter(None, (row.id, label))))
+
+
+def read_texts(compared: Compared, other: int, query: int) -> tuple[TextMove, ...]:
+    """The texts of one query, best in the first job first. Blocking. Raises DataError."""
+    comparison = compared.comparison
+    pairs = comparison.of_query(query)[:MOST_TEXTS]
+    places = comparison.places[0][pairs].tolist()
+    texts = comparison.runs[0].texts(places)
+    first, second = (comparison.ranks[number].part(pairs) for number in (0, other))
+    first_texts, second_texts = first.texts(), second.texts()
+    scores, other_scores = comparison.scores[0][pairs].tolist(), comparison.scores[other][pairs].tolist()
+    changes = comparison.changes(other)[pairs].tolist()
+    return tuple(
+        TextMove(
+            place=place,
+            rank=int(first.rank[at]),
+            rank_text=first_texts[at],
+            other_rank=int(second.rank[at]),
+            other_rank_text=second_texts[at],
+            score=scores[at],
+            other_score=other_scores[at],
+            change=changes[at],
+            text=texts[place].text,
+            id=texts[place].id,
+            label=texts[place].label,
+        )
+        for at, place in enumerate(places)
+    )

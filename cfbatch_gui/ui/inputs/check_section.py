@@ -1,0 +1,220 @@
+"""The third part of a draft: what it comes to, what is left out, and the button that sends it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.jobs.past_times import past_times
+from cfbatch_gui.core.jobs.preflight import Preflight
+from cfbatch_gui.core.jobs.spending import over_budget
+from cfbatch_gui.core.program import ConnectionFacts
+from cfbatch_gui.core.settings import Budget
+from cfbatch_gui.core.workers_ai.listing import FALLBACK, Catalogue
+from cfbatch_gui.ui.inputs.draft_state import DraftState
+from cfbatch_gui.ui.inputs.figures_row import FiguresRow
+from cfbatch_gui.ui.inputs.options_panel import OptionsPanel
+from cfbatch_gui.ui.inputs.problem_bars import ProblemBars
+from cfbatch_gui.ui.inputs.problems_view import ProblemRows, ProblemsView
+from cfbatch_gui.ui.inputs.readiness import Cure, readiness
+from cfbatch_gui.ui.inputs.wording import model_words
+from cfbatch_gui.ui.theme import MEDIUM, SMALL
+from cfbatch_gui.ui.widgets import (
+    Button,
+    Label,
+    LinkButton,
+    NoticeBar,
+    PrimaryButton,
+    QuietButton,
+    SectionCard,
+    row,
+)
+from cfbatch_gui.ui.words import duration_range, plural
+
+FIRST = 5  # how many queries or texts "Try the first 5" takes
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a draft is judged by besides itself: connections, the models of its own, the user's budget and past."""
+
+    connections: tuple[ConnectionFacts, ...] = ()
+    catalogue: Catalogue = FALLBACK
+    budget: Budget = field(default_factory=Budget)
+    jobs: Callable[[], Sequence[Job]] = tuple
+
+
+class CheckSection(SectionCard):
+    """Shows a draft's figures, problems and settings. Wishes go out as signals."""
+
+    send_wanted = Signal()
+    try_wanted = Signal()
+    rows_wanted = Signal(str)  # a kind of problem
+    save_wanted = Signal(str)
+    truncate_wanted = Signal(bool)
+    split_wanted = Signal()
+    cure_wanted = Signal(object)  # a Cure
+
+    def __init__(self, clock: Callable[[], float], parent: QWidget | None = None) -> None:
+        super().__init__(self.tr("Check and send"), foldable=False, parent=parent)
+        self._clock = clock
+        self._is_sending = False
+        self._why_not = ""
+        self.facts = Label("", "quiet")
+        self.options_button = QuietButton(self.tr("Options"), "sliders-horizontal")
+        self.options_button.setCheckable(True)
+        self.options_button.toggled.connect(self._show_options)
+        self.actions_row.addWidget(self.facts)
+        self.actions_row.addWidget(self.options_button)
+        self.options = OptionsPanel()
+        self.options.hide()
+        self.figures = FiguresRow()
+        self.problem_bars = bars = ProblemBars()
+        bars.rows_wanted.connect(self._toggle_rows)
+        bars.save_wanted.connect(self.save_wanted)
+        bars.truncate_wanted.connect(self.truncate_wanted)
+        bars.split_wanted.connect(self.split_wanted)
+        self.problems = ProblemsView()
+        bars.changed.connect(self.problems.hide)
+        self.problems.hide()
+        self.problems.closed.connect(self.problems.hide)
+        self._problems_kind = ""
+        self.line = Label("", "quiet", wrap=True)
+        self.cure = LinkButton()
+        self.cure.hide()
+        self._cure = Cure.NONE
+        self.cure.clicked.connect(lambda: self.cure_wanted.emit(self._cure))
+        self.try_button = Button(self.tr("Try the first {n}").format(n=FIRST))
+        self.try_button.clicked.connect(self.try_wanted)
+        self.send_button = PrimaryButton("", "send")
+        self.send_button.clicked.connect(self.send_wanted)
+        foot = row(self.line, self.cure, self.try_button, self.send_button, gap=SMALL)
+        foot.setStretch(0, 1)
+        self.content.addWidget(self.options)
+        self.content.addWidget(self.figures)
+        self.content.addWidget(self.problem_bars)
+        self.content.addWidget(self.problems)
+        self.content.addLayout(foot)
+        self.content.setSpacing(MEDIUM + 2)
+
+    def show_state(self, state: DraftState, job: Job, around: Surroundings) -> None:
+        """Show what the draft comes to now."""
+        connection = next((each for each in around.connections if each.id == job.connection), None)
+        kind = state.kind or job.kind
+        title = connection.title if connection else job.connection
+        self.facts.setText(" · ".join(filter(None, (model_words(job.model), title))))
+        found = state.preflight
+        fits = found is not None and found.fits_at_once
+        self.options.show_job(job, kind, around.connections, around.catalogue, fits_at_once=fits)
+        self.options.budget.show_budget(around.budget)
+        facts = around.catalogue.find(job.model)
+        if found is None:
+            if not state.is_reading or self.figures.says_nothing():
+                self.figures.show_nothing(state.kind)
+        else:
+            is_practice = connection is not None and connection.is_practice
+            self.figures.show_preflight(
+                found, kind, facts, is_practice=is_practice, spent=state.spent, now=self._clock()
+            )
+        if found is not None or not state.is_reading:
+            self.problem_bars.show_preflight(found, job, facts)
+        self._show_foot(state, job, connection, around)
+
+    def set_sending(self, is_sending: bool) -> None:
+        """While the draft is on its way the buttons are not pressed twice."""
+        self._is_sending = is_sending
+        if is_sending:
+            self.line.setText(self.tr("Packing what is to be sent…"))
+            self.line.set_role("quiet")
+        self._enable()
+
+    def show_problems(self, found: ProblemRows, sentence: str, count: int) -> None:
+        """Open the table of the rows of one kind, of which there are so many in all."""
+        self._problems_kind = found.kind
+        self.problems.show_problems(found, sentence, count)
+        self.problems.show()
+
+    def problems_shown(self) -> str:
+        """The kind whose rows are shown, "" when none are."""
+        return "" if self.problems.isHidden() else self._problems_kind
+
+    def bars(self) -> list[NoticeBar]:
+        """What is said about problems, from the top."""
+        return self.problem_bars.bars()
+
+    def _show_options(self, shown: bool) -> None:
+        self.options.setVisible(shown)
+        self.options_button.setAccessibleDescription(self.tr("shown") if shown else "")
+
+    def _toggle_rows(self, kind: str) -> None:
+        if self.problems_shown() == kind:
+            self.problems.hide()
+        else:
+            self.rows_wanted.emit(kind)
+
+    def _show_foot(self, state: DraftState, job: Job, connection: ConnectionFacts | None, around: Surroundings) -> None:
+        ready = readiness(state, job, connection)
+        self._why_not = ready.why_not
+        found = state.preflight
+        self.send_button.setText(self._send_words(state, job))
+        self._cure = ready.cure
+        is_practice = connection is not None and connection.is_practice
+        if ready.why_not:
+            self.line.setText(ready.why_not)
+            self.line.set_role("quiet" if ready.is_waiting or not state.has_data else "attention")
+        else:
+            is_over = found is not None and not is_practice
+            too_dear = over_budget(found.price_high, around.budget, state.spent) if is_over and found else ""
+            self.line.setText(too_dear or self._time_words(found, job, around.jobs, is_practice=is_practice))
+            self.line.set_role("attention" if too_dear else "quiet")
+            if job.options.at_once:
+                self._cure = Cure.USE_QUEUE
+            elif found is not None and found.fits_at_once and not is_practice:
+                self._cure = Cure.RUN_AT_ONCE
+        self.cure.setText(self._cure_words(self._cure))
+        self.cure.setVisible(self._cure is not Cure.NONE)
+        count = 0 if found is None else found.queries if (state.kind is Kind.RANK) else found.texts
+        self.try_button.setVisible(count > FIRST)
+        self._enable()
+
+    def _send_words(self, state: DraftState, job: Job) -> str:
+        found = state.preflight
+        if found is None or state.incomplete or not found.batches:
+            return self.tr("Send")
+        if job.options.at_once:
+            return plural(found.requests, self.tr("Run {n} request at once"), self.tr("Run {n} requests at once"))
+        return plural(len(found.batches), self.tr("Send {n} batch"), self.tr("Send {n} batches"))
+
+    def _time_words(
+        self, found: Preflight | None, job: Job, jobs: Callable[[], Sequence[Job]], *, is_practice: bool
+    ) -> str:
+        if job.options.at_once and found is not None and not found.fits_at_once:
+            return self.tr("This is much for a run without the queue; batches are made for it.")
+        if found is not None and found.fits_at_once and (job.options.at_once or not is_practice):
+            return found.at_once_sentence
+        if is_practice:
+            return self.tr("Practice takes a few seconds.")
+        past = past_times(jobs(), job.kind, job.connection, found.texts if found else job.texts)
+        if past is None:
+            return self.tr("Cloudflare says: usually within 5 minutes, depending on how much is going on there.")
+        took = duration_range(past.shortest, past.longest)
+        if past.jobs == 1:
+            return self.tr("Your last job of this size took {time}.").format(time=took)
+        return self.tr("Your jobs of this size usually take {time}.").format(time=took)
+
+    def _enable(self) -> None:
+        why_not = self.tr("It is being sent.") if self._is_sending else self._why_not
+        self.send_button.set_possible(why_not)
+        self.try_button.set_possible(why_not)
+
+    def _cure_words(self, cure: Cure) -> str:
+        return {
+            Cure.CONNECT: self.tr("Open connection"),
+            Cure.USE_RANKING_MODEL: self.tr("Use bge-m3"),
+            Cure.READ_AGAIN: self.tr("Try again"),
+            Cure.RUN_AT_ONCE: self.tr("Run at once"),
+            Cure.USE_QUEUE: self.tr("Use the queue"),
+        }.get(cure, "")

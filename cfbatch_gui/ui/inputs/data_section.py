@@ -1,0 +1,255 @@
+"""The second part of a draft: the data, how it is read, and what its columns are for."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
+
+from cfbatch_gui.core.inputs.layouts import describe, with_template
+from cfbatch_gui.core.inputs.model import Kind, Layout, Role, Split
+from cfbatch_gui.core.inputs.recipes import Recipe
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.ui.inputs.draft_state import DraftState, OpenFile
+from cfbatch_gui.ui.inputs.drop_place import DropPlace
+from cfbatch_gui.ui.inputs.encoding_question import EncodingChooser
+from cfbatch_gui.ui.inputs.file_part import FilePart
+from cfbatch_gui.ui.inputs.recipes_button import RecipesButton
+from cfbatch_gui.ui.inputs.split_editor import DEFAULT_SPLIT, SplitEditor
+from cfbatch_gui.ui.inputs.template_editor import TemplateEditor, proposed_template
+from cfbatch_gui.ui.inputs.wording import layout_words
+from cfbatch_gui.ui.theme import SMALL
+from cfbatch_gui.ui.widgets import (
+    Button,
+    ElidedLabel,
+    IconButton,
+    IconLabel,
+    Label,
+    LinkButton,
+    NoticeBar,
+    SectionCard,
+    ThinProgress,
+    add_action,
+    boxed,
+    row,
+)
+from cfbatch_gui.ui.words import plural
+
+
+class DataSection(SectionCard):
+    """Shows a `DraftState`. Every wish of the user goes out as a signal; the state comes back by `show_state`."""
+
+    open_wanted = Signal()
+    folder_wanted = Signal()
+    paste_wanted = Signal()
+    example_wanted = Signal()
+    second_wanted = Signal()
+    second_removed = Signal()
+    options_changed = Signal(object, bool)  # ReadOptions, of the second file
+    role_chosen = Signal(int, object, bool)
+    layout_chosen = Signal(object)
+    mapping_chosen = Signal(object)  # a Mapping with another template, or other parts
+    more_wanted = Signal(bool)  # rows, of the second file
+    undo_wanted = Signal()  # of what was chosen for the last file of this kind
+
+    def __init__(self, recipes: Callable[[], Sequence[Recipe]], parent: QWidget | None = None) -> None:
+        super().__init__(self.tr("Your data"), parent=parent)
+        self._state = DraftState()
+        self.recipes = RecipesButton(recipes)
+        self.open_button = Button(self.tr("Open another…"), "folder-open")
+        self.folder_button = IconButton("folder", self.tr("Open a folder"))
+        self.paste_button = Button(self.tr("Paste"), "clipboard-paste")
+        self.open_button.clicked.connect(self.open_wanted)
+        self.folder_button.clicked.connect(self.folder_wanted)
+        self.paste_button.clicked.connect(self.paste_wanted)
+        for button in (self.recipes, self.open_button, self.folder_button, self.paste_button):
+            self.actions_row.addWidget(button)
+        self.drop = DropPlace()
+        self.drop.open_wanted.connect(self.open_wanted)
+        self.drop.folder_wanted.connect(self.folder_wanted)
+        self.drop.paste_wanted.connect(self.paste_wanted)
+        self.drop.example_wanted.connect(self.example_wanted)
+        self.encoding = EncodingChooser()
+        self.missing = NoticeBar("", "attention")
+        self.missing.add_link(self.tr("Choose the file"), self.open_wanted.emit)
+        self.first = FilePart()
+        self.first.options_changed.connect(lambda options: self.options_changed.emit(options, False))
+        self.first.role_chosen.connect(lambda column, role: self.role_chosen.emit(column, role, False))
+        self.second = FilePart(is_second=True)
+        self.second.options_changed.connect(lambda options: self.options_changed.emit(options, True))
+        self.second.role_chosen.connect(lambda column, role: self.role_chosen.emit(column, role, True))
+        self.second.removed.connect(self.second_removed)
+        self.first.more_wanted.connect(lambda: self.more_wanted.emit(False))
+        self.second.more_wanted.connect(lambda: self.more_wanted.emit(True))
+        self.progress = ThinProgress()
+        policy = self.progress.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # nothing jumps when it comes and goes
+        self.progress.setSizePolicy(policy)
+        self.progress.hide()
+        self.sentence_icon = IconLabel("sparkles", "accent", 16)
+        self.sentence = ElidedLabel("", "body")
+        self.sentence.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        self.change = LinkButton(self.tr("Change"), tip=self.tr("Choose how rows become texts"))
+        self.change.clicked.connect(self.open_layout_menu)
+        self.first.below.addLayout(row(self.sentence_icon, self.sentence, self.change, None, gap=SMALL))
+        self._make_editors()
+        self.first.show_above_table(self.progress)
+        for widget in (self.drop, self.encoding, self.missing, self.first, self.second):
+            self.content.addWidget(widget, 1 if widget in (self.first, self.second) else 0)
+        QWidget.setTabOrder(self.paste_button, self._fold)  # as they stand, not as they were made
+        QWidget.setTabOrder(self.first.remove, self.change)
+
+    def _make_editors(self) -> None:
+        """What stands below the sentence when there is something to say or to set."""
+        self.undo = LinkButton(self.tr("Undo"), tip=self.tr("Look at the file as if it were the first of its kind"))
+        self.undo.clicked.connect(self.undo_wanted)
+        known = Label(self.tr("Read as you chose for the last file that was built like this one."), "quiet")
+        self.known = boxed(row(IconLabel("bookmark", "quiet", 16), known, self.undo, None, gap=SMALL))
+        self.template = TemplateEditor()
+        self.template.template_chosen.connect(self._choose_template)
+        self.split = SplitEditor()
+        self.split.split_chosen.connect(self._choose_split)
+        for editor in (self.known, self.template, self.split):
+            editor.hide()
+            self.first.below.addWidget(editor)
+        for part in (self.first, self.second):
+            part.join_wanted.connect(self._begin_template)
+
+    def show_state(self, state: DraftState, job: Job) -> None:
+        """Show what there is, and hide the rest."""
+        self._state = state
+        is_asked = state.question is not None
+        self.drop.setVisible(not is_asked and not state.has_data)
+        self.drop.show_opening(state.opening)
+        self.encoding.setVisible(is_asked)
+        self.encoding.ask(state.question)
+        self.missing.setVisible(not is_asked and bool(state.missing))
+        self.missing.set_text(
+            self.tr("{what} What was read from it before can still be sent.").format(what=state.missing), "attention"
+        )
+        self.first.setVisible(not is_asked and state.has_data)
+        self.second.setVisible(not is_asked and state.second is not None)
+        self.recipes.show_state(state)
+        self.recipes.setVisible(state.file is not None and not is_asked)
+        for button in (self.open_button, self.folder_button, self.paste_button):
+            button.setVisible(state.has_data or is_asked)
+        if not is_asked and state.has_data:
+            self._show_files(state, job)
+        is_done = state.has_data and not is_asked and not state.incomplete
+        if not is_done:
+            self.set_folded(False)
+        self.set_done(is_done)
+
+    def show_progress(self, share: float) -> None:
+        """How much of the file has been read, between 0 and 1."""
+        if self._state.is_reading:
+            self.progress.show()
+            self.progress.set_parts(round(share * 1000), 1000)
+
+    def _show_files(self, state: DraftState, job: Job) -> None:
+        is_counted = state.is_read
+        facts = plural(job.rows_in, self.tr("{n} row"), self.tr("{n} rows"))
+        if state.file is not None and state.mapping is not None:
+            self.first.show_file(state.file, state.mapping, rows=job.rows_in if is_counted else -1)
+        else:
+            self.first.show_name_only(job.source_name, facts)
+        if state.second is not None and state.mapping is not None:
+            self.second.show_file(state.second, state.mapping, rows=-1)
+        self.first.frame.setVisible(state.file is not None)
+        self.change.setVisible(state.file is not None)
+        self.known.setVisible(state.as_before)
+        self._show_editors(state)
+        if not state.is_reading:
+            self.progress.hide()
+            self.progress.set_parts(0, 0)
+        sentence = state.incomplete or self._sentence(state, job)
+        self.sentence_icon.set_icon(*(("circle-dot", "attention") if state.incomplete else ("sparkles", "accent")))
+        self.sentence.setText(sentence)
+        self.sentence.set_role("attention" if state.incomplete else "body")
+        self.sentence.updateGeometry()
+        name = state.file.path.name if state.file else job.source_name
+        self.set_summary(" · ".join(filter(None, (name, facts if is_counted else "", sentence))))
+
+    def _sentence(self, state: DraftState, job: Job) -> str:
+        if state.mapping is None:
+            return ""
+        whole = describe(state.mapping, job.queries, job.texts)
+        # Counts that are still being made would be those of the reading before.
+        return whole if state.is_read else self.tr("{layout} …").format(layout=whole.rpartition(":")[0])
+
+    def _show_editors(self, state: DraftState) -> None:
+        mapping, file = state.mapping, self._file_of_texts()
+        has_template = mapping is not None and bool(mapping.template)
+        if mapping is not None and file is not None:
+            if has_template:
+                self.template.show_file(file, mapping.template)
+            if mapping.split is not None:
+                self.split.show_file(file, mapping, mapping.split, second=file is state.second)
+        has_split = mapping is not None and mapping.split is not None
+        self.template.setVisible(has_template and file is not None)
+        self.split.setVisible(has_split and file is not None)
+
+    def _file_of_texts(self) -> OpenFile | None:
+        return self._state.second or self._state.file
+
+    def _begin_template(self, column: int = -1) -> None:
+        mapping, file = self._state.mapping, self._file_of_texts()
+        if mapping is not None and file is not None and not mapping.template:
+            is_second = file is self._state.second
+            self._choose_template(proposed_template(mapping, file.source.columns, column, second=is_second))
+        self.template.field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _choose_template(self, template: str) -> None:
+        if (mapping := self._state.mapping) is not None:
+            self.mapping_chosen.emit(with_template(mapping, template))
+
+    def _choose_split(self, split: Split | None) -> None:
+        if self._state.mapping is not None:
+            self.mapping_chosen.emit(replace(self._state.mapping, split=split))
+
+    def open_layout_menu(self) -> QMenu:
+        """The layouts that this file can have, and what can be done with its texts."""
+        menu = QMenu(self)
+        state = self._state
+        mapping, file = state.mapping, state.file
+        if mapping is not None and file is not None:
+            for layout in self._layouts():
+                choose = self._choice(layout)
+                add_action(menu, layout_words(layout), choose, checked=layout is mapping.layout)
+            menu.addSeparator()
+            if len(file.source.columns) > 1:
+                join = self.tr("Join several columns to one text…")
+                end_template = partial(self._choose_template, "")
+                act = end_template if mapping.template else self._begin_template
+                add_action(menu, join, act, checked=bool(mapping.template))
+            is_split = mapping.split is not None
+            split = partial(self._choose_split, None if is_split else DEFAULT_SPLIT)
+            add_action(menu, self.tr("Cut long texts into parts…"), split, checked=is_split)
+            if mapping.kind is Kind.RANK:
+                menu.addSeparator()
+                if state.second is None:
+                    add_action(
+                        menu,
+                        self.tr("Add a second file with contexts for every query…"),
+                        self.second_wanted.emit,
+                        "file-up",
+                    )
+                else:
+                    add_action(menu, self.tr("Remove the second file"), self.second_removed.emit)
+        menu.popup(self.change.mapToGlobal(QPoint(0, self.change.height() + 2)))
+        return menu
+
+    def _layouts(self) -> tuple[Layout, ...]:
+        mapping, file = self._state.mapping, self._state.file
+        if mapping is None or file is None or mapping.kind is Kind.EMBED:
+            return (Layout.TEXTS,)
+        if mapping.layout in (Layout.SHARED, Layout.CANDIDATES):
+            return (Layout.SHARED, Layout.CANDIDATES) if self._state.second else (mapping.layout,)
+        contexts = sum(role is Role.CONTEXT for role in mapping.roles)
+        can_be_wide = contexts > 1 or mapping.layout is Layout.WIDE
+        judged = (Layout.JUDGED,) if mapping.layout is Layout.JUDGED else ()
+        return (Layout.LONG, *((Layout.WIDE,) if can_be_wide else ()), Layout.NESTED, *judged)
+
+    def _choice(self, layout: Layout) -> Callable[[], None]:
+        return lambda: self.layout_chosen.emit(layout)

@@ -1,0 +1,164 @@
+"""What can be done with a draft as a whole: send, try, copy, rename, throw away; and keep what is left out of it."""
+
+import asyncio
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.job_folder.problems_file import save_problems
+from cfbatch_gui.core.jobs.preflight import Preflight
+from cfbatch_gui.core.jobs.spending import over_budget
+from cfbatch_gui.core.program import ConnectionFacts, Program
+from cfbatch_gui.core.workers_ai.connections import PRACTICE, ConnectionKind
+from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui.inputs.check_section import FIRST
+from cfbatch_gui.ui.inputs.draft_work import DraftWork
+from cfbatch_gui.ui.inputs.intake import last_folder
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.second_word import may_cost
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.words import plural
+
+_WITH_LIST = (ConnectionKind.CLOUDFLARE, ConnectionKind.GATEWAY)  # a Worker has none, and practice the program's own
+_LIST_AGE = 86_400.0  # seconds after which the list of models is asked for again
+
+
+class DraftActions(QWidget):
+    """Never shown; a widget because its dialogs stand above the page that owns it. Errors go the way of `tasks`."""
+
+    sent = Signal(str)
+    changed = Signal(str)
+    duplicate_made = Signal(str)
+    deleted = Signal(str)
+    sending = Signal(str)  # begins or ends for this job
+    models_listed = Signal()
+
+    def __init__(self, program: Program, work: DraftWork, notices: Notices, tasks: Tasks, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.hide()
+        self._program, self._work, self._notices, self._tasks = program, work, notices, tasks
+        self._page = parent
+        self._sending: set[str] = set()
+
+    def is_sending(self, job_id: str) -> bool:
+        """Whether a draft is being sent just now."""
+        return job_id in self._sending
+
+    def send(self, job_id: str) -> None:
+        """Send it as it is."""
+        if job_id not in self._sending:
+            self._tasks.start(f"send {job_id}", self._send(job_id))
+
+    def try_first(self, job_id: str) -> None:
+        """Send a copy with the first queries or texts alone."""
+        self._tasks.start(f"try {job_id}", self._try_first(job_id))
+
+    def duplicate(self, job_id: str) -> None:
+        """Another draft with the same data."""
+        self._tasks.start("duplicate", self._duplicate(job_id))
+
+    def rename(self, job_id: str, name: str) -> None:
+        """Another name."""
+        self._tasks.start(f"rename {job_id}", self._rename(job_id, name))
+
+    def delete(self, job_id: str) -> None:
+        """Throw it away; a notice gives it back."""
+        self._tasks.start(f"delete {job_id}", self._delete(job_id))
+
+    def save_problems(self, job_id: str, kind: str) -> None:
+        """Ask where, and write the rows with this problem."""
+        self._tasks.start("save", self._save_problems(job_id, kind))
+
+    def ask_for_models(self, used: ConnectionFacts, *, now: float) -> None:
+        """Ask for the service's own list when ours is old; without an answer the old one stays, with its date."""
+        known = self._program.models(used.id)
+        if used.kind in _WITH_LIST and not (known.is_live and now - known.listed_at < _LIST_AGE):
+            self._tasks.start("models", self._refresh_models(used.id))
+
+    async def _refresh_models(self, connection_id: str) -> None:
+        with suppress(UserError):
+            await self._program.refresh_models(connection_id)
+        self.models_listed.emit()
+
+    async def _send(self, job_id: str) -> None:
+        found = self._work.state(job_id).preflight
+        if found is not None and not await self._may_cost(job_id, found):
+            return
+        self._sending.add(job_id)
+        self.sending.emit(job_id)
+        try:
+            await self._program.runner.send(job_id)
+        finally:
+            self._sending.discard(job_id)
+            self.sending.emit(job_id)
+        self._work.forget(job_id)
+        self.sent.emit(job_id)
+
+    async def _may_cost(self, job_id: str, found: Preflight) -> bool:
+        """Above the budget a second word is asked for."""
+        if self._work.job(job_id).connection == PRACTICE.id:
+            return True
+        spent = await asyncio.to_thread(self._program.spent_today)
+        sentence = over_budget(found.price_high, self._program.settings.budget, spent)
+        return not sentence or await may_cost(self._page, sentence)
+
+    async def _try_first(self, job_id: str) -> None:
+        name = self.tr("{name}, first {n}").format(name=self._work.job(job_id).name, n=FIRST)
+        copy = await asyncio.to_thread(partial(self._program.drafts.duplicate, job_id, name, first=FIRST))
+        try:
+            found = await asyncio.to_thread(self._program.examine, copy.id)
+            if not await self._may_cost(copy.id, found):
+                await self._program.runner.on_disk(self._program.drafts.delete, copy.id)
+                return
+            await self._program.runner.send(copy.id)
+        except BaseException:
+            await self._program.runner.on_disk(self._program.drafts.delete, copy.id)
+            raise
+        self.duplicate_made.emit(copy.id)
+        self.sent.emit(copy.id)
+
+    async def _duplicate(self, job_id: str) -> None:
+        name = self.tr("{name} (copy)").format(name=self._work.job(job_id).name)
+        copy = await asyncio.to_thread(self._program.drafts.duplicate, job_id, name)
+        self.duplicate_made.emit(copy.id)
+
+    async def _rename(self, job_id: str, name: str) -> None:
+        await self._program.runner.on_disk(self._program.drafts.rename, job_id, name)
+        self.changed.emit(job_id)
+
+    async def _delete(self, job_id: str) -> None:
+        name = self._work.job(job_id).name
+        await self._program.runner.on_disk(self._program.drafts.delete, job_id)
+        self._work.forget(job_id)
+        self.deleted.emit(job_id)
+        self.changed.emit(job_id)
+
+        def undo() -> None:
+            self._tasks.start(f"restore {job_id}", self._restore(job_id))
+
+        text = self.tr("Deleted “{name}”.").format(name=name)
+        self._notices.show_notice(text, button=self.tr("Undo"), on_button=undo)
+
+    async def _restore(self, job_id: str) -> None:
+        await self._program.runner.on_disk(partial(self._program.drafts.delete, job_id, deleted=False))
+        self.changed.emit(job_id)
+
+    async def _save_problems(self, job_id: str, kind: str) -> None:
+        stem = Path(self._work.job(job_id).source_name).stem or self.tr("rows")
+        path = await dialogs.save_file(
+            self._page,
+            self.tr("Save the rows that are left out"),
+            name=self.tr("{name} rejected.csv").format(name=stem),
+            filters=(self.tr("CSV ({patterns})").format(patterns="*.csv"),),
+            folder=last_folder(self._program),
+            suffix="csv",
+        )
+        if path is None:
+            return
+        count = await asyncio.to_thread(partial(save_problems, self._program.folder(job_id), path, kind=kind))
+        rows = plural(count, self.tr("{n} row"), self.tr("{n} rows"))
+        self._notices.show_notice(self.tr("Wrote {rows} to {file}.").format(rows=rows, file=path.name), "done")

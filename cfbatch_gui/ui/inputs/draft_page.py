@@ -1,0 +1,355 @@
+"""The page of a draft: what to do, with which data, what it comes to, and the button that sends it."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QWidget
+
+from cfbatch_gui.core.errors import Action, UserError
+from cfbatch_gui.core.inputs.model import Layout, Mapping, ReadOptions, Role
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.program import ConnectionFacts, Program
+from cfbatch_gui.core.settings import Budget
+from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
+from cfbatch_gui.ui.inputs.check_section import CheckSection, Surroundings
+from cfbatch_gui.ui.inputs.data_section import DataSection
+from cfbatch_gui.ui.inputs.draft_actions import DraftActions
+from cfbatch_gui.ui.inputs.draft_work import DraftWork
+from cfbatch_gui.ui.inputs.drop_place import DropVeil
+from cfbatch_gui.ui.inputs.intake import DropTarget, Intake
+from cfbatch_gui.ui.inputs.problem_bars import CUT
+from cfbatch_gui.ui.inputs.problems_view import read_problems
+from cfbatch_gui.ui.inputs.readiness import Cure
+from cfbatch_gui.ui.inputs.recipe_actions import RecipeActions
+from cfbatch_gui.ui.inputs.split_editor import whole_reading
+from cfbatch_gui.ui.inputs.what_section import WhatSection
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
+from cfbatch_gui.ui.widgets import PageHeader, column, scrolled
+
+
+class DraftPage(QWidget):
+    """Shows one draft at a time; others that were shown go on being read.
+
+    `sent` brings the id of a job that was just sent, `changed` of one whose facts in the ledger are new,
+    `duplicate_made` of a new draft, `deleted` of a draft that was thrown away.
+    """
+
+    sent = Signal(str)
+    changed = Signal(str)
+    connection_wanted = Signal()
+    duplicate_made = Signal(str)
+    deleted = Signal(str)
+
+    def __init__(
+        self,
+        program: Program,
+        notices: Notices,
+        *,
+        on_error: Callable[[UserError], None] | None = None,
+        clock: Callable[[], float] = time.time,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._program, self._notices, self._clock = program, notices, clock
+        self._job_id = ""
+        self._connections: tuple[ConnectionFacts, ...] = ()
+        self.tasks = Tasks(self, on_error or self._show_error)
+        self.work = DraftWork(program, on_error or self._show_error, self)
+        self.work.changed.connect(self._state_changed)
+        self.work.job_changed.connect(self._job_changed)
+        self.work.progressed.connect(self._progressed)
+        acts = self.acts = DraftActions(program, self.work, notices, self.tasks, self)
+        acts.sent.connect(self.sent)
+        acts.changed.connect(self._job_changed)
+        acts.duplicate_made.connect(self.duplicate_made)
+        acts.deleted.connect(self.deleted)
+        acts.sending.connect(self._state_changed)
+        acts.models_listed.connect(self._show)
+        self.recipes = RecipeActions(program, self.work, notices, self.tasks, self)
+        self.intake = Intake(program, self.work, notices, tasks=self.tasks, draft=self.job_id, parent=self)
+        self.header = PageHeader(renamable=True)
+        self.header.set_state(self.tr("Draft"), "pencil")
+        self.header.set_facts(self.tr("nothing is sent before you say so"))
+        self.header.renamed.connect(lambda name: acts.rename(self._job_id, name))
+        self.header.more.add(self.tr("Rename"), self.header.rename, "pencil")
+        self.header.more.add(self.tr("Duplicate"), self.duplicate, "copy")
+        self.header.more.add(self.tr("Delete"), self.delete, "trash-2")
+        self.header.more.show()
+        self.what = WhatSection()
+        self.data = DataSection(program.recipes.recipes)
+        self.check = CheckSection(clock)
+        self._connect_sections()
+        content = QWidget()
+        self._parts = column(self.what, self.data, self.check, gap=14, margins=(WIDE, SMALL, WIDE, LARGE))
+        self._parts.addStretch(0)
+        content.setLayout(self._parts)
+        self.data.folded_changed.connect(self._give_room)
+        self.area = scrolled(content, sideways=True)
+        self.setLayout(column(self.header, self.area, gap=SMALL))
+        self._veil = DropVeil(self)
+        DropTarget(self, self.intake, self._show_target)
+        self._add_shortcuts()
+
+    # What the window calls
+
+    def show_job(self, job: Job) -> None:
+        """Show a draft, with the data it had before."""
+        is_other = job.id != self._job_id
+        self._job_id = job.id
+        if is_other:
+            for section in (self.what, self.data):
+                section.set_folded(False)
+            self.check.options_button.setChecked(False)
+            self.check.problems.hide()
+            self.area.verticalScrollBar().setValue(0)
+        self.work.begin(job.id)
+        self._show()
+        self.refresh_connections()
+
+    def job_id(self) -> str:
+        """The draft that is shown, "" before the first."""
+        return self._job_id
+
+    def refresh_connections(self) -> None:
+        """Look again at which connections are ready; also when the page is shown."""
+        self.tasks.start("connections", self._look_at_connections())
+
+    def open_path(self, path: Path) -> None:
+        """Open a file or a folder in the draft that is shown."""
+        self.open_paths([path])
+
+    def open_paths(self, paths: Sequence[Path]) -> None:
+        """Open a file, or one with queries and one with contexts for each of them."""
+        self.intake.open_paths(paths)
+
+    def paste_text(self, text: str) -> None:
+        """Take cells or lines from the clipboard."""
+        self.intake.take_text(text)
+
+    def use_example(self) -> None:
+        """Open the example for the kind of job that is chosen."""
+        self.intake.use_example()
+
+    def send(self) -> None:
+        """As by the main button."""
+        if self.check.send_button.isEnabled():
+            self.acts.send(self._job_id)
+
+    def try_first(self) -> None:
+        """Send a copy with the first queries or texts alone."""
+        if self.check.try_button.isEnabled():
+            self.acts.try_first(self._job_id)
+
+    def duplicate(self) -> None:
+        """Another draft with the same data."""
+        self.acts.duplicate(self._job_id)
+
+    def delete(self) -> None:
+        """Throw the draft away; a notice gives it back."""
+        self.acts.delete(self._job_id)
+
+    async def close_work(self) -> None:
+        """Stop everything that is under way."""
+        await self.tasks.close()
+        await self.work.tasks.close()
+
+    # Between the sections and the work
+
+    def _connect_sections(self) -> None:
+        self.what.chosen.connect(lambda kind: self.work.choose_kind(self._job_id, kind))
+        data, check = self.data, self.check
+        data.open_wanted.connect(self.intake.choose_file)
+        data.folder_wanted.connect(self.intake.choose_folder)
+        data.paste_wanted.connect(self.intake.paste)
+        data.example_wanted.connect(self.intake.use_example)
+        data.second_wanted.connect(lambda: self.intake.choose_file(is_second=True))
+        data.second_removed.connect(lambda: self.work.remove_second(self._job_id))
+        data.options_changed.connect(self._reread)
+        data.role_chosen.connect(self._choose_role)
+        data.layout_chosen.connect(self._choose_layout)
+        data.mapping_chosen.connect(self._choose_mapping)
+        data.more_wanted.connect(lambda second: self.work.show_more(self._job_id, second=second))
+        data.undo_wanted.connect(lambda: self.work.look_afresh(self._job_id))
+        data.recipes.picked.connect(lambda name: self.recipes.use(self._job_id, name))
+        data.recipes.save_wanted.connect(lambda: self.recipes.save(self._job_id))
+        data.recipes.rename_wanted.connect(self.recipes.rename)
+        data.recipes.delete_wanted.connect(self.recipes.delete)
+        data.encoding.looked_at.connect(lambda codec: self.tasks.start("peek", self._peek(codec)))
+        data.encoding.answered.connect(lambda codec: self.work.answer_encoding(self._job_id, codec))
+        data.encoding.refused.connect(lambda: self.work.drop_question(self._job_id))
+        check.options_button.toggled.connect(lambda on: self._reveal(check.options, check.send_button) if on else None)
+        check.options_button.toggled.connect(lambda shown: self._ask_for_models() if shown else None)
+        check.send_wanted.connect(self.send)
+        check.try_wanted.connect(self.try_first)
+        check.rows_wanted.connect(lambda kind: self.tasks.start("rows", self._show_rows(kind)))
+        check.save_wanted.connect(lambda kind: self.acts.save_problems(self._job_id, kind))
+        check.truncate_wanted.connect(self._truncate)
+        check.split_wanted.connect(self._split)
+        check.cure_wanted.connect(self._cure)
+        check.options.model_chosen.connect(self._choose_model)
+        check.options.connection_chosen.connect(self._choose_connection)
+        check.options.budget.budget_chosen.connect(self._choose_budget)
+        check.options.options_chosen.connect(lambda options: self.work.change_job(self._job_id, options=options))
+
+    def _add_shortcuts(self) -> None:
+        for keys, act in (
+            (QKeySequence(QKeySequence.StandardKey.Paste), self.intake.paste),
+            (QKeySequence("Ctrl+Return"), self.send),
+            (QKeySequence("Ctrl+Enter"), self.send),
+        ):
+            QShortcut(keys, self).activated.connect(act)
+
+    def _reread(self, options: ReadOptions, second: bool) -> None:
+        self.work.reread(self._job_id, options, second=second)
+
+    def _choose_role(self, column_no: int, role: Role, second: bool) -> None:
+        self.work.choose_role(self._job_id, column_no, role, second=second)
+
+    def _choose_layout(self, layout: Layout) -> None:
+        self.work.choose_layout(self._job_id, layout)
+
+    def _choose_mapping(self, mapping: Mapping) -> None:
+        self.work.choose_mapping(self._job_id, mapping)
+
+    def _choose_model(self, name: str) -> None:
+        options = self.work.job(self._job_id).options
+        self.work.change_job(self._job_id, model=name, options=replace(options, pooling=""))
+
+    def _choose_connection(self, connection_id: str) -> None:
+        self.work.change_job(self._job_id, connection=connection_id)
+        self._ask_for_models(connection_id)
+
+    def _ask_for_models(self, connection_id: str = "") -> None:
+        connection_id = connection_id or self.work.job(self._job_id).connection
+        used = next((each for each in self._connections if each.id == connection_id), None)
+        if used is not None and used.is_ready:
+            self.acts.ask_for_models(used, now=self._clock())
+
+    def _truncate(self, truncate: bool) -> None:
+        options = self.work.job(self._job_id).options
+        self.work.change_job(self._job_id, options=replace(options, truncate_inputs=truncate))
+
+    def _split(self) -> None:
+        state, job = self.work.state(self._job_id), self.work.job(self._job_id)
+        if state.mapping is not None:
+            facts = self._program.models(job.connection).find(job.model)
+            self.work.choose_mapping(self._job_id, replace(state.mapping, split=whole_reading(facts)))
+
+    def _choose_budget(self, budget: Budget) -> None:
+        self.tasks.start("budget", self._save_budget(budget))
+
+    async def _save_budget(self, budget: Budget) -> None:
+        await self._program.keep_settings(budget=budget)
+        self._show()
+
+    def _cure(self, cure: Cure) -> None:
+        if cure is Cure.CONNECT:
+            self.connection_wanted.emit()
+        elif cure is Cure.USE_RANKING_MODEL:
+            self._choose_model(DEFAULT_MODEL)
+        elif cure in (Cure.RUN_AT_ONCE, Cure.USE_QUEUE):
+            options = self.work.job(self._job_id).options
+            self.work.change_job(self._job_id, options=replace(options, at_once=cure is Cure.RUN_AT_ONCE))
+        else:
+            self.work.read_again(self._job_id)
+
+    def _show(self) -> None:
+        if not self._job_id:
+            return
+        state, job = self.work.state(self._job_id), self.work.job(self._job_id)
+        self.header.set_title(job.name)
+        self.what.show_state(state)
+        self.data.show_state(state, job)
+        program = self._program
+        around = Surroundings(
+            self._connections, program.models(job.connection), program.settings.budget, program.ledger.jobs
+        )
+        self.check.show_state(state, job, around)
+        self.check.set_sending(self.acts.is_sending(self._job_id))
+        self._give_room()
+
+    def _give_room(self) -> None:
+        """A preview takes what is left of the window; without one the parts stand at the top."""
+        is_large = not self.data.is_folded() and not self.work.state(self._job_id).missing
+        self._parts.setStretch(1, 1 if is_large else 0)
+        self._parts.setStretch(3, 0 if is_large else 1)
+
+    def _state_changed(self, job_id: str) -> None:
+        if job_id == self._job_id:
+            self._show()
+
+    def _job_changed(self, job_id: str) -> None:
+        self._state_changed(job_id)
+        self.changed.emit(job_id)
+
+    def _progressed(self, job_id: str, share: float) -> None:
+        if job_id == self._job_id:
+            self.data.show_progress(share)
+
+    def _show_error(self, error: UserError) -> None:
+        actions: dict[Action, Callable[[], None]] = {
+            Action.CHOOSE_FILE: self.intake.choose_file,
+            Action.RETRY: lambda: self.work.read_again(self._job_id),
+            Action.OPEN_CONNECTION: self.connection_wanted.emit,
+        }
+        self._notices.show_error(error, actions.get(error.action))
+
+    def _reveal(self, *widgets: QWidget) -> None:
+        """Scroll to something that has just been opened, once it has its place."""
+
+        def scroll() -> None:
+            for widget in widgets:
+                self.area.ensureWidgetVisible(widget, 0, WIDE)
+
+        QTimer.singleShot(0, self, scroll)
+
+    # What takes a while
+
+    async def _look_at_connections(self) -> None:
+        self._connections = await self._program.connections()
+        self._show()
+
+    async def _peek(self, codec: str) -> None:
+        question = self.work.state(self._job_id).question
+        if question is None:
+            return
+        try:
+            file = await self.work.peek(question.path, replace(question.options, encoding=codec))
+        except UserError as error:
+            self.data.encoding.show_failure(error.message)
+        else:
+            self.data.encoding.show_preview(file)
+
+    async def _show_rows(self, kind: str) -> None:
+        job_id = self._job_id
+        job = self.work.job(job_id)
+        facts = self._program.models(job.connection).find(job.model)
+        found = await asyncio.to_thread(read_problems, self._program.folder(job_id), kind, facts)
+        preflight = self.work.state(job_id).preflight
+        if preflight is None or job_id != self._job_id:
+            return
+        if kind == CUT:
+            sentence = self.tr("Longer than {model} reads, or perhaps so.").format(model=facts.title)
+            self.check.show_problems(found, sentence, len(found.rows))
+        elif count := next((each for each in preflight.problems if each.kind == kind), None):
+            self.check.show_problems(found, count.sentence, count.count)
+        self._reveal(self.check.problems, self.check.send_button)
+
+    def _show_target(self, shown: bool) -> None:
+        self.data.drop.set_target(shown)
+        if shown and not self.data.drop.isVisible():
+            self._veil.cover(self.area.geometry())
+        else:
+            self._veil.hide()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._job_id:
+            self.refresh_connections()

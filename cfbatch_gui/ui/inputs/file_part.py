@@ -1,0 +1,204 @@
+"""One file of a draft: its name, how it is read, and its first rows with the columns' roles."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
+
+from cfbatch_gui.core.inputs.encodings import CHOICES
+from cfbatch_gui.core.inputs.model import FileFormat, Mapping, Role
+from cfbatch_gui.core.inputs.templates import read_template
+from cfbatch_gui.ui.inputs.draft_state import MOST_PREVIEWED, PREVIEW_ROWS, OpenFile
+from cfbatch_gui.ui.inputs.preview_table import PreviewTable
+from cfbatch_gui.ui.inputs.wording import encoding_words, format_words, header_words, roles_for, separator_words
+from cfbatch_gui.ui.theme import MEDIUM, SMALL
+from cfbatch_gui.ui.widgets import (
+    Card,
+    ElidedLabel,
+    IconLabel,
+    IconLine,
+    Label,
+    LinkButton,
+    add_action,
+    boxed,
+    column,
+    row,
+)
+from cfbatch_gui.ui.words import number, one_line, plural
+
+
+class FilePart(QWidget):
+    """Shows one `OpenFile`. `options_changed` brings other ReadOptions, `role_chosen` a column and its new role.
+
+    `join_wanted` asks for a column and others to be the text together.
+    """
+
+    options_changed = Signal(object)
+    role_chosen = Signal(int, object)
+    join_wanted = Signal(int)
+    more_wanted = Signal()  # rows
+    removed = Signal()
+
+    def __init__(self, *, is_second: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._is_second = is_second
+        self._file: OpenFile | None = None
+        self.name = ElidedLabel("", "strong")
+        self.name.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        self.facts = Label("", "quiet")
+        self.encoding = LinkButton(tip=self.tr("Read it in another encoding"))
+        self.separator = LinkButton(tip=self.tr("Choose how cells are separated"))
+        self.header = LinkButton(tip=self.tr("Choose whether the first row names the columns"))
+        self.sheet = LinkButton(tip=self.tr("Choose another sheet"))
+        self.remove = LinkButton(self.tr("Remove"))
+        self.remove.clicked.connect(self.removed)
+        self.more = LinkButton(self.tr("Show more rows"))
+        self.more.clicked.connect(self.more_wanted)
+        self._menus: dict[LinkButton, Callable[[], QMenu]] = {
+            self.encoding: self._encoding_menu,
+            self.separator: self._separator_menu,
+            self.header: self._header_menu,
+            self.sheet: self._sheet_menu,
+        }
+        self._links: list[tuple[QWidget, LinkButton]] = []
+        parts: list[QWidget | int | None] = [IconLabel("file-text", "text", 16), self.name, 2, self.facts]
+        for link in (self.encoding, self.separator, self.header, self.sheet, self.remove):
+            linked = boxed(row(Label("·", "quiet"), link, gap=SMALL))
+            self._links.append((linked, link))
+            parts.append(linked)
+            if link in self._menus:
+                link.clicked.connect(lambda _checked=False, link=link: self.open_menu(link))
+        self.table = PreviewTable()
+        self.table.role_chosen.connect(self.role_chosen)
+        self.table.join_wanted.connect(self.join_wanted)
+        self.frame = Card(inset=True)
+        self.frame.body.setContentsMargins(MEDIUM, 6, MEDIUM, 6)
+        self.frame.body.addWidget(self.table, 1)
+        self.notice = IconLine("", "info")
+        self.notice.hide()
+        self.below = column()  # between the line and the preview
+        layout = column(row(*parts, None, self.more, gap=SMALL), self.notice, self.below, self.frame, gap=SMALL)
+        layout.setStretch(3, 1)
+        layout.addStretch(0)  # for a file that has gone, and has no preview
+        self.setLayout(layout)
+
+    def show_file(self, file: OpenFile, mapping: Mapping, *, rows: int) -> None:
+        """Show the file; `rows` is how many it has, -1 while that is not known."""
+        self._file = file
+        source = file.source
+        self.name.setText(source.path.name)
+        self.name.updateGeometry()
+        columns = plural(len(source.columns), self.tr("{n} column"), self.tr("{n} columns"))
+        counted = plural(rows, self.tr("{n} row"), self.tr("{n} rows"))
+        known = ("" if rows < 0 else counted, columns, format_words(source))
+        self.facts.setText(" · ".join(filter(None, known)))
+        self.notice.set_line(" ".join(source.notices))
+        self.notice.setVisible(bool(source.notices))
+        self._show_more(len(file.sample), rows)
+        self.encoding.setText(encoding_words(source.encoding))
+        self.separator.setText(separator_words(source))
+        self.header.setText(header_words(has_header=source.has_header))
+        self.sheet.setText(self.tr("sheet “{name}”").format(name=one_line(source.sheet, 40).replace("&", "&&")))
+        is_table = source.format is FileFormat.DELIMITED or bool(source.sheets)
+        shown = {
+            self.encoding: bool(source.encoding),
+            self.separator: bool(separator_words(source)),
+            self.header: is_table or source.format is FileFormat.LINES,
+            self.sheet: len(source.sheets) > 1,
+            self.remove: self._is_second,
+        }
+        for linked, link in self._links:
+            linked.setVisible(shown[link])
+        roles: tuple[Role, ...] = mapping.second_roles if self._is_second else mapping.roles
+        self.table.show_file(file, roles, roles_for(mapping, second=self._is_second), self._joined(file, mapping))
+        self.table.show()
+
+    def _show_more(self, shown: int, rows: int) -> None:
+        self.more.setVisible(rows > shown or (rows < 0 and shown % PREVIEW_ROWS == 0 and shown > 0))
+        first = self.tr("The first {n} rows are shown.").format(n=number(shown))
+        self.more.set_possible("" if shown < MOST_PREVIEWED else first)
+        if shown < MOST_PREVIEWED:
+            self.more.setToolTip(first)
+
+    def _joined(self, file: OpenFile, mapping: Mapping) -> frozenset[int]:
+        has_texts = bool(mapping.second_roles) is self._is_second
+        found = read_template(mapping.template, file.source.columns) if mapping.template and has_texts else ""
+        return frozenset() if isinstance(found, str) else found.columns
+
+    def show_name_only(self, name: str, facts: str) -> None:
+        """A file that has gone: what is known of it, without rows."""
+        self._file = None
+        self.name.setText(name)
+        self.name.updateGeometry()
+        self.facts.setText(facts)
+        self.notice.hide()
+        self.more.hide()
+        for linked, _ in self._links:
+            linked.hide()
+
+    def show_above_table(self, bar: QWidget) -> None:
+        """Put a thin bar at the upper edge of the preview."""
+        self.frame.body.setContentsMargins(MEDIUM, 2, MEDIUM, 6)
+        self.frame.body.setSpacing(0)
+        self.frame.body.insertWidget(0, bar)
+
+    def open_menu(self, link: LinkButton) -> QMenu:
+        """The choices behind one of the links."""
+        menu = self._menus[link]()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(link.mapToGlobal(QPoint(0, link.height() + 2)))
+        return menu
+
+    def _read(self, **changes: object) -> Callable[[], None]:
+        def change() -> None:
+            if self._file is not None:
+                self.options_changed.emit(replace(self._file.options, **changes))  # type: ignore[arg-type]  # the names of its fields
+
+        return change
+
+    def _encoding_menu(self) -> QMenu:
+        menu = QMenu(self)
+        now = encoding_words(self._file.source.encoding) if self._file else ""
+        for codec, title in CHOICES:
+            add_action(menu, title, self._read(encoding=codec), checked=encoding_words(codec) == now)
+        return menu
+
+    def _separator_menu(self) -> QMenu:
+        menu = QMenu(self)
+        source = self._file.source if self._file else None
+        now = source.separator if source else ""
+        for sign, title in (
+            (",", self.tr("Comma  ,")),
+            (";", self.tr("Semicolon  ;")),
+            ("\t", self.tr("Tab")),
+            ("|", self.tr("Bar  |")),
+        ):
+            add_action(menu, title, self._read(separator=sign, has_header=None, unit=None), checked=sign == now)
+        if source is not None and source.path.suffix.lower() not in (".csv", ".tsv"):
+            menu.addSeparator()
+            for unit, title in (
+                (FileFormat.LINES, self.tr("One text a line")),
+                (FileFormat.PARAGRAPHS, self.tr("One text a paragraph")),
+                (FileFormat.WHOLE, self.tr("The whole file is one text")),
+            ):
+                read = self._read(separator=None, has_header=None, unit=unit)
+                add_action(menu, title, read, checked=source.format is unit)
+        return menu
+
+    def _header_menu(self) -> QMenu:
+        menu = QMenu(self)
+        now = bool(self._file and self._file.source.has_header)
+        for value in (True, False):
+            title = self.tr("The first row is a header") if value else self.tr("There is no header row")
+            add_action(menu, title, self._read(has_header=value), checked=value is now)
+        return menu
+
+    def _sheet_menu(self) -> QMenu:
+        menu = QMenu(self)
+        if self._file is not None:
+            for sheet in self._file.source.sheets:
+                title = one_line(sheet, 80).replace("&", "&&")
+                change = self._read(sheet=sheet, has_header=None)
+                add_action(menu, title, change, checked=sheet == self._file.source.sheet)
+        return menu

@@ -1,0 +1,154 @@
+"""How data comes into a draft: opened, dropped, pasted, or the example."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtWidgets import QWidget
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.resources import resource
+from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui.file_filters import FILTERS
+from cfbatch_gui.ui.inputs.draft_work import DraftWork
+from cfbatch_gui.ui.inputs.pasting import save_pasted
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.tasks import Tasks
+
+EXAMPLES = {Kind.RANK: "examples/help-centre-ranking.csv", Kind.EMBED: "examples/product-texts.csv"}
+
+
+class Intake(QWidget):
+    """Never shown; a widget because its dialogs stand above the page that owns it. `draft` is the one that is shown."""
+
+    def __init__(
+        self,
+        program: Program,
+        work: DraftWork,
+        notices: Notices,
+        *,
+        tasks: Tasks,
+        draft: Callable[[], str],
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self.hide()
+        self._program, self._work, self._notices, self._tasks, self._draft = program, work, notices, tasks, draft
+        self._page = parent
+
+    def open_paths(self, paths: Sequence[Path]) -> None:
+        """Open a file or a folder, or one file with queries and one with contexts for each of them."""
+        if not self._draft() or not paths:
+            return
+        if len(paths) > 2:
+            self._notices.show_notice(
+                self.tr("A job takes one file, or two: queries, and contexts for all of them."), "attention"
+            )
+            return
+        self._work.open(self._draft(), paths[0], paths[1] if len(paths) > 1 else None)
+
+    def take_text(self, text: str) -> None:
+        """Take cells or lines, as from the clipboard."""
+        if self._draft():
+            self._tasks.start("paste", self._paste(text))
+
+    def paste(self) -> None:
+        """Take what is on the clipboard: files, cells or lines."""
+        clipboard = QGuiApplication.clipboard()
+        mime: QMimeData | None = clipboard.mimeData()  # None for an empty one on some platforms
+        if mime is not None and (paths := local_files(mime)):
+            self.open_paths(paths)
+        else:
+            self.take_text(clipboard.text())
+
+    def use_example(self) -> None:
+        """Open the example for the kind of job that is chosen."""
+        kind = self._work.state(self._draft()).kind or Kind.RANK
+        self.open_paths([resource(EXAMPLES[kind])])
+
+    def choose_file(self, *, is_second: bool = False) -> None:
+        """Ask for a file; the second one has the contexts for all queries."""
+        self._tasks.start("choose", self._choose_file(is_second=is_second))
+
+    def choose_folder(self) -> None:
+        """Ask for a folder: of texts, or one that a data set came in."""
+        self._tasks.start("choose", self._choose_folder())
+
+    async def _choose_file(self, *, is_second: bool) -> None:
+        job_id = self._draft()
+        title = self.tr("Open the file with the contexts") if is_second else self.tr("Open a file")
+        path = await dialogs.open_file(self._page, title, filters=FILTERS, folder=last_folder(self._program))
+        if path is None or job_id != self._draft():
+            return
+        await self._remember(path.parent)
+        if is_second:
+            self._work.open_second(job_id, path)
+        else:
+            self.open_paths([path])
+
+    async def _choose_folder(self) -> None:
+        job_id = self._draft()
+        title = self.tr("Open a folder of texts, or of a data set")
+        path = await dialogs.choose_folder(self._page, title, folder=last_folder(self._program))
+        if path is not None and job_id == self._draft():
+            await self._remember(path.parent)
+            self.open_paths([path])
+
+    async def _remember(self, folder: Path) -> None:
+        await self._program.runner.on_disk(partial(self._program.change_settings, last_folder=str(folder)))
+
+    async def _paste(self, text: str) -> None:
+        job_id = self._draft()
+        path = await asyncio.to_thread(save_pasted, text, self._program.folder(job_id).path)
+        self._work.open(job_id, path)
+
+
+class DropTarget(QObject):
+    """Lets a page take files, folders and texts that are dropped on it. `show_target` says when something is held."""
+
+    def __init__(self, page: QWidget, intake: Intake, show_target: Callable[[bool], None]) -> None:
+        super().__init__(page)
+        self._intake, self._show_target = intake, show_target
+        page.setAcceptDrops(True)
+        page.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        match event.type():
+            case QEvent.Type.DragEnter if isinstance(event, QDragEnterEvent):
+                if local_files(event.mimeData()) or event.mimeData().hasText():
+                    event.setDropAction(Qt.DropAction.CopyAction)
+                    event.accept()
+                    self._show_target(True)
+                return True
+            case QEvent.Type.DragLeave:
+                self._show_target(False)
+                return True
+            case QEvent.Type.Drop if isinstance(event, QDropEvent):
+                self._drop(event)
+                return True
+            case _:
+                return False
+
+    def _drop(self, event: QDropEvent) -> None:
+        self._show_target(False)
+        event.setDropAction(Qt.DropAction.CopyAction)  # who is told of a move may delete what was dragged
+        event.accept()
+        if paths := local_files(event.mimeData()):
+            self._intake.open_paths(paths)
+        else:
+            self._intake.take_text(event.mimeData().text())
+
+
+def local_files(mime: QMimeData) -> list[Path]:
+    """The files and folders among what is dropped or pasted."""
+    return [Path(url.toLocalFile()) for url in mime.urls() if url.isLocalFile()]
+
+
+def last_folder(program: Program) -> Path | None:
+    """Where the user was last time, if that is still there."""
+    folder = Path(program.settings.last_folder) if program.settings.last_folder else None
+    return folder if folder is not None and folder.is_dir() else None

@@ -1,0 +1,148 @@
+"""What can be changed before sending: model, connection, the way, texts that are too long, pooling."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import Job, JobOptions
+from cfbatch_gui.core.program import ConnectionFacts
+from cfbatch_gui.core.workers_ai.listing import Catalogue
+from cfbatch_gui.ui.inputs.budget_fields import BudgetFields
+from cfbatch_gui.ui.theme import MEDIUM, SMALL
+from cfbatch_gui.ui.widgets import Card, Choice, IconLine, Label
+
+
+class OptionsPanel(Card):
+    """Shows a job's settings; `model_chosen`, `connection_chosen` and `options_chosen` bring what should be instead."""
+
+    model_chosen = Signal(str)
+    connection_chosen = Signal(str)
+    options_chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(inset=True, parent=parent)
+        self._options = JobOptions()
+        self._model = ""
+        self.model = Choice(self.tr("Model"))
+        self.typed_model = QLineEdit()
+        self.model.setEditable(True)
+        self.model.setLineEdit(self.typed_model)
+        self.model.setInsertPolicy(Choice.InsertPolicy.NoInsert)
+        self.model.setMinimumWidth(300)
+        self.model.picked.connect(self._pick_model)
+        self.typed_model.editingFinished.connect(self._type_model)
+        self.hint = IconLine("", "info")
+        self.connection = Choice(self.tr("Connection"))
+        self.connection.picked.connect(lambda name: self.connection_chosen.emit(str(name)))
+        self.way = Choice(self.tr("Sending"))
+        self.way.add(self.tr("In batches, through the queue"), False)
+        self.way.add(self.tr("At once, without the queue"), True)
+        self.way.picked.connect(lambda value: self.options_chosen.emit(replace(self._options, at_once=bool(value))))
+        self.too_long = Choice(self.tr("Texts that are too long"))
+        self.too_long.add(self.tr("Read only their beginning"), True)
+        self.too_long.add(self.tr("Leave them out"), False)
+        self.too_long.picked.connect(
+            lambda value: self.options_chosen.emit(replace(self._options, truncate_inputs=bool(value)))
+        )
+        self.pooling = Choice(self.tr("Pooling"))
+        self.pooling.picked.connect(lambda value: self.options_chosen.emit(replace(self._options, pooling=str(value))))
+        self.budget = BudgetFields()
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(MEDIUM)
+        grid.setVerticalSpacing(SMALL)
+        grid.setColumnStretch(2, 1)
+        self._labels: dict[QWidget, Label] = {}
+        for line, field in enumerate((self.model, self.connection, self.way, self.too_long, self.pooling)):
+            label = self._labels[field] = Label(field.accessibleName(), "quiet")
+            label.setBuddy(field)
+            grid.addWidget(label, line, 0)
+            grid.addWidget(field, line, 1, Qt.AlignmentFlag.AlignLeft)
+        budget = Label(self.budget.accessibleName(), "quiet")
+        budget.setBuddy(self.budget.a_job)
+        grid.addWidget(budget, 5, 0)
+        grid.addWidget(self.budget, 5, 1, 1, 2, Qt.AlignmentFlag.AlignLeft)
+        grid.addWidget(self.hint, 0, 2, Qt.AlignmentFlag.AlignVCenter)
+        self.body.setContentsMargins(16, 12, 16, 12)
+        self.body.addLayout(grid)
+
+    def show_job(
+        self,
+        job: Job,
+        kind: Kind,
+        connections: Sequence[ConnectionFacts],
+        catalogue: Catalogue,
+        *,
+        fits_at_once: bool,
+    ) -> None:
+        """Show what is set, and what can be chosen for this kind of job; at once only for one that is small enough."""
+        self._options = job.options
+        facts = catalogue.find(job.model)
+        self._show_model(job.model, kind, catalogue)
+        self.hint.set_line(self._hint_words(catalogue, job.model))
+        self.way.set_value(job.options.at_once)
+        self._show(self.way, fits_at_once or job.options.at_once)
+        self.connection.clear()
+        for each in connections:
+            self.connection.add(self._connection_words(each), each.id)
+        self.connection.set_value(job.connection)
+        self._show(self.connection, len(connections) > 1)
+        self.too_long.set_value(job.options.truncate_inputs)
+        self.pooling.clear()
+        own = facts.poolings[0] if facts.poolings else ""
+        self.pooling.add(self.tr("The model's own ({name})").format(name=own), "")
+        for name in facts.poolings[1:]:
+            self.pooling.add(name, name)
+        self.pooling.set_value(job.options.pooling)
+        self._show(self.pooling, bool(facts.poolings) and kind is Kind.EMBED)
+
+    def _hint_words(self, catalogue: Catalogue, model: str) -> str:
+        facts, day = catalogue.find(model), datetime.fromtimestamp(catalogue.listed_at, UTC).date()
+        if not facts.is_listed:
+            return self.tr("Not in our list of {date}: limits and price are cautious guesses.").format(date=day)
+        said = self.tr("Models as Cloudflare listed them on {date}.").format(date=day)
+        if facts.retired_on:
+            said += " " + self.tr("This one ends on {date}.").format(date=facts.retired_on)
+        if not facts.batch:
+            said += " " + self.tr("This one is not marked for batches.")
+        return said
+
+    def _connection_words(self, facts: ConnectionFacts) -> str:
+        if not facts.is_ready:
+            return self.tr("{name} (not ready)").format(name=facts.title)
+        return facts.title if facts.is_confirmed else self.tr("{name} (batches unconfirmed)").format(name=facts.title)
+
+    def _show_model(self, name: str, kind: Kind, catalogue: Catalogue) -> None:
+        fitting = [facts for facts in catalogue.models if facts.can_rank or kind is Kind.EMBED]
+        names = [facts.name for facts in fitting]
+        if [self.model.itemData(index) for index in range(self.model.count())] != names:
+            self.model.clear()
+            for facts in fitting:
+                self.model.add(facts.title, facts.name)
+        if name != self._model or not self.typed_model.hasFocus():
+            self._model = name
+            self.model.setCurrentIndex(names.index(name) if name in names else -1)
+            if name not in names:
+                self.model.setEditText(name)
+
+    def _show(self, field: QWidget, shown: bool) -> None:
+        field.setVisible(shown)
+        self._labels[field].setVisible(shown)
+
+    def _pick_model(self, name: object) -> None:
+        if isinstance(name, str) and name != self._model:
+            self._choose(name)
+
+    def _type_model(self) -> None:
+        typed = self.typed_model.text().strip()
+        known = {self.model.itemText(index): str(self.model.itemData(index)) for index in range(self.model.count())}
+        name = known.get(typed, typed)
+        if name and name != self._model:
+            self._choose(name)
+
+    def _choose(self, name: str) -> None:
+        self._model = name
+        self.model_chosen.emit(name)

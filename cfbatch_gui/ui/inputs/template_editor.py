@@ -1,0 +1,140 @@
+"""Several columns joined to one text: the template, and what comes of it for the first rows."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QKeyEvent, Qt
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from cfbatch_gui.core.inputs.model import Mapping, Role
+from cfbatch_gui.core.inputs.templates import read_template
+from cfbatch_gui.ui.inputs.draft_state import OpenFile
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
+from cfbatch_gui.ui.widgets import Card, ElidedLabel, Label, LinkButton, MenuButton, column, row
+from cfbatch_gui.ui.words import number, one_line
+
+_SHOWN = 2  # rows
+_PAUSE = 350  # milliseconds after a key until the file is read again
+_TITLES = ("title", "titel", "titre", "título", "titolo", "name", "headline", "heading", "subject", "betreff", "标题")
+
+
+class TemplateEditor(Card):
+    """`template_chosen` brings a template that can be used, a moment after the last key; "" for one column again."""
+
+    template_chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(inset=True, parent=parent)
+        self._file: OpenFile | None = None
+        self._used = ""
+        self.field = QLineEdit()
+        self.field.setAccessibleName(self.tr("Template for the text"))
+        self.field.setPlaceholderText(self.tr("{title}. {body}"))
+        self.field.textEdited.connect(self._edited)
+        self.field.returnPressed.connect(self._choose)
+        self.insert = MenuButton(self.tr("Insert a column"))
+        self.insert.menu().aboutToShow.connect(self._fill_menu)
+        self.end_link = LinkButton(self.tr("Use one column"))
+        self.end_link.clicked.connect(lambda: self.template_chosen.emit(""))
+        self.results = tuple(ElidedLabel("", "body") for _ in range(_SHOWN))
+        self._numbers = tuple(Label("", "quiet") for _ in range(_SHOWN))
+        self.wrong = Label("", "attention", wrap=True)
+        self.wrong.hide()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_PAUSE)
+        self._timer.timeout.connect(self._choose)
+        title = Label(self.tr("Text of each row"), "strong")
+        title.setBuddy(self.field)
+        self.body.setContentsMargins(MEDIUM, SMALL, MEDIUM, SMALL)
+        self.body.addLayout(row(title, self.field, self.insert, self.end_link, gap=SMALL))
+        lines = column(gap=TINY, margins=(0, SMALL, 0, 0))
+        for place, result in zip(self._numbers, self.results, strict=True):
+            place.setFixedWidth(64)
+            line = row(place, result, gap=SMALL)
+            line.setStretch(1, 1)
+            lines.addLayout(line)
+        self.body.addLayout(lines)
+        self.body.addWidget(self.wrong)
+
+    def show_file(self, file: OpenFile, template: str) -> None:
+        """Show a template for the columns of this file; what is being typed stays."""
+        is_other = self._file is None or self._file.source.columns != file.source.columns
+        self._file = file
+        if is_other or template != self._used:
+            self._used = template
+            if template != self.field.text():
+                self._timer.stop()
+                self.field.setText(template)
+        self._show_results()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            event.accept()  # the field has taken it
+        else:
+            super().keyPressEvent(event)
+
+    def _edited(self) -> None:
+        self._show_results()
+        self._timer.start()
+
+    def _choose(self) -> None:
+        self._timer.stop()
+        text = self.field.text()
+        if self._file is not None and text != self._used and not isinstance(self._read(), str):
+            self._used = text
+            self.template_chosen.emit(text)
+
+    def _read(self) -> object:
+        columns = self._file.source.columns if self._file else ()
+        return read_template(self.field.text(), columns)
+
+    def _show_results(self) -> None:
+        columns = self._file.source.columns if self._file else ()
+        found = read_template(self.field.text(), columns)
+        sample = [each for each in self._file.sample if not each.problem][:_SHOWN] if self._file else []
+        is_wrong = isinstance(found, str)
+        self.wrong.setText(found if isinstance(found, str) else "")
+        self.wrong.setVisible(is_wrong)
+        for place, (label, result) in enumerate(zip(self._numbers, self.results, strict=True)):
+            shown = not isinstance(found, str) and place < len(sample)
+            label.setVisible(shown)
+            result.setVisible(shown)
+            if shown and not isinstance(found, str):
+                label.setText(self.tr("Row {n}").format(n=number(sample[place].number)))
+                text = one_line(found.render(sample[place].cells))
+                result.setText(text or self.tr("nothing: every column of the template is empty here"))
+                result.set_role("body" if text else "quiet")
+
+    def _fill_menu(self) -> None:
+        menu = self.insert.menu()
+        menu.clear()
+        for name in self._file.source.columns[:60] if self._file else ():
+            self.insert.add(one_line(name, 60).replace("&", "&&"), self._inserting(name))
+
+    def _inserting(self, name: str) -> Callable[[], None]:
+        def insert() -> None:
+            self.field.insert("{" + name + "}")
+            self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._edited()
+
+        return insert
+
+
+def proposed_template(mapping: Mapping, columns: tuple[str, ...], column: int, *, second: bool) -> str:
+    """What to begin with: the column that is the text now, a title where there is one, and `column`, as they stand.
+
+    -1 is no column in particular.
+    """
+    roles = mapping.second_roles if second else mapping.roles
+    places = [place for place, role in enumerate(roles) if role in (Role.TEXT, Role.CONTEXT)][:1]
+    free = [place for place, role in enumerate(roles) if role in (Role.KEEP, Role.IGNORE)]
+    places += [place for place in free if columns[place].strip().casefold() in _TITLES][:1]
+    if 0 <= column < len(columns):
+        places.append(column)
+    names = [columns[place] for place in sorted(set(places)) if _can_stand(columns[place])]
+    return ". ".join("{" + name + "}" for name in names or [each for each in columns[:2] if _can_stand(each)])
+
+
+def _can_stand(name: str) -> bool:
+    return not set(name) & {"{", "}"}

@@ -1,0 +1,24 @@
+"""What several pages say of a job that was sent."""
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.workers_ai.connections import PRACTICE
+
+
+def is_practice(job: Job) -> bool:
+    """Whether its numbers are practice numbers, to be marked as such; they cost nothing."""
+    return job.connection == PRACTICE.id
+
+
+def short_model(job: Job) -> str:
+    """The model without its publisher: "bge-m3"."""
+    return job.model.rsplit("/", 1)[-1]
+
+
+def connection_title(program: Program, job: Job) -> str:
+    """What its connection is called; its id when there is no such connection any more."""
+    try:
+        return program.connection(job.connection).title
+    except UserError:
+        return job.connection.capitalize()

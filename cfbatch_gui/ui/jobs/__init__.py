@@ -1,0 +1,1 @@
+"""Jobs on the screen: the library, drafts, work under way."""

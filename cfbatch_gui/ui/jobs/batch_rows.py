@@ -1,0 +1,158 @@
+"""The table of batches: where each is, since when, and when it is asked for next."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QCoreApplication, QPoint
+from PySide6.QtGui import QCursor, QGuiApplication
+from PySide6.QtWidgets import QMenu, QToolTip, QWidget
+
+from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.jobs.states import StateWords, batch_words
+from cfbatch_gui.ui.tables import Column, Memory, Rows, TableView
+from cfbatch_gui.ui.widgets import add_action
+
+_KNOWN_WORDS = ("", "queued", "running")
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("batches", text)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRow:
+    """A batch as it is shown at a moment; only what changed is painted again.
+
+    `note` stands where there is no request id; beside one, the page says it above the table.
+    """
+
+    number: int
+    texts: int
+    bytes: int
+    state: StateWords
+    request_id: str
+    note: str
+    time: str
+    last_answer: str
+    next_check: str
+
+
+def batch_row(batch: Batch, *, paused: bool, now: float) -> BatchRow:
+    """One line. While the job is paused nobody asks for anything."""
+    note = batch.error
+    if not note and batch.state.is_at_service and batch.service_word not in _KNOWN_WORDS:
+        note = _tr("The service says: {word}").format(word=batch.service_word)
+    return BatchRow(
+        batch.number,
+        batch.texts,
+        batch.bytes,
+        batch_words(batch.state),
+        batch.request_id,
+        note,
+        _time(batch, now),
+        words.age(batch.checked_at, now) if batch.checked_at else "",
+        _next_check(batch, paused=paused, now=now),
+    )
+
+
+def _time(batch: Batch, now: float) -> str:
+    if batch.state is BatchState.PLANNED:
+        return ""
+    if batch.state is BatchState.DONE:
+        return _tr("took {time}").format(time=words.duration(max(1.0, batch.changed_at - batch.sent_at)))
+    return words.short_duration(now - batch.changed_at)
+
+
+def _next_check(batch: Batch, *, paused: bool, now: float) -> str:
+    if batch.state.is_final or batch.state is BatchState.OUTCOME_UNKNOWN:
+        return "–"
+    if paused or not batch.next_check_at:
+        return ""
+    left = batch.next_check_at - now
+    if left < 1:
+        return _tr("now")
+    return _tr("in {time}").format(time=words.duration(left) if left < 60 else words.short_duration(left))
+
+
+def _number(count: int) -> str:
+    return words.number(count) if count else "–"  # not known: somebody else sent it
+
+
+def _size(count: int) -> str:
+    return words.size(count) if count else "–"
+
+
+def _columns() -> tuple[Column[BatchRow], ...]:
+    return (
+        Column(_tr("Batch"), lambda row: row.number, key="batch", align="right", width=66, sortable=False),
+        Column(_tr("Texts"), lambda row: row.texts, _number, key="texts", align="right", width=76, sortable=False),
+        Column(_tr("Size"), lambda row: row.bytes, _size, key="size", width=84, sortable=False),
+        Column(
+            _tr("State"),
+            lambda row: row.state.text,
+            key="state",
+            width=170,
+            icon=lambda row: (row.state.icon, row.state.role),
+            colour=lambda row: row.state.role,
+            sortable=False,
+        ),
+        Column(
+            _tr("Request id"),
+            lambda row: row.request_id,
+            text=lambda row: row.request_id or row.note,
+            key="request",
+            stretch=True,
+            colour=lambda row: "text" if row.request_id else "attention",
+            sortable=False,
+        ),
+        Column(
+            _tr("Time"),
+            lambda row: row.time,
+            key="time",
+            width=128,
+            sortable=False,
+            tip=_tr("How long it took, or how long it has been in its state."),
+        ),
+        Column(_tr("Last answer"), lambda row: row.last_answer, key="answer", width=110, hidden=True, sortable=False),
+        Column(_tr("Next check"), lambda row: row.next_check, key="next", width=98, sortable=False),
+    )
+
+
+class BatchTable(TableView):
+    """A double click, Enter, or the context menu copies a request id."""
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float] = time.time,
+        memory: Memory | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__("batches", memory=memory, inset=True, parent=parent)
+        self._clock = clock
+        self.setAccessibleName(self.tr("Batches"))
+        self.batches: Rows[BatchRow] = Rows(_columns(), key=lambda row: row.number, parent=self)
+        self.show_rows(self.batches)
+        self.opened.connect(self.copy_request_id)
+        self.menu_opening.connect(self._add_to_menu)
+
+    def show_job(self, job: Job) -> None:
+        """Show the job's batches as they are at this moment."""
+        now, paused = self._clock(), bool(job.paused_because)
+        self.batches.set_rows([batch_row(batch, paused=paused, now=now) for batch in job.batches])
+
+    def copy_request_id(self, place: int) -> None:
+        """Put the id of a batch on the clipboard, and say so for a moment."""
+        request_id = self.batches.row(place).request_id
+        if request_id:
+            QGuiApplication.clipboard().setText(request_id)
+            QToolTip.showText(QCursor.pos() + QPoint(8, 8), self.tr("Request id copied"), self)
+
+    def _add_to_menu(self, menu: QMenu, place: int) -> None:
+        if self.batches.row(place).request_id:
+            first = menu.actions()[0] if menu.actions() else None
+            action = add_action(menu, self.tr("Copy request id"), lambda: self.copy_request_id(place), "copy")
+            if first is not None:
+                menu.insertAction(first, action)

@@ -1,0 +1,233 @@
+"""Everything that is known of a job, in a quiet form, and its batches with their answers."""
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QGridLayout, QMenu, QWidget
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.planned import Planned
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.workers_ai.catalogue import find_model
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.job_words import connection_title, is_practice
+from cfbatch_gui.ui.jobs.job_facts import price_words, rough_duration, size_words, token_words
+from cfbatch_gui.ui.jobs.raw_answer import RawAnswerDialog
+from cfbatch_gui.ui.jobs.states import batch_words
+from cfbatch_gui.ui.tables import Column, Memory, Rows, TableView
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.widgets import Button, Card, Label, add_action, boxed, column, row, scrolled
+
+_LABELS_WIDTH = 170
+_TABLE_HEIGHT = 220
+
+Line = tuple[str, str]
+
+
+class DetailsView(QWidget):
+    """Two columns of words, each line selectable; a double click on a batch opens its raw answer."""
+
+    def __init__(
+        self,
+        program: Program,
+        *,
+        clock: Callable[[], float] = time.time,
+        memory: Memory | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._program, self._clock = program, clock
+        self._job: Job | None = None
+        self._lines: tuple[Line, ...] = ()
+        self._values: list[Label] = []
+        self._form = QGridLayout()
+        self._form.setHorizontalSpacing(LARGE)
+        self._form.setVerticalSpacing(SMALL)
+        self._form.setColumnMinimumWidth(0, _LABELS_WIDTH)
+        self._form.setColumnStretch(1, 1)
+        self.copy_button = Button(self.tr("Copy"), "copy")
+        self.copy_button.clicked.connect(self.copy)
+        self.folder_button = Button(self.tr("Show folder"), "folder-open")
+        self.folder_button.clicked.connect(self.show_folder)
+        self.batches: Rows[Batch] = Rows(self._columns(), key=lambda batch: batch.number, parent=self)
+        self.table = TableView("details/batches", memory=memory, inset=True)
+        self.table.setAccessibleName(self.tr("Batches and their answers"))
+        self.table.setMinimumHeight(_TABLE_HEIGHT)
+        self.table.show_rows(self.batches)
+        self.table.opened.connect(self.open_answer)
+        self.table.menu_opening.connect(self._add_to_menu)
+        self._hint = Label(self.tr("A double click opens the answer as it came."), "small")
+        self._lay_out()
+
+    def show_job(self, job: Job, planned: Planned) -> None:
+        """Show this job; only lines that say something else are changed."""
+        self._job = job
+        self._show_lines(self._words(job, planned))
+        self.batches.set_rows(job.batches)
+
+    def lines(self) -> tuple[Line, ...]:
+        """What is shown."""
+        return self._lines
+
+    def copy(self) -> None:
+        """Put all of it on the clipboard."""
+        QGuiApplication.clipboard().setText(self.as_text())
+
+    def as_text(self) -> str:
+        """All of it, one line each."""
+        batches = self._job.batches if self._job else ()
+        lines = [f"{name}: {value}" for name, value in self._lines]
+        lines += [
+            self.tr("Batch {n}: {state}, {id}").format(
+                n=batch.number, state=batch_words(batch.state).text, id=batch.request_id or "–"
+            )
+            for batch in batches
+        ]
+        return "\n".join(lines)
+
+    def show_folder(self) -> None:
+        """Open the job's folder in the desktop's own program."""
+        if self._job is not None:
+            folder = self._program.folder(self._job.id).path
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+
+    def open_answer(self, place: int) -> None:
+        """Show the raw answer of a batch, when there is one."""
+        batch = self.batches.row(place)
+        if self._job is not None and self._program.folder(self._job.id).reply(batch.number).exists():
+            RawAnswerDialog(self._program.folder(self._job.id), batch.number, self).open()
+
+    def _lay_out(self) -> None:
+        form = Card()
+        form.body.addLayout(self._form)
+        form.body.addSpacing(SMALL)
+        form.body.addLayout(row(self.copy_button, self.folder_button, None))
+        batches = Card()
+        batches.body.setContentsMargins(SMALL, 4, SMALL, MEDIUM)
+        batches.body.addWidget(self.table)
+        batches.body.addLayout(row(self._hint, margins=(MEDIUM, 0, 0, 0)))
+        content = column(form, gap=LARGE - 2, margins=(WIDE, LARGE, WIDE, LARGE))
+        content.addWidget(batches, 1)
+        self.setLayout(column(scrolled(boxed(content)), gap=0))
+
+    def _show_lines(self, lines: Sequence[Line]) -> None:
+        before, self._lines = self._lines, tuple(lines)
+        if [name for name, _ in before] != [name for name, _ in lines]:
+            self._make_lines()
+        for label, (_, value) in zip(self._values, lines, strict=True):
+            if label.text() != value:
+                label.setText(value)
+
+    def _make_lines(self) -> None:
+        while (item := self._form.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        self._values = []
+        for place, (name, _) in enumerate(self._lines):
+            value = Label("", "body", wrap=True)
+            value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            value.setAccessibleDescription(name)
+            self._form.addWidget(Label(name, "quiet"), place, 0, Qt.AlignmentFlag.AlignTop)
+            self._form.addWidget(value, place, 1)
+            self._values.append(value)
+
+    def _words(self, job: Job, planned: Planned) -> tuple[Line, ...]:
+        lines = (
+            (self.tr("Connection"), self._connection_words(job)),
+            (self.tr("Model"), f"{find_model(job.model).title} · {job.model}"),
+            (self.tr("Options"), self._option_words(job)),
+            (self.tr("Size"), size_words(job, planned)),
+            (self.tr("Source"), self._source_words(job)),
+            (self.tr("SHA-256 of the file"), job.source_sha256),
+            (self.tr("Rows left out"), words.number(job.problems) if job.problems else ""),
+            (self.tr("Sent"), _moment(job.sent_at)),
+            (self.tr("Finished"), self._finished_words(job)),
+            (self.tr("Tokens expected"), token_words(job, planned)),
+            (self.tr("Tokens counted"), words.number(job.tokens) if job.tokens else ""),
+            (self.tr("Price"), self._price_words(job, planned)),
+            (self.tr("Job"), job.id),
+            (self.tr("Folder"), str(self._program.folder(job.id).path)),
+        )
+        return tuple(line for line in lines if line[1])
+
+    def _connection_words(self, job: Job) -> str:
+        title = connection_title(self._program, job)
+        if is_practice(job):
+            return self.tr("{title}: on this computer, by a small model that stands in for Cloudflare's").format(
+                title=title
+            )
+        return title
+
+    def _option_words(self, job: Job) -> str:
+        found = [
+            self.tr("texts that are too long are cut")
+            if job.options.truncate_inputs
+            else self.tr("texts that are too long are left out")
+        ]
+        if job.kind is Kind.EMBED and job.options.pooling:
+            found.append(self.tr("pooling {name}").format(name=job.options.pooling))
+        return " · ".join(found)
+
+    def _source_words(self, job: Job) -> str:
+        if not job.source_name:
+            return ""
+        rows = words.plural(job.rows_in, self.tr("{n} row"), self.tr("{n} rows"))
+        return f"{job.source_name} · {rows}"
+
+    def _finished_words(self, job: Job) -> str:
+        if not job.finished_at:
+            return ""
+        took = self.tr("after {time}").format(time=rough_duration(job.finished_at - job.sent_at))
+        return f"{_moment(job.finished_at)} · {took}"
+
+    def _price_words(self, job: Job, planned: Planned) -> str:
+        if is_practice(job):
+            return self.tr("none, practice is free")
+        price = price_words(job, planned)
+        return self.tr("{price}, before what is free each day").format(price=price) if price else ""
+
+    def _columns(self) -> tuple[Column[Batch], ...]:
+        return (
+            Column(self.tr("Batch"), lambda batch: batch.number, key="batch", align="right", width=66),
+            Column(
+                self.tr("State"),
+                lambda batch: batch_words(batch.state).text,
+                key="state",
+                width=158,
+                icon=lambda batch: (batch_words(batch.state).icon, batch_words(batch.state).role),
+                colour=lambda batch: batch_words(batch.state).role,
+            ),
+            Column(self.tr("Request id"), lambda batch: batch.request_id, key="request", stretch=True),
+            Column(
+                self.tr("Requests"),
+                lambda batch: batch.requests,
+                words.number,
+                key="requests",
+                align="right",
+                width=88,
+            ),
+            Column(
+                self.tr("Tokens"),
+                lambda batch: batch.tokens or None,
+                words.number,
+                key="tokens",
+                align="right",
+                width=88,
+            ),
+            Column(self.tr("Checks"), lambda batch: batch.checks, words.number, key="checks", align="right", width=78),
+            Column(self.tr("Sent"), lambda batch: batch.sent_at or None, _moment, key="sent", width=166),
+        )
+
+    def _add_to_menu(self, menu: QMenu, place: int) -> None:
+        if self.batches.row(place).state is BatchState.DONE:
+            add_action(menu, self.tr("Open the answer"), lambda: self.open_answer(place), "file-text")
+
+
+def _moment(seconds: float) -> str:
+    """A moment on this computer's clock, "" for none."""
+    return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M:%S}" if seconds else ""

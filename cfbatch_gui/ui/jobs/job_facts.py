@@ -1,0 +1,142 @@
+"""What is known of a job that was sent, in words: how much, how long, what it costs."""
+
+from collections.abc import Iterable, Sequence
+
+from PySide6.QtCore import QCoreApplication
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import Batch, BatchState, Job, JobState
+from cfbatch_gui.core.jobs.past_times import past_times
+from cfbatch_gui.core.jobs.planned import Planned
+from cfbatch_gui.core.workers_ai.catalogue import find_model
+from cfbatch_gui.core.workers_ai.estimate import price
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.job_words import is_practice, short_model
+from cfbatch_gui.ui.jobs.states import amount
+
+_LEAST = 0.001  # dollars; what is less is shown as "under" it
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("jobs", text)
+
+
+def is_over(job: Job) -> bool:
+    """Whether every batch has come to its end."""
+    return job.is_sent and all(batch.state.is_final for batch in job.batches)
+
+
+def can_be_sent_again(batch: Batch) -> bool:
+    """Whether it ended without an answer."""
+    return batch.state in (BatchState.FAILED, BatchState.GONE, BatchState.DISMISSED)
+
+
+def size_words(job: Job, planned: Planned) -> str:
+    """ "212 queries × 18 contexts" where each has as many, "212 queries · 3,816 contexts", "18,204 texts"."""
+    if job.kind is Kind.EMBED or not job.queries:
+        return amount(job)
+    pattern = _tr("{queries} × {contexts}") if planned.contexts_each else _tr("{queries} · {contexts}")
+    contexts = words.plural(planned.contexts_each or job.texts, _tr("{n} context"), _tr("{n} contexts"))
+    return pattern.format(queries=amount(job), contexts=contexts)
+
+
+def fact_words(job: Job, planned: Planned) -> tuple[str, ...]:
+    """What stands beside the state in the head of the page."""
+    took = ""
+    if job.state in (JobState.DONE, JobState.PARTLY_DONE) and job.finished_at:
+        took = _tr("finished in {time}").format(time=rough_duration(job.finished_at - job.sent_at))
+    if is_practice(job):
+        return size_words(job, planned), _tr("Practice"), took
+    return size_words(job, planned), short_model(job), took, price_words(job, planned)
+
+
+def price_words(job: Job, planned: Planned) -> str:
+    """What a job cost by the tokens that the service counted; before that, "about" what it will cost."""
+    if is_practice(job):
+        return ""
+    if is_over(job) and job.tokens:
+        return words.dollars(price(job.tokens, find_model(job.model)).dollars)
+    return _expected(job, planned, 1.0) if planned.tokens else ""
+
+
+def batch_price_words(job: Job, batch: Batch, planned: Planned) -> str:
+    """What one batch costs, by its share of the texts: "about $0.008"; "" when it is not known."""
+    texts = sum(each.texts for each in job.batches)
+    if is_practice(job) or not planned.tokens or not texts:
+        return ""
+    return _expected(job, planned, batch.texts / texts)
+
+
+def token_words(job: Job, planned: Planned) -> str:
+    """The estimate of tokens as a range."""
+    if planned.tokens is None:
+        return _tr("not known")
+    low, high = (words.number(count) for count in planned.tokens)
+    return low if low == high else f"{low}–{high}"
+
+
+def rough_duration(seconds: float) -> str:
+    """ "8 s", "4 min", "2 h 05 min"."""
+    whole = round(seconds)
+    if whole < 60:
+        return _tr("{n} s").format(n=max(1, whole))
+    if whole < 3600:
+        return _tr("{n} min").format(n=round(whole / 60))
+    return words.duration(whole)
+
+
+def is_under_way(job: Job) -> bool:
+    """Whether something still happens by itself."""
+    waiting = (batch.state for batch in job.batches if batch.state is not BatchState.OUTCOME_UNKNOWN)
+    return not job.paused_because and not all(state.is_final for state in waiting)
+
+
+def running_words(job: Job, now: float) -> str:
+    """ "Running for 9 minutes.", "Took 4 minutes.", or "Sent 9 minutes ago." while nobody watches."""
+    if all(batch.state is BatchState.PLANNED for batch in job.batches):
+        return _tr("No batch has left yet.")
+    seconds = max(1, int((job.finished_at or now) - job.sent_at))
+    if seconds < 60:
+        length = words.plural(seconds, _tr("{n} second"), _tr("{n} seconds"))
+    elif seconds < 3600:
+        length = words.plural(seconds // 60, _tr("{n} minute"), _tr("{n} minutes"))
+    else:
+        length = words.duration(seconds)
+    if job.finished_at:
+        pattern = _tr("Took {time}.")
+    else:
+        pattern = _tr("Running for {time}.") if is_under_way(job) else _tr("Sent {time} ago.")
+    return pattern.format(time=length)
+
+
+def usual_words(job: Job, jobs: Sequence[Job]) -> str:
+    """How long the user's own jobs of this kind, connection and size took; "" while there were none."""
+    past = past_times(jobs, job.kind, job.connection, job.texts, at_once=job.options.at_once, without=job.id)
+    if past is None:
+        return ""
+    low, high = _range(past.shortest, past.longest)
+    if past.jobs == 1:
+        return _tr("Your last job of this size took {time}.").format(time=high)
+    shown = high if low == high.split(" ")[0] else f"{low}–{high}"
+    return _tr("Your jobs of this size usually take {time}.").format(time=shown)
+
+
+def request_ids(batches: Iterable[Batch]) -> str:
+    """One line for each batch that has one, for the clipboard."""
+    return "\n".join(batch.request_id for batch in batches if batch.request_id)
+
+
+def _expected(job: Job, planned: Planned, share: float) -> str:
+    tokens = sum(planned.tokens or ()) / 2 * share
+    expected = price(round(tokens), find_model(job.model)).dollars
+    shown = words.dollars(expected)
+    return shown if expected < _LEAST else _tr("about {price}").format(price=shown)
+
+
+def _range(low: float, high: float) -> tuple[str, str]:
+    """Both in one unit, the second with its name."""
+    if high < 90:
+        return str(max(1, round(low))), _tr("{n} s").format(n=max(1, round(high)))
+    if high < 5400:
+        return str(max(1, round(low / 60))), _tr("{n} min").format(n=round(high / 60))
+    return f"{low / 3600:.1f}", _tr("{n} h").format(n=f"{high / 3600:.1f}")

@@ -1,0 +1,276 @@
+"""The page of a job that was sent: its head, its progress, its results, its details."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from cfbatch_gui.core.errors import DataError, UserError
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.as_code import Language
+from cfbatch_gui.core.jobs.model import BatchState, Job, JobState
+from cfbatch_gui.core.jobs.planned import Planned, read_planned
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.jobs.code_copier import CodeCopier
+from cfbatch_gui.ui.jobs.details_view import DetailsView
+from cfbatch_gui.ui.jobs.job_facts import can_be_sent_again, fact_words, is_over, request_ids
+from cfbatch_gui.ui.jobs.progress_view import ProgressView
+from cfbatch_gui.ui.jobs.states import job_words
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.tables import Memory
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Tabs, column
+
+_NOT_READ = Planned()
+PROGRESS, RANKING, OVERVIEW, VECTORS, DETAILS = "progress", "ranking", "overview", "vectors", "details"
+MAP, SIMILAR, DUPLICATES, CLUSTERS, BESIDE = "map", "similar", "duplicates", "clusters", "beside"
+
+
+class JobPage(QWidget):
+    """Shows one job at a time and says what the user wants; job ids are strings.
+
+    Until the user chooses a tab, the page follows the job: progress while it is at work or needs someone, results when
+    it is finished.
+    """
+
+    renamed = Signal(str, str)
+    duplicated = Signal(str)
+    archived = Signal(str)
+    deleted = Signal(str)
+    export_wanted = Signal(str)
+    compare_wanted = Signal(str)
+    connection_wanted = Signal()
+
+    def __init__(
+        self,
+        program: Program,
+        notices: Notices,
+        ranking_view: ResultView,
+        vectors_view: ResultView,
+        *,
+        overview_view: ResultView | None = None,
+        vector_pages: Mapping[str, ResultView] | None = None,
+        memory: Memory | None = None,
+        clock: Callable[[], float] = time.time,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._program, self._notices = program, notices
+        self._job: Job | None = None
+        self._chosen: dict[str, str] = {}  # the tab that the user chose, by job
+        self._planned: dict[str, Planned] = {}
+        self._following = False
+        self.tasks = Tasks(self, self._say)
+        self.progress = ProgressView(program, self._say, clock=clock, memory=memory)
+        self.details = DetailsView(program, clock=clock, memory=memory)
+        overview = {OVERVIEW: overview_view} if overview_view is not None else {}
+        self.results: dict[str, ResultView] = {
+            RANKING: ranking_view,
+            **overview,
+            VECTORS: vectors_view,
+            **(vector_pages or {}),
+        }
+        self._make_header()
+        self._make_tabs()
+        content = column(self.header, 6, self.tabs, gap=0)
+        content.addWidget(self._stack, 1)
+        self.setLayout(content)
+        self.progress.look_wanted.connect(lambda: self.tabs.choose(self._results_tab()))
+        self.progress.connection_wanted.connect(self.connection_wanted)
+
+    def show_job(self, job: Job) -> None:
+        """Show this job, or what has changed in it; place, selection and typed text stay while it is the same job."""
+        is_other = self._job is None or job.id != self._job.id
+        self._job = job
+        if is_other and job.id not in self._planned:
+            self.tasks.start("planned", self._read_planned(job.id))
+        self._show_header(job)
+        self._show_tabs(job, is_other=is_other)
+        self._show_current()
+
+    def show_vectors(self) -> None:
+        """Bring the table of vectors to the front, as the user's own choice."""
+        self.tabs.choose(VECTORS)
+
+    def job(self) -> Job | None:
+        """The job that is shown."""
+        return self._job
+
+    # The head
+
+    def _make_header(self) -> None:
+        runner = self._program.runner
+        self.header = PageHeader(renamable=True)
+        self.header.renamed.connect(lambda name: self._tell(lambda job_id: self.renamed.emit(job_id, name)))
+        self.check_button = Button(self.tr("Check now"), "refresh-cw")
+        self.check_button.clicked.connect(lambda: self._tell(runner.check_now))
+        self.stop_button = Button(self.tr("Stop watching"), "pause")
+        self.stop_button.clicked.connect(
+            lambda: self._tell(lambda job_id: self.tasks.start("stop", runner.pause(job_id)))
+        )
+        self.carry_on_button = PrimaryButton(self.tr("Carry on"), "play")
+        self.carry_on_button.clicked.connect(self.progress.carry_on)
+        self.compare_button = Button(self.tr("Compare"), "git-compare")
+        self.compare_button.clicked.connect(lambda: self._tell(self.compare_wanted.emit))
+        self.export_button = PrimaryButton(self.tr("Export…"), "download")
+        self.export_button.clicked.connect(lambda: self._tell(self.export_wanted.emit))
+        buttons = (self.check_button, self.stop_button, self.carry_on_button, self.compare_button, self.export_button)
+        for button in buttons:
+            self.header.add_button(button)
+        more = self.header.more
+        more.add(self.tr("Rename"), self.header.rename, "pencil")
+        self._duplicate = more.add(self.tr("Duplicate"), lambda: self._tell(self.duplicated.emit), "copy")
+        self._compare = more.add(self.tr("Compare with…"), lambda: self._tell(self.compare_wanted.emit), "git-compare")
+        self._export_so_far = more.add(
+            self.tr("Export what is here…"), lambda: self._tell(self.export_wanted.emit), "download"
+        )
+        self._copy_ids = more.add(self.tr("Copy request ids"), self._copy_request_ids, "hash")
+        self.copying = CodeCopier(self._program, self._notices, self.tasks, self)
+        self._copy_code = [
+            more.add(self.tr("Copy as curl"), lambda: self._copy_as(Language.CURL), "file-text"),
+            more.add(self.tr("Copy as Python"), lambda: self._copy_as(Language.PYTHON), "file-text"),
+            more.add(self.tr("Copy as Worker code"), lambda: self._copy_as(Language.WORKER), "file-text"),
+        ]
+        self._archive = more.add(self.tr("Archive"), lambda: self._tell(self.archived.emit), "archive")
+        more.menu().addSeparator()
+        more.add(self.tr("Delete"), lambda: self._tell(self.deleted.emit), "trash-2")
+        more.show()
+
+    def _show_header(self, job: Job) -> None:
+        state = job_words(job.state)
+        if self.header.title() != job.name:
+            self.header.set_title(job.name)
+        self.header.set_state(state.text, state.icon, state.role)
+        self.header.set_facts(*fact_words(job, self._planned_of(job)))
+        over = is_over(job)
+        is_paused = bool(job.paused_because) and not over
+        at_service = any(batch.state.is_at_service for batch in job.batches)
+        self.check_button.setVisible(not over and not is_paused)
+        self.check_button.set_possible("" if at_service else self.tr("No batch is at the service."))
+        self.stop_button.setVisible(not over and not is_paused and job.state is not JobState.OUTCOME_UNKNOWN)
+        self.carry_on_button.setVisible(is_paused)
+        self.export_button.setVisible(over)
+        self.export_button.set_possible("" if job.batches_done else self.tr("Nothing came back that could be written."))
+        can_compare = job.kind is Kind.RANK and job.batches_done > 0
+        self.compare_button.setVisible(can_compare and over)
+        self._compare.setVisible(can_compare and not over)
+        self._export_so_far.setVisible(job.batches_done > 0 and not over)
+        self._copy_ids.setEnabled(bool(request_ids(job.batches)))
+        for action in self._copy_code:
+            action.setVisible(not job.attached)  # what was sent is not here
+        self._duplicate.setEnabled(not job.attached or bool(job.source_name))
+        self._archive.setText(self.tr("Take out of the archive") if job.archived else self.tr("Archive"))
+
+    def _copy_as(self, language: Language) -> None:
+        if self._job is not None:
+            self.copying.copy(self._job, language)
+
+    def _copy_request_ids(self) -> None:
+        if self._job is not None:
+            QGuiApplication.clipboard().setText(request_ids(self._job.batches))
+
+    # The tabs
+
+    def _make_tabs(self) -> None:
+        self.tabs = Tabs()
+        self._stack = QStackedWidget()
+        self._pages: dict[str, QWidget] = {PROGRESS: self.progress, **self.results, DETAILS: self.details}
+        titles = {
+            PROGRESS: self.tr("Progress"),
+            RANKING: self.tr("Ranking"),
+            OVERVIEW: self.tr("Overview"),
+            VECTORS: self.tr("Vectors"),
+            MAP: self.tr("Map"),
+            SIMILAR: self.tr("Similar"),
+            DUPLICATES: self.tr("Duplicates"),
+            CLUSTERS: self.tr("Clusters"),
+            BESIDE: self.tr("Beside scores"),
+            DETAILS: self.tr("Details"),
+        }
+        for key, page in self._pages.items():
+            self.tabs.add(key, titles[key])
+            self._stack.addWidget(page)
+        self.tabs.chosen.connect(self._tab_chosen)
+
+    def _show_tabs(self, job: Job, *, is_other: bool) -> None:
+        self._following = True  # what the page chooses here is not the user's choice
+        results = self._results_tab()
+        wanted = self._chosen.get(job.id) or _tab_of(job, results)
+        has_progress = _has_progress(job) or wanted == PROGRESS
+        self.tabs.set_shown(PROGRESS, has_progress)
+        for key, view in self.results.items():
+            of_kind = (key in (RANKING, OVERVIEW)) == (results == RANKING)
+            self.tabs.set_shown(key, of_kind and (view.has_something(job) or key == wanted))
+        so_far = not is_over(job)
+        self.tabs.set_title(RANKING, self.tr("Ranking so far") if so_far else self.tr("Ranking"))
+        if OVERVIEW in self.results:
+            self.tabs.set_title(OVERVIEW, self.tr("Overview so far") if so_far else self.tr("Overview"))
+        self.tabs.set_title(VECTORS, self.tr("Vectors so far") if so_far else self.tr("Vectors"))
+        if is_other or job.id not in self._chosen:
+            self.tabs.choose(wanted)
+        self._following = False
+
+    def _results_tab(self) -> str:
+        return RANKING if self._job is None or self._job.kind is Kind.RANK else VECTORS
+
+    def _tab_chosen(self, key: str) -> None:
+        if self._job is None:
+            return
+        if not self._following:
+            self._chosen[self._job.id] = key
+            self._show_current()
+
+    def _show_current(self) -> None:
+        """Only the page that is seen is filled; the others when they are."""
+        job = self._job
+        if job is None:
+            return
+        key = self.tabs.current()
+        if key in self.results:
+            self.results[key].show_job(job)
+        elif key == DETAILS:
+            self.details.show_job(job, self._planned_of(job))
+        else:
+            self.progress.show_job(job, self._planned_of(job))
+        self._stack.setCurrentWidget(self._pages[key])
+
+    # Work
+
+    def _planned_of(self, job: Job) -> Planned:
+        return self._planned.get(job.id, _NOT_READ)
+
+    async def _read_planned(self, job_id: str) -> None:
+        try:
+            found = await asyncio.to_thread(read_planned, self._program.folder(job_id))
+        except DataError:
+            return  # the page that needs the data says so; without an estimate there is only no "about"
+        self._planned[job_id] = found
+        if self._job is not None and self._job.id == job_id:
+            self._show_header(self._job)
+            self._show_current()
+
+    def _say(self, error: UserError) -> None:
+        self._notices.show_error(error)
+
+    def _tell(self, do: Callable[[str], object]) -> None:
+        if self._job is not None:
+            do(self._job.id)
+
+
+def _has_progress(job: Job) -> bool:
+    """Whether the tab has anything to say that the others do not."""
+    return not is_over(job) or any(
+        can_be_sent_again(batch) or (batch.state is BatchState.DONE and batch.error) for batch in job.batches
+    )
+
+
+def _tab_of(job: Job, results: str) -> str:
+    """The tab that a job opens on."""
+    needs_someone = job.state is JobState.FAILED or any(
+        batch.state in (BatchState.FAILED, BatchState.GONE) for batch in job.batches
+    )
+    return PROGRESS if not is_over(job) or needs_someone else results

@@ -1,0 +1,153 @@
+"""How the library's lines are painted, and how a name is edited in place."""
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QLineEdit,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QToolTip,
+    QWidget,
+)
+
+from cfbatch_gui.core.jobs.model import Job, JobState
+from cfbatch_gui.ui import icons, theme, words
+from cfbatch_gui.ui.jobs.library_rows import ENTRY_ROLE, Entry, Group, GroupEntry, LibraryRows, line_height
+from cfbatch_gui.ui.jobs.states import kind_icon, library_words
+from cfbatch_gui.ui.widgets import paint_bar
+
+Index = QModelIndex | QPersistentModelIndex
+
+_SIDE = 12  # the list's distance from the sidebar's edges
+_TEXT = 38  # from the row's left edge to its words
+_USUAL = 17  # pixels that a line of the usual font is high, at most
+
+
+def _more(metrics: QFontMetrics) -> int:
+    """How much higher each line is with the user's larger font."""
+    return max(0, metrics.height() - _USUAL)
+
+
+class LibraryDelegate(QStyledItemDelegate):
+    """Paints groups and jobs. `clock` gives the time that ages are told by."""
+
+    def __init__(self, parent: QAbstractItemView, rows: LibraryRows, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(parent)
+        self._view = parent
+        self._rows = rows
+        self._clock = clock
+        self.opened_job = ""  # stands out while another line has the keyboard
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        entry = self._rows.entries()[index.row()]
+        lines = 1 if isinstance(entry, GroupEntry) else 2
+        return QSize(120, line_height(entry) + lines * _more(option.fontMetrics))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        entry: Entry = index.data(ENTRY_ROLE)
+        painter.save()
+        box = option.rect.adjusted(_SIDE, 0, -_SIDE, 0)
+        if isinstance(entry, GroupEntry):
+            self._paint_group(painter, box, option.font, entry)
+        else:
+            self._paint_job(painter, box, option, entry)
+        painter.restore()
+
+    def _paint_group(self, painter: QPainter, box: QRect, font: QFont, entry: GroupEntry) -> None:
+        small = QFont(font)
+        small.setPixelSize(max(9, painter.fontInfo().pixelSize() - 2))
+        small.setWeight(QFont.Weight.DemiBold)
+        painter.setFont(small)
+        painter.setPen(theme.colour("quiet"))
+        line = box.adjusted(10, 5, -10, 0)
+        middle = Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(line, middle | Qt.AlignmentFlag.AlignLeft, self._title(entry.group).upper())
+        painter.drawText(line, middle | Qt.AlignmentFlag.AlignRight, words.number(entry.count))
+
+    def _paint_job(self, painter: QPainter, box: QRect, option: QStyleOptionViewItem, job: Job) -> None:
+        state = option.state
+        frame = QRectF(box).adjusted(0, 0, 0, -2)
+        is_open = job.id == self.opened_job
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        if is_open or state & QStyle.StateFlag.State_Selected:
+            painter.setBrush(theme.colour("selection"))
+            painter.drawRoundedRect(frame, 8, 8)
+        elif state & QStyle.StateFlag.State_MouseOver:
+            painter.setBrush(theme.colour("hover"))
+            painter.drawRoundedRect(frame, 8, 8)
+        if state & QStyle.StateFlag.State_HasFocus and self._view.property("keyboard"):
+            painter.setPen(theme.colour("accent"))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(frame.adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+        icons.paint_icon(painter, QRect(box.left() + 11, box.top() + 7, 17, 17), kind_icon(job.kind), "quiet")
+        self._paint_words(painter, box.adjusted(_TEXT, 0, -10, 0), option.font, job)
+
+    def _paint_words(self, painter: QPainter, box: QRect, font: QFont, job: Job) -> None:
+        middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        name = QFont(font)
+        name.setWeight(QFont.Weight.Medium)
+        painter.setFont(name)
+        painter.setPen(theme.colour("text"))
+        more = _more(QFontMetrics(font))
+        line = QRect(box.left(), box.top() + 5, box.width(), 20 + more)
+        elided = painter.fontMetrics().elidedText(words.one_line(job.name), Qt.TextElideMode.ElideRight, line.width())
+        painter.drawText(line, middle, elided)
+        state = library_words(job, self._clock())
+        small = QFont(font)
+        small.setPixelSize(max(9, painter.fontInfo().pixelSize() - 1))
+        painter.setFont(small)
+        painter.setPen(theme.colour(state.role))
+        line.moveTop(box.top() + 24 + more)
+        line.setHeight(18 + more)
+        if state.icon:
+            icons.paint_icon(painter, QRect(line.left(), line.top() + 3 + more // 2, 13, 13), state.icon, state.role)
+            line.setLeft(line.left() + 18)
+        text = painter.fontMetrics().elidedText(words.one_line(state.text), Qt.TextElideMode.ElideRight, line.width())
+        painter.drawText(line, middle, text)
+        if job.state is JobState.WORKING and job.batches:
+            bar = QRectF(box.left(), box.top() + 44 + 2 * more, box.width(), 4)
+            paint_bar(painter, bar, job.batches_done / len(job.batches))
+
+    def _title(self, group: Group) -> str:
+        return {
+            Group.NEEDS_YOU: self.tr("Needs you"),
+            Group.WORKING: self.tr("Working"),
+            Group.DRAFTS: self.tr("Drafts"),
+            Group.FINISHED: self.tr("Finished"),
+            Group.ARCHIVED: self.tr("Archived"),
+        }[group]
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        editor = QLineEdit(parent)
+        editor.setAccessibleName(self.tr("Name"))
+        editor.setMaxLength(200)
+        return editor
+
+    def setEditorData(self, editor: QWidget, index: Index) -> None:
+        if isinstance(editor, QLineEdit):
+            editor.setText(str(index.data(Qt.ItemDataRole.EditRole)))
+            editor.selectAll()
+
+    def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:
+        if isinstance(editor, QLineEdit):
+            model.setData(index, editor.text())
+
+    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
+        box = option.rect
+        height = 30 + _more(option.fontMetrics)
+        editor.setGeometry(box.left() + _SIDE + _TEXT - 11, box.top(), box.width() - 2 * _SIDE - _TEXT + 8, height)
+
+    def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
+        """The whole name, and the whole error where there is one."""
+        entry = index.data(ENTRY_ROLE) if index.isValid() else None
+        if event.type() != QEvent.Type.ToolTip or not isinstance(entry, Job):
+            return super().helpEvent(event, view, option, index)
+        state = library_words(entry, self._clock())
+        QToolTip.showText(event.globalPos(), words.plain_tip(f"{entry.name}\n{state.text}"), view)
+        return True

@@ -1,0 +1,347 @@
+"""Work under way: what is back, where each batch is, and what needs the user."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from cfbatch_gui.core.errors import Action, UserError
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.planned import Planned
+from cfbatch_gui.core.jobs.runner import STOPPED_BY_USER
+from cfbatch_gui.core.logs import redacted
+from cfbatch_gui.core.program import Program, facts_of
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.rankings import Rankings
+from cfbatch_gui.ui import dialogs, words
+from cfbatch_gui.ui.job_words import is_practice
+from cfbatch_gui.ui.jobs.batch_rows import BatchTable
+from cfbatch_gui.ui.jobs.job_facts import (
+    can_be_sent_again,
+    is_over,
+    is_under_way,
+    running_words,
+    usual_words,
+)
+from cfbatch_gui.ui.jobs.unknown_outcome_card import UnknownOutcomeCard
+from cfbatch_gui.ui.second_word import send_within_budget
+from cfbatch_gui.ui.tables import Memory
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
+from cfbatch_gui.ui.widgets import (
+    Card,
+    IconLine,
+    Label,
+    Level,
+    LinkButton,
+    NoticeBar,
+    ThinProgress,
+    boxed,
+    column,
+    row,
+    scrolled,
+)
+
+_SECOND = 1000  # milliseconds
+_TABLE_HEIGHT = 240  # pixels, at least
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Batches in the same state with the same sentence."""
+
+    state: BatchState
+    sentence: str
+    detail: str
+    batches: tuple[Batch, ...]
+
+    @property
+    def is_end(self) -> bool:
+        """Whether they ended without an answer; otherwise they are waiting, or a part of them was refused."""
+        return can_be_sent_again(self.batches[0])
+
+
+class ProgressView(QWidget):
+    """`look_wanted` asks for the results so far, `connection_wanted` for the page of the connection."""
+
+    look_wanted = Signal()
+    connection_wanted = Signal()
+
+    def __init__(
+        self,
+        program: Program,
+        on_error: Callable[[UserError], None],
+        *,
+        clock: Callable[[], float] = time.time,
+        memory: Memory | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._program, self._clock = program, clock
+        self._job: Job | None = None
+        self._planned = Planned()
+        self._readable = self._of = 0  # texts or scores that are there, of how many
+        self._pause_shown = ""
+        self._counted: object = None  # what the count belongs to
+        self.tasks = Tasks(self, on_error)
+        self.cards: dict[int, UnknownOutcomeCard] = {}
+        self._troubles: list[Trouble] = []
+        self.trouble_bars: list[NoticeBar] = []
+        self.table = BatchTable(clock=clock, memory=memory)
+        self._make_widgets()
+        self._lay_out()
+        self._seconds = QTimer(self)
+        self._seconds.setInterval(_SECOND)
+        self._seconds.timeout.connect(self._tick)
+
+    def show_job(self, job: Job, planned: Planned) -> None:
+        """Show this job, or what has changed in it; typed ids and the table's place stay."""
+        if self._job is None or job.id != self._job.id:
+            self._readable, self._counted = 0, None
+            self._take_cards_away(set(self.cards))
+        self._job, self._planned = job, planned
+        self._show_pause(job)
+        self._show_troubles(job)
+        self._show_cards(job)
+        self._tick()
+        self._foot.set_line(self._foot_words(job))
+        counted = (job.id, [batch.number for batch in job.batches if batch.state is BatchState.DONE])
+        if counted != self._counted:
+            self._counted = counted
+            self.tasks.start("count", self._count(job))
+
+    # Making
+
+    def _make_widgets(self) -> None:
+        self.pause_bar = NoticeBar("", "attention")
+        self.title = Label("", "part")
+        self.readable = Label("", "quiet")
+        self.look_link = LinkButton(self.tr("Look at them"))
+        self.look_link.clicked.connect(self.look_wanted)
+        self.bar = ThinProgress()
+        self.times = Label("", "quiet", wrap=True)
+        self._foot = IconLine("", wrap=True)
+
+    def _lay_out(self) -> None:
+        summary = Card()
+        summary.body.setSpacing(13)
+        summary.body.addLayout(row(self.title, None, self.readable, self.look_link))
+        summary.body.addWidget(self.bar)
+        summary.body.addWidget(self.times)
+        batches = Card()
+        batches.body.setContentsMargins(SMALL, 4, SMALL, SMALL)
+        batches.body.addWidget(self.table)
+        self.table.setMinimumHeight(_TABLE_HEIGHT)
+        batches.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
+        self._attention = QVBoxLayout()
+        self._attention.setContentsMargins(0, 0, 0, 0)
+        self._attention.setSpacing(SMALL)
+        self._attention_box = boxed(self._attention)
+        content = column(
+            self.pause_bar, self._attention_box, summary, gap=LARGE - 2, margins=(WIDE, LARGE, WIDE, LARGE)
+        )
+        content.addWidget(batches, 1)
+        content.addWidget(self._foot)
+        self.setLayout(column(scrolled(boxed(content)), gap=0))
+
+    # What needs the user
+
+    def _show_pause(self, job: Job) -> None:
+        reason = "" if is_over(job) else job.paused_because
+        self.pause_bar.setVisible(bool(reason))
+        if reason == self._pause_shown:
+            return
+        self._pause_shown = reason
+        by_user = job.paused_because == STOPPED_BY_USER
+        self.pause_bar.set_text(job.paused_because, "info" if by_user else "attention")
+        self.pause_bar.clear_links()
+        trouble = self._program.runner.trouble(job.id)
+        if trouble is not None and trouble.action is Action.OPEN_CONNECTION:
+            self.pause_bar.add_link(self.tr("Open connection"), self.connection_wanted.emit)
+        self.pause_bar.add_link(self.tr("Carry on"), self.carry_on)
+
+    def carry_on(self) -> None:
+        """Go on sending and asking."""
+        if self._job is not None:
+            self.tasks.start("carry on", self._program.runner.carry_on(self._job.id))
+
+    def _show_troubles(self, job: Job) -> None:
+        troubles = _troubles(job)
+        if troubles == self._troubles:
+            self._attention_box.setVisible(bool(self.trouble_bars or self.cards))
+            return
+        self._troubles = troubles
+        for bar in self.trouble_bars:
+            self._attention.removeWidget(bar)
+            bar.hide()
+            bar.deleteLater()
+        self.trouble_bars = [self._trouble_bar(trouble) for trouble in troubles]
+        for place, bar in enumerate(self.trouble_bars):
+            self._attention.insertWidget(place, bar)
+        self._attention_box.setVisible(bool(self.trouble_bars or self.cards))
+
+    def _trouble_bar(self, trouble: Trouble) -> NoticeBar:
+        numbers = _numbers([batch.number for batch in trouble.batches])
+        pattern = self.tr("Batch {n}: {why}") if len(trouble.batches) == 1 else self.tr("Batches {n}: {why}")
+        level: Level = "error" if trouble.is_end else "attention"
+        why = trouble.sentence
+        if trouble.state is BatchState.DISMISSED:
+            level, why = "info", self.tr("laid to rest; nobody knows whether it arrived.")
+        bar = NoticeBar(pattern.format(n=numbers, why=why), level)
+        if trouble.detail:
+            details = f"{trouble.sentence}\n{trouble.detail}"
+            bar.add_link(self.tr("Copy details"), lambda: QGuiApplication.clipboard().setText(redacted(details)))
+        if self._may_run_at_once(trouble):
+            bar.add_link(self.tr("Run at once"), self.run_at_once)
+        elif trouble.is_end and not (self._job is not None and self._job.attached):
+            bar.add_link(self.tr("Send again"), lambda: self.send_again(trouble))
+        elif trouble.batches[0].failed_requests:
+            bar.add_link(self.tr("Send these again"), self.send_refused_again)
+        return bar
+
+    def run_at_once(self) -> None:
+        """Send without the queue what the model did not take with it."""
+        if self._job is not None:
+            self.tasks.start("send again", self._program.runner.run_at_once(self._job.id))
+
+    def _may_run_at_once(self, trouble: Trouble) -> bool:
+        return trouble.batches[0].error_action == Action.RUN_AT_ONCE
+
+    def send_refused_again(self) -> None:
+        """Send what failed, and only that, in a batch of its own."""
+        if self._job is not None:
+            self.tasks.start("send again", send_within_budget(self, self._program, self._job.id))
+
+    def send_again(self, trouble: Trouble) -> None:
+        """Send these batches once more; asks first when they may have been billed."""
+        self.tasks.start("send again", self._send_again(trouble))
+
+    async def _send_again(self, trouble: Trouble) -> None:
+        if self._job is None:
+            return
+        job_id = self._job.id
+        if any(batch.request_id for batch in trouble.batches) and not is_practice(self._job):
+            sure = await dialogs.ask(
+                self.window(),
+                self.tr("Send again?"),
+                self.tr("The service had accepted this work and may have billed it. Sent again, it is billed again."),
+                accept=self.tr("Send again"),
+            )
+            if not sure:
+                return
+        await send_within_budget(self, self._program, job_id, *(batch.number for batch in trouble.batches))
+
+    def _show_cards(self, job: Job) -> None:
+        unknown = {batch.number: batch for batch in job.batches if batch.state is BatchState.OUTCOME_UNKNOWN}
+        self._take_cards_away(set(self.cards) - set(unknown))
+        for number, batch in unknown.items():
+            if number not in self.cards:
+                self.cards[number] = UnknownOutcomeCard(self._program, job, batch)
+                self._attention.addWidget(self.cards[number])
+            self.cards[number].show_batch(job, batch, self._planned)
+        self._attention_box.setVisible(bool(self.trouble_bars or self.cards))
+
+    def _take_cards_away(self, numbers: set[int]) -> None:
+        for number in numbers:
+            card = self.cards.pop(number)
+            self._attention.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+
+    # What goes on
+
+    def _tick(self) -> None:
+        """Once a second: times go on, nothing moves."""
+        job = self._job
+        if job is None:
+            return
+        self.title.setText(self._title_words(job))
+        self.bar.set_parts(job.batches_done, len(job.batches))
+        usual = "" if is_over(job) else usual_words(job, self._program.ledger.jobs())
+        self.times.setText(" ".join(filter(None, (running_words(job, self._clock()), usual))))
+        self._show_readable(job)
+        self.table.show_job(job)
+        if is_over(job):
+            self._seconds.stop()
+        elif self.isVisible() and not self._seconds.isActive():
+            self._seconds.start()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._tick()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._seconds.stop()
+
+    def _title_words(self, job: Job) -> str:
+        done, total = job.batches_done, len(job.batches)
+        if total == 1:
+            return self.tr("The only batch is back") if done else self.tr("The only batch is not back yet")
+        if done == total:
+            return self.tr("All {n} batches are back").format(n=words.number(total))
+        return self.tr("{done} of {n} batches are back").format(done=words.number(done), n=words.number(total))
+
+    def _show_readable(self, job: Job) -> None:
+        self.look_link.setVisible(bool(self._readable))
+        self.readable.setVisible(bool(self._readable))
+        one = self.tr("{n} of {total} texts can be read now")
+        if job.kind is Kind.RANK:
+            one = self.tr("{n} of {total} scores can be read now")
+        self.readable.setText(one.format(n=words.number(self._readable), total=words.number(self._of)))
+
+    async def _count(self, job: Job) -> None:
+        if job.batches_done:
+            self._readable, self._of = await asyncio.to_thread(_count_readable, self._program.folder(job.id), job)
+            self._show_readable(job)
+
+    def _foot_words(self, job: Job) -> str:
+        if is_over(job):
+            return self.tr("Every batch has come to its end. What came back is kept in the job's folder.")
+        if is_practice(job):
+            return self.tr(
+                "Practice runs on this computer: it waits while the program is closed and goes on at the next start."
+            )
+        if job.paused_because and not any(batch.state.is_at_service for batch in job.batches):
+            return self.tr("What has not left waits on this computer; carry on to send it.")
+        if job.paused_because:
+            return self.tr("What was sent goes on at Cloudflare; carry on to collect it.")
+        if not is_under_way(job):
+            return self.tr("Nothing more happens by itself. Say above what is to become of this.")
+        return self.tr("You can close the program: the work goes on at Cloudflare and is picked up at the next start.")
+
+
+def _troubles(job: Job) -> list[Trouble]:
+    """What batches have to say, those with the same reason together. Unknown outcomes have cards of their own, and why
+    the whole job waits stands above."""
+    by_reason: dict[tuple[BatchState, str, str], list[Batch]] = {}
+    for batch in job.batches:
+        is_said = batch.state is BatchState.OUTCOME_UNKNOWN or batch.error == job.paused_because
+        if batch.error and not is_said:
+            by_reason.setdefault((batch.state, batch.error, batch.error_detail), []).append(batch)
+    return [Trouble(*reason, tuple(batches)) for reason, batches in by_reason.items()]
+
+
+def _numbers(numbers: list[int]) -> str:
+    """ "2–5, 7"."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(str(part[0]) if len(part) == 1 else f"{part[0]}–{part[-1]}" for part in parts)
+
+
+def _count_readable(folder: JobFolder, job: Job) -> tuple[int, int]:
+    """How many texts or scores are there, of how many; a text that was sent once for several rows counts in each."""
+    failed = facts_of(job, "").failed_batches
+    results = Rankings(folder, failed) if job.kind is Kind.RANK else Embeddings(folder, failed)
+    tally = results.tally()
+    return tally.done, tally.items - tally.left_out

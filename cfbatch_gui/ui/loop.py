@@ -1,0 +1,238 @@
+"""asyncio on Qt's event loop, with the four things mended that qasync 0.28 gets wrong.
+
+Timers are never early and a cancelled one is gone; loops can be made and destroyed again and again; slow look-ups have
+threads of their own; and closing never waits for a thread that hangs. It stands on private parts of qasync, which is
+why that is pinned; each property has its test.
+"""
+
+import asyncio
+import contextlib
+import math
+import queue
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor, Future
+from contextvars import Context
+from typing import Any, TypeVar
+
+import qasync
+from PySide6.QtCore import QObject, Qt, QTimerEvent
+from PySide6.QtWidgets import QApplication
+
+T = TypeVar("T")
+
+_LONGEST_TIMER = 2**31 - 1  # milliseconds; what Qt can hold
+_WAIT_FOR_THREADS = 0.5  # seconds, at closing
+WORK_THREADS, LOOKUP_THREADS = 8, 4
+
+
+class EventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no types
+    """The loop of the window. Create it with the application; `run` does both ends."""
+
+    def __init__(self, app: QApplication) -> None:
+        super().__init__(app)
+        self._timer = PreciseTimer(app)
+        # Without a parent, the signaller's C++ half may be destroyed from another thread: a crash on Python 3.13.
+        self._QEventLoop__call_soon_signaller.setParent(self._timer)
+        # A thread that ends just before the loop is closed is heard of just after: that must not be an error.
+        self._QEventLoop__call_soon_signal.disconnect()
+        self._QEventLoop__call_soon_signal.connect(self._call_from_thread)
+        self._work = DaemonExecutor("work", WORK_THREADS)
+        self._lookups = DaemonExecutor("lookup", LOOKUP_THREADS)
+        self.set_default_executor(self._work)
+
+    def call_later(
+        self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        return self.call_at(self.time() + max(0.0, delay), callback, *args, context=context)
+
+    def call_at(
+        self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        self._check_closed()
+        if asyncio.iscoroutinefunction(callback) or not callable(callback):
+            raise TypeError(f"a plain function is needed, not {type(callback).__name__}")
+        handle = _TimerHandle(when, callback, args, self, context)
+        self._timer.add_callback(handle)
+        return handle
+
+    def call_soon(
+        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        return self.call_at(self.time(), callback, *args, context=context)
+
+    def _call_from_thread(self, callback: Callable[..., object], args: tuple[Any, ...]) -> None:
+        if not self.is_closed():
+            self.call_soon(callback, *args)
+
+    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
+        if isinstance(handle, _TimerHandle):
+            self._timer.cancel(handle)
+
+    async def getaddrinfo(
+        self,
+        host: Any,
+        port: Any,
+        *,
+        family: int = 0,
+        type: int = 0,  # noqa: A002  # asyncio's own name for it
+        proto: int = 0,
+        flags: int = 0,
+    ) -> Any:
+        return await self.run_in_executor(self._lookups, socket.getaddrinfo, host, port, family, type, proto, flags)
+
+    async def getnameinfo(self, sockaddr: Any, flags: int = 0) -> Any:
+        return await self.run_in_executor(self._lookups, socket.getnameinfo, sockaddr, flags)
+
+    def run_forever(self) -> Any:
+        with _signals_wake(self):
+            return super().run_forever()
+
+    def close(self) -> None:
+        if self.is_closed():
+            return
+        super().close()
+        self._lookups.shutdown()
+        self._timer.deleteLater()
+
+
+class _TimerHandle(asyncio.TimerHandle):
+    """A handle that knows Qt's timer."""
+
+    __slots__ = ("timer_id",)
+
+    def __init__(
+        self,
+        when: float,
+        callback: Callable[..., object],
+        args: tuple[Any, ...],
+        loop: asyncio.AbstractEventLoop,
+        context: Context | None,
+    ) -> None:
+        super().__init__(when, callback, args, loop, context)
+        self.timer_id = 0
+
+
+class PreciseTimer(QObject):
+    """Stands in for qasync's timer."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._handles: dict[int, _TimerHandle] = {}
+        self._stopped = False
+
+    def add_callback(self, handle: _TimerHandle, delay: float = 0) -> _TimerHandle:
+        """Run the handle at its own time; `delay` is there because qasync passes one."""
+        wait = math.ceil(max(0.0, handle.when() - time.monotonic()) * 1000)
+        handle.timer_id = self.startTimer(min(wait, _LONGEST_TIMER), Qt.TimerType.PreciseTimer)
+        self._handles[handle.timer_id] = handle
+        return handle
+
+    def cancel(self, handle: _TimerHandle) -> None:
+        """Forget the handle. Qt reuses its numbers, and this comes after firing too: so the handle is compared."""
+        if self._handles.get(handle.timer_id) is handle:
+            del self._handles[handle.timer_id]
+            self.killTimer(handle.timer_id)
+
+    def pending(self) -> int:
+        """How many timers stand."""
+        return len(self._handles)
+
+    def stop(self) -> None:
+        """Nothing fires any more."""
+        self._stopped = True
+        for timer_id in self._handles:
+            self.killTimer(timer_id)
+        self._handles.clear()
+
+    def set_debug(self, enabled: bool) -> None:
+        """asyncio's debug mode changes nothing here."""
+
+    def timerEvent(self, event: QTimerEvent) -> None:
+        self.killTimer(event.timerId())
+        handle = self._handles.pop(event.timerId(), None)
+        if handle is None or self._stopped or handle.cancelled():
+            return
+        if handle.when() > time.monotonic():  # longer than Qt can count, or Qt rounded down
+            self.add_callback(handle)
+        else:
+            handle._run()
+
+
+class DaemonExecutor(Executor):
+    """Threads that the program does not wait for when it ends: a look-up that hangs must not keep the window's process.
+
+    The standard pool joins its threads at the interpreter's exit, and qasync's at the loop's end.
+    """
+
+    def __init__(self, name: str, threads: int) -> None:
+        self._name, self._most = name, threads
+        self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        self._idle = 0
+        self._closed = False
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        future: Future[T] = Future()
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("This pool of threads is closed.")
+            self._jobs.put((future, lambda: fn(*args, **kwargs)))
+            if self._idle > 0:
+                self._idle -= 1
+            elif len(self._threads) < self._most:
+                thread = threading.Thread(target=self._work, name=f"{self._name}-{len(self._threads)}", daemon=True)
+                self._threads.append(thread)
+                thread.start()
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            threads = list(self._threads)
+            for _ in threads:
+                self._jobs.put(None)
+        deadline = time.monotonic() + (_WAIT_FOR_THREADS if wait else 0)
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            future, call = job
+            if future.set_running_or_notify_cancel():
+                try:
+                    result = call()
+                except BaseException as exc:  # noqa: BLE001  # whoever waits for the future gets it
+                    future.set_exception(exc)
+                else:
+                    future.set_result(result)
+                    del result
+            del job, future, call
+            with self._lock:
+                self._idle += 1
+
+
+def run(app: QApplication, main: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run the window's main coroutine to its end. Closing the last window ends nothing: main decides."""
+    app.setQuitOnLastWindowClosed(False)
+    with asyncio.Runner(loop_factory=lambda: EventLoop(app)) as runner:
+        return runner.run(main())
+
+
+@contextlib.contextmanager
+def _signals_wake(loop: EventLoop) -> Any:
+    """Let Ctrl+C reach Python while Qt waits for events: the signal's number wakes the loop through its own socket."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.set_wakeup_fd(loop._csock.fileno(), warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)

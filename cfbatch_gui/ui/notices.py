@@ -1,0 +1,136 @@
+"""Notices: what happened, in a bar above the page, with one thing to do; and the system's own notices."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtGui import QGuiApplication, QIcon
+from PySide6.QtWidgets import QSystemTrayIcon, QVBoxLayout, QWidget
+
+from cfbatch_gui.core.errors import Action, UserError
+from cfbatch_gui.core.logs import redacted
+from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
+from cfbatch_gui.ui.widgets import Level, NoticeBar
+
+_MOST = 3  # bars at once; the oldest goes
+
+
+def action_words(action: Action) -> str:
+    """The words on an action's button, "" for actions that are only waiting."""
+
+    def tr(text: str) -> str:
+        return QCoreApplication.translate("notices", text)
+
+    return {
+        Action.RETRY: tr("Try again"),
+        Action.OPEN_CONNECTION: tr("Open connection"),
+        Action.SHOW_FILE: tr("Show file"),
+        Action.CHOOSE_FILE: tr("Choose another file"),
+        Action.CHOOSE_ENCODING: tr("Choose the encoding"),
+        Action.SMALLER_BATCHES: tr("Use smaller batches"),
+        Action.SEND_AGAIN: tr("Send again"),
+    }.get(action, "")
+
+
+class Notices(QWidget):
+    """The bars above the page. The same sentence is shown once, however often it comes.
+
+    `connection_wanted` comes from the button of an error about the connection, so that no page needs to know that page.
+    """
+
+    connection_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._bars: list[NoticeBar] = []
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(WIDE, LARGE, WIDE, 0)
+        self._column.setSpacing(SMALL)
+        self.setVisible(False)
+
+    def show_notice(
+        self, text: str, level: Level = "info", *, button: str = "", on_button: Callable[[], None] | None = None
+    ) -> NoticeBar:
+        """Say something, with at most one button that also takes the notice away."""
+        bar = self._bar(text, level)
+        if button and on_button is not None:
+            act = on_button
+
+            def press() -> None:
+                self.dismiss(bar)
+                act()
+
+            bar.add_link(button, press)
+        return bar
+
+    def show_error(self, error: UserError, on_action: Callable[[], None] | None = None) -> NoticeBar:
+        """An expected failure: its sentence, a button when there is a way to do its action, its details to copy."""
+        act = on_action
+        if error.action is Action.OPEN_CONNECTION and act is None:
+            act = self.connection_wanted.emit
+        bar = self.show_notice(
+            error.message, "attention", button=action_words(error.action) if act else "", on_button=act
+        )
+        if error.detail:
+            self._offer_details(bar, f"{error.message}\n{error.detail}")
+        return bar
+
+    def show_crash(self, details: str) -> NoticeBar:
+        """A bug of ours; for `CrashHandler.crashed`."""
+        bar = self._bar(
+            self.tr("Something went wrong inside the program. Your jobs are safe, and you can go on working."), "error"
+        )
+        self._offer_details(bar, details)
+        return bar
+
+    def dismiss(self, bar: NoticeBar) -> None:
+        """Take one away."""
+        if bar in self._bars:
+            self._bars.remove(bar)
+            self._column.removeWidget(bar)
+            bar.hide()
+            bar.deleteLater()
+        self.setVisible(bool(self._bars))
+
+    def texts(self) -> list[str]:
+        """The sentences that are shown, oldest first."""
+        return [bar.text() for bar in self._bars]
+
+    def bars(self) -> list[NoticeBar]:
+        """The bars, oldest first."""
+        return list(self._bars)
+
+    def _bar(self, text: str, level: Level) -> NoticeBar:
+        for same in [bar for bar in self._bars if bar.text() == text]:
+            self.dismiss(same)
+        while len(self._bars) >= _MOST:
+            self.dismiss(self._bars[0])
+        bar = NoticeBar(text, level, dismissable=True)
+        bar.dismissed.connect(lambda: self.dismiss(bar))
+        self._bars.append(bar)
+        self._column.addWidget(bar)
+        self.setVisible(True)
+        return bar
+
+    def _offer_details(self, bar: NoticeBar, details: str) -> None:
+        bar.add_link(self.tr("Copy details"), lambda: QGuiApplication.clipboard().setText(redacted(details)))
+
+
+class SystemNotices(QObject):
+    """Notices of the desktop, where there is a tray to send them from; elsewhere nothing happens."""
+
+    clicked = Signal()
+
+    def __init__(self, icon: QIcon, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._tray: QSystemTrayIcon | None = None
+        if QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages():
+            self._tray = QSystemTrayIcon(icon, self)
+            self._tray.messageClicked.connect(self.clicked)
+
+    def show(self, title: str, text: str) -> bool:
+        """Tell the desktop; False where that is not possible."""
+        if self._tray is None:
+            return False
+        self._tray.show()
+        self._tray.showMessage(title, text, self._tray.icon())
+        return True

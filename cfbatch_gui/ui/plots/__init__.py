@@ -1,0 +1,38 @@
+"""Plots, drawn by ourselves: light and dark from the theme's roles, sharp at every pixel ratio, live at a million dots.
+
+What every plot can do is in `Plot`: it is copied with Ctrl+C, and `PictureButtons` save it as PNG or SVG, or the data
+behind it as CSV. There are two plots.
+
+`Chart` has axes, and layers over them, later ones above earlier ones:
+
+    chart = Chart(self.tr("Distribution of the scores"))        # its accessible name
+    chart.show_layers(
+        (
+            Bars(edges, counts, self.tr("These scores")),       # numpy.histogram's own two arrays
+            Steps(edges, baseline, self.tr("Unrelated pairs")), # an outline over the bars
+            Mark(0.35, self.tr("Threshold")),                   # a line across, with its name
+        ),
+        across=self.tr("Score"),
+        up=self.tr("Contexts"),
+    )
+
+    dots = Dots(x, y, describe=lambda place: texts[place])
+    chart.show_layers((Line(0, 1), dots), across="bge-m3", up="embeddinggemma")
+    chart.picked.connect(self._open_place)                      # a click on a dot brings its place in `x` and `y`
+
+`DotMap` is a plane without axes, to be wandered over: wheel, drag, hover, lasso, colours by category or number.
+
+    buttons = PictureButtons(chart, self._notices, self.tasks, name="scores", parent=self)   # "Copy", "Save picture…"
+
+Colours of the layers are roles of the theme; where there are many things to tell apart, `colours.categories()`. Nothing
+here reads a job: pages bring arrays. pyqtgraph is not used: `dot_image` paints 100,000 dots in some 30 ms, without an
+optional library, and the same code draws the picture that is saved.
+"""
+
+from cfbatch_gui.ui.plots.chart import Chart
+from cfbatch_gui.ui.plots.dot_map import DotMap
+from cfbatch_gui.ui.plots.layers import Bars, Dots, Line, Mark, Steps
+from cfbatch_gui.ui.plots.picture_buttons import PictureButtons
+from cfbatch_gui.ui.plots.plot import Plot, PlotData
+
+__all__ = ["Bars", "Chart", "DotMap", "Dots", "Line", "Mark", "PictureButtons", "Plot", "PlotData", "Steps"]

@@ -1,0 +1,149 @@
+"""A chart: two axes and what stands on them."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QWidget
+
+from cfbatch_gui.core.results.exports.base import Cell
+from cfbatch_gui.ui import theme
+from cfbatch_gui.ui.plots.chart_layers import describe_at, paint_layer, range_across, range_up
+from cfbatch_gui.ui.plots.frame import Frame, frame, paint_frame, small
+from cfbatch_gui.ui.plots.layers import Bars, Dots, Layer, Mark, Steps
+from cfbatch_gui.ui.plots.plot import Plot, PlotData
+from cfbatch_gui.ui.plots.tip import paint_tip
+from cfbatch_gui.ui.theme import LARGE, SMALL
+
+_SWATCH = 10
+
+
+class Chart(Plot):
+    """`picked` brings the place of a clicked dot, counted through the first layer of dots."""
+
+    picked = Signal(int)
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(name, parent)
+        self._layers: tuple[Layer, ...] = ()
+        self._titles = ("", "")
+        self._across: tuple[float, float] | None = None
+        self._mouse: QPointF | None = None
+
+    def show_layers(
+        self, layers: Sequence[Layer], *, across: str, up: str, across_range: tuple[float, float] | None = None
+    ) -> None:
+        """Show these and nothing else. `across` and `up` are the titles of the axes, "" for none.
+
+        Without a range the axis across spans what is there.
+        """
+        self._layers, self._titles, self._across = tuple(layers), (across, up), across_range
+        self.update()
+
+    def layers(self) -> tuple[Layer, ...]:
+        """What is shown."""
+        return self._layers
+
+    def sizeHint(self) -> QSize:
+        return QSize(560, 280)
+
+    def draw(self, painter: QPainter, size: QSizeF, *, as_picture: bool) -> None:
+        shown = self._frame(size)
+        paint_frame(painter, shown, self.font())
+        painter.save()
+        painter.setClipRect(shown.box.adjusted(-4, -4, 4, 1))
+        for layer in self._layers:
+            paint_layer(painter, shown, layer)
+        painter.restore()
+        self._paint_marks(painter, shown)
+        painter.setPen(QPen(theme.colour("quiet"), 1))
+        painter.drawLine(shown.box.bottomLeft(), shown.box.bottomRight())
+        self._paint_legend(painter, size)
+        if not as_picture and self._mouse is not None and shown.box.contains(self._mouse):
+            found = describe_at(self._layers, shown, self._mouse)
+            if found is not None:
+                paint_tip(painter, size, found.at, found.text)
+
+    def data(self) -> PlotData:
+        """A row for each bar and each dot, with the name of its layer."""
+        across, up = self._titles
+        if any(isinstance(layer, Dots) for layer in self._layers):
+            return PlotData((self.tr("series"), across or "x", up or "y", self.tr("text")), self._dots())
+        columns = (self.tr("series"), self.tr("from"), self.tr("to"), up or self.tr("count"))
+        return PlotData(columns, self._bars())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._mouse = event.position()
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._mouse = None
+        self.update()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)
+        if event.button() == Qt.MouseButton.LeftButton:
+            found = describe_at(self._layers, self._frame(QSizeF(self.size())), event.position())
+            if found is not None and found.dot >= 0:
+                self.picked.emit(found.dot)
+
+    def _frame(self, size: QSizeF) -> Frame:
+        head = QFontMetricsF(self.font()).height() + SMALL if any(self._named()) else 0.0
+        across = self._across or range_across(self._layers)
+        return frame(size, self.font(), across, range_up(self._layers), self._titles, head=head)
+
+    def _named(self) -> Iterator[Bars | Dots]:
+        return (each for each in self._layers if isinstance(each, Bars | Dots) and each.name)
+
+    def _paint_legend(self, painter: QPainter, size: QSizeF) -> None:
+        metrics = QFontMetricsF(self.font())
+        left = size.width() - LARGE
+        painter.save()
+        for layer in reversed(list(self._named())):
+            left -= metrics.horizontalAdvance(layer.name)
+            painter.setPen(theme.colour("text"))
+            painter.drawText(QPointF(left, SMALL + metrics.ascent()), layer.name)
+            left -= _SWATCH + SMALL
+            swatch = QRectF(left, SMALL + (metrics.height() - _SWATCH) / 2, _SWATCH, _SWATCH)
+            colour = theme.colour(layer.role)
+            if isinstance(layer, Steps):
+                painter.setPen(QPen(colour, 2))
+                painter.drawLine(
+                    QPointF(swatch.left(), swatch.center().y()), QPointF(swatch.right(), swatch.center().y())
+                )
+            else:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(colour)
+                radius = _SWATCH / 2 if isinstance(layer, Dots) else 2
+                painter.drawRoundedRect(swatch, radius, radius)
+            left -= LARGE
+        painter.restore()
+
+    def _paint_marks(self, painter: QPainter, shown: Frame) -> None:
+        painter.save()
+        painter.setFont(small(self.font()))
+        metrics = QFontMetricsF(painter.font())
+        for layer in self._layers:
+            if not isinstance(layer, Mark) or not shown.across.low <= layer.at <= shown.across.high:
+                continue
+            place = round(shown.across.pixel(layer.at)) + 0.5
+            painter.setPen(QPen(theme.colour(layer.role), 1, Qt.PenStyle.DashLine))
+            painter.drawLine(QPointF(place, shown.box.top()), QPointF(place, shown.box.bottom()))
+            width = metrics.horizontalAdvance(layer.name)
+            left = place + 6 if place + 6 + width < shown.box.right() else place - 6 - width
+            painter.setPen(theme.colour(layer.role))
+            painter.drawText(QPointF(left, shown.box.top() + metrics.ascent()), layer.name)
+        painter.restore()
+
+    def _bars(self) -> Iterator[tuple[Cell, ...]]:
+        for layer in self._layers:
+            if isinstance(layer, Bars):
+                for low, high, height in zip(layer.edges[:-1], layer.edges[1:], layer.heights, strict=True):
+                    yield layer.name, float(low), float(high), np.asarray(height).item()
+
+    def _dots(self) -> Iterator[tuple[Cell, ...]]:
+        for layer in self._layers:
+            if isinstance(layer, Dots):
+                for place, (x, y) in enumerate(zip(layer.x.tolist(), layer.y.tolist(), strict=True)):
+                    yield layer.name, x, y, layer.describe(place) if layer.describe else ""

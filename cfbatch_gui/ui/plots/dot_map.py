@@ -1,0 +1,313 @@
+"""A plane full of dots to be wandered over: wheel and keys zoom, dragging moves, a lasso chooses, the mouse reads."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetricsF, QImage, QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF, QWheelEvent
+from PySide6.QtWidgets import QWidget
+
+from cfbatch_gui.ui import theme
+from cfbatch_gui.ui.plots.dot_colours import DotColours, PlacedName, plain
+from cfbatch_gui.ui.plots.dot_image import paint_dots, radius_for
+from cfbatch_gui.ui.plots.frame import small
+from cfbatch_gui.ui.plots.plot import Plot, PlotData
+from cfbatch_gui.ui.plots.tip import paint_tip
+from cfbatch_gui.ui.plots.viewport import Viewport, inside, view_of_all
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CONTROL, SMALL
+
+_MARGIN = 28.0
+_RING = 6.5
+_NEAR, _STILL = 12.0, 4.0  # pixels: a dot is meant; a press is a click
+_STEP, _FACTOR = 60.0, 1.4  # of the keyboard
+_SHUFFLE = 7  # seed: dots are painted in no order, so that no category lies above the others
+
+Describe = Callable[[int], tuple[str, str]]
+
+
+class DotMap(Plot):
+    """Dots are named by their place in `points`. `picked` brings one, -1 for none; `lassoed` an array of places."""
+
+    picked = Signal(int)
+    lassoed = Signal(object)
+    view_changed = Signal()
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(name, parent)
+        self._points = np.zeros((0, 2), dtype=np.float32)
+        self._order = np.zeros(0, dtype=np.int64)
+        self._colours = plain(0)
+        self._names: tuple[PlacedName, ...] = ()
+        self._version = 0  # of what the dots look like
+        self._painted: tuple[object, QImage] | None = None
+        self._marked: NDArray[np.bool_] | None = None
+        self._current, self._hovered = -1, -1
+        self._describe: Describe = lambda place: ("", "")
+        self._data: Callable[[], PlotData] = lambda: PlotData((), ())
+        self._view = view_of_all(self._points, 1, 1, 0)
+        self._moved = False
+        self._pressed: QPointF | None = None
+        self._last = QPointF()
+        self._lasso: list[tuple[float, float]] | None = None
+        self._lasso_mode = False
+        self._touched = False
+
+    def show_points(self, points: NDArray[np.float32], describe: Describe, data: Callable[[], PlotData]) -> None:
+        """Show dots at `points` (n, 2); `describe` gives one's text and a quiet line, `data` the table behind all."""
+        self._points, self._describe, self._data = points, describe, data
+        self._order = np.random.default_rng(_SHUFFLE).permutation(len(points))
+        self._marked, self._current, self._hovered = None, -1, -1
+        self._touched = False
+        self.set_colours(plain(len(points)))
+        self.show_all()
+
+    def move_points(self, points: NDArray[np.float32], names: Sequence[PlacedName]) -> None:
+        """Show the same dots at other places, with what is marked, and the ring; `names` as in `set_colours`."""
+        self._points, self._hovered = points, -1
+        self.set_colours(self._colours, names)
+        self.show_all()
+
+    def is_touched(self) -> bool:
+        """Whether hands were on it since the points are shown, or a dot is being read."""
+        return self._touched or self._hovered >= 0
+
+    def set_colours(self, colours: DotColours, names: Sequence[PlacedName] = ()) -> None:
+        """Colour the dots; `names` stand among them, see `DotColours.places_of_names`, which may run in a thread."""
+        self._colours, self._names = colours, tuple(names)
+        self._version += 1
+        self.update()
+
+    def mark(self, places: NDArray[np.int64] | None) -> None:
+        """Make all but these faint; None marks nothing."""
+        self._marked = None
+        if places is not None:
+            self._marked = np.zeros(len(self._points), dtype=np.bool_)
+            self._marked[places] = True
+        self._version += 1
+        self.update()
+
+    def set_current(self, place: int) -> None:
+        """Put a ring around a dot, around none with -1."""
+        self._current = place
+        self.update()
+
+    def set_lasso(self, on: bool) -> None:
+        """Whether dragging draws a lasso; with Shift it always does."""
+        self._lasso_mode = on
+        self.setCursor(Qt.CursorShape.CrossCursor if on else Qt.CursorShape.ArrowCursor)
+
+    def show_all(self) -> None:
+        """See everything."""
+        self._view = view_of_all(self._points, self.width(), self.height(), _MARGIN)
+        self._moved = False
+        self._changed()
+
+    def zoom(self, factor: float) -> None:
+        """Nearer, around the middle."""
+        self._zoom_at(factor, QPointF(self.width() / 2, self.height() / 2))
+
+    def is_moved(self) -> bool:
+        """Whether something else than the whole is seen."""
+        return self._moved
+
+    def pixel_of(self, place: int) -> QPointF:
+        """Where a dot stands in the widget."""
+        x, y = self._view.pixels(self._points[place : place + 1])
+        return QPointF(float(x[0]), float(y[0]))
+
+    def dot_at(self, at: QPointF) -> int:
+        """The dot nearest to a point of the widget, -1 when none is near; marked ones go first."""
+        if not len(self._points):
+            return -1
+        x, y = self._view.pixels(self._points)
+        away = np.square(x - at.x()) + np.square(y - at.y())
+        if self._marked is not None and (away[self._marked] <= _NEAR**2).any():
+            away[~self._marked] = np.inf
+        place = int(away.argmin())
+        return place if away[place] <= _NEAR**2 else -1
+
+    def sizeHint(self) -> QSize:
+        return QSize(720, 460)
+
+    def data(self) -> PlotData:
+        return self._data()
+
+    # Painting
+
+    def draw(self, painter: QPainter, size: QSizeF, *, as_picture: bool) -> None:
+        box = QRectF(QPointF(0, 0), size)
+        if as_picture:
+            self._paint_dots(painter, box)
+        else:
+            painter.drawImage(box, self._dots_on_screen(box))
+        self._paint_names(painter, box)
+        self._colours.paint_key(painter, QRectF(LARGE, SMALL, 200, size.height()), small(self.font()))
+        if self._current >= 0:
+            self._paint_ring(painter, self.pixel_of(self._current))
+        if as_picture:
+            return
+        if self._lasso:
+            painter.setPen(QPen(theme.colour("accent"), 1.5, Qt.PenStyle.DashLine))
+            painter.drawPolyline(QPolygonF([QPointF(*each) for each in self._lasso]))
+        elif (read := self._hovered if self._hovered >= 0 else self._current) >= 0:
+            at = self.pixel_of(read)
+            self._paint_ring(painter, at)
+            if box.contains(at):
+                paint_tip(painter, size, at, *self._describe(read))
+
+    def _dots_on_screen(self, box: QRectF) -> QImage:
+        """The dots as they were painted last, while nothing about them changes: most paints are of the mouse's."""
+        ratio = self.devicePixelRatio()
+        key = (self._view, ratio, self._version, theme.tokens())
+        if self._painted is None or self._painted[0] != key:
+            image = QImage((box.size() * ratio).toSize(), QImage.Format.Format_ARGB32_Premultiplied)
+            image.setDevicePixelRatio(ratio)
+            image.fill(Qt.GlobalColor.transparent)
+            with QPainter(image) as painter:
+                self._paint_dots(painter, box)
+            self._painted = (key, image)
+        return self._painted[1]
+
+    def _paint_dots(self, painter: QPainter, box: QRectF) -> None:
+        x, y = self._view.pixels(self._points)
+        seen = (x >= 0) & (x <= box.width()) & (y >= 0) & (y <= box.height())
+        order = self._order[seen[self._order]]
+        if self._marked is not None:
+            order = np.concatenate([order[~self._marked[order]], order[self._marked[order]]])
+        radius = radius_for(len(order), box.width() * box.height())
+        colours = self._colours.of_dots(self._marked)
+        paint_dots(painter, box, x[order], y[order], colours=colours[order], radius=radius)
+
+    def _paint_names(self, painter: QPainter, box: QRectF) -> None:
+        font = QFont(self.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        metrics = QFontMetricsF(font)
+        painter.save()
+        painter.setFont(font)
+        taken: list[QRectF] = []
+        for name, middle in self._names:
+            x, y = self._view.pixels(middle[None, :].astype(np.float32))
+            shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, 180)
+            label = QRectF(0, 0, metrics.horizontalAdvance(shown) + MEDIUM, metrics.height() + 4)
+            label.moveCenter(QPointF(float(x[0]), float(y[0])))
+            if not _find_room(label, box, taken):
+                continue
+            taken.append(label)
+            ground = theme.colour("window")
+            ground.setAlphaF(0.82)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(ground)
+            painter.drawRoundedRect(label, RADIUS_CONTROL, RADIUS_CONTROL)
+            painter.setPen(theme.colour("text"))
+            painter.drawText(label, Qt.AlignmentFlag.AlignCenter, shown)
+        painter.restore()
+
+    def _paint_ring(self, painter: QPainter, at: QPointF) -> None:
+        painter.save()
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(theme.colour("window"), 4))
+        painter.drawEllipse(at, _RING, _RING)
+        painter.setPen(QPen(theme.colour("text"), 2))
+        painter.drawEllipse(at, _RING, _RING)
+        painter.restore()
+
+    # Hands
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)
+        self._touched = True
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        self._pressed = self._last = event.position()
+        if self._lasso_mode or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self._lasso = [(event.position().x(), event.position().y())]
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        at = event.position()
+        if self._lasso is not None:
+            self._lasso.append((at.x(), at.y()))
+            self.update()
+        elif self._pressed is not None:
+            if (at - self._pressed).manhattanLength() > _STILL or self._last != self._pressed:
+                self._set_view(self._view.moved(at.x() - self._last.x(), at.y() - self._last.y()))
+                self._last = at
+        else:
+            self._hover(self.dot_at(at))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        pressed, self._pressed = self._pressed, None
+        lasso, self._lasso = self._lasso, None
+        if pressed is None:
+            return
+        if (event.position() - pressed).manhattanLength() <= _STILL and (lasso is None or len(lasso) < 4):
+            self.picked.emit(self.dot_at(event.position()))
+        elif lasso is not None:
+            x, y = self._view.pixels(self._points)
+            self.lassoed.emit(np.flatnonzero(inside(np.array(lasso), x, y)))
+        self.update()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self._zoom_at(2.0, event.position())
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        self._touched = True
+        turned = event.angleDelta().y() or event.pixelDelta().y()
+        self._zoom_at(1.0015**turned, event.position())
+        event.accept()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hover(-1)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        steps = {
+            Qt.Key.Key_Left: (_STEP, 0.0),
+            Qt.Key.Key_Right: (-_STEP, 0.0),
+            Qt.Key.Key_Up: (0.0, _STEP),
+            Qt.Key.Key_Down: (0.0, -_STEP),
+        }
+        self._touched = True
+        key = Qt.Key(event.key())
+        if key in steps:
+            self._set_view(self._view.moved(*steps[key]))
+        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
+            self.zoom(_FACTOR)
+        elif key == Qt.Key.Key_Minus:
+            self.zoom(1 / _FACTOR)
+        elif key in (Qt.Key.Key_0, Qt.Key.Key_Home):
+            self.show_all()
+        elif key == Qt.Key.Key_Escape:
+            self._lasso = None
+            self.picked.emit(-1)
+        else:
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QEvent) -> None:
+        whole = view_of_all(self._points, self.width(), self.height(), _MARGIN)
+        self._view = self._view.resized(self.width(), self.height(), whole.scale) if self._moved else whole
+
+    def _hover(self, place: int) -> None:
+        if place != self._hovered:
+            self._hovered = place
+            self.update()
+
+    def _zoom_at(self, factor: float, at: QPointF) -> None:
+        self._set_view(self._view.zoomed(factor, at.x(), at.y()))
+
+    def _set_view(self, view: Viewport) -> None:
+        self._view, self._moved, self._hovered = view, True, -1
+        self._changed()
+
+    def _changed(self) -> None:
+        self.update()
+        self.view_changed.emit()
+
+
+def _find_room(label: QRectF, box: QRectF, taken: Sequence[QRectF]) -> bool:
+    """Move a name up or down, by its own height or two, to where it hides no other; whether there is room."""
+    step = label.height() + 2
+    for shift in (0.0, step, -2 * step, 3 * step, -4 * step):  # each from where the one before has led
+        label.translate(0, shift)
+        if box.contains(label) and not any(label.intersects(other) for other in taken):
+            return True
+    return False

@@ -1,0 +1,1 @@
+"""Results on the screen: rankings, vectors, and the way home for both."""

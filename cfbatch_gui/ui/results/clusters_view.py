@@ -1,0 +1,211 @@
+"""Clusters: groups of texts about the same things, with the texts that are typical of each."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtWidgets import QSpinBox, QSplitter, QWidget
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.clusters import MOST_CLUSTERS, Cluster, Clusters, find_clusters, usual_number
+from cfbatch_gui.core.results.embeddings import EmbeddedText
+from cfbatch_gui.core.results.neighbours import Neighbour
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.results.vector_page import VectorPage
+from cfbatch_gui.ui.results.vector_rows import neighbour_columns
+from cfbatch_gui.ui.rows import Column
+from cfbatch_gui.ui.tables import Memory, PagedRows, Rows, TableView
+from cfbatch_gui.ui.text_panel import TextPanel
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.widgets import Label, LinkButton, column, row
+
+_RESTING = 0.35  # seconds after the last key
+_TYPICAL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRow:
+    """A cluster, its number from 1, and the texts nearest to its centre."""
+
+    number: int
+    cluster: Cluster
+    typical: tuple[EmbeddedText, ...]
+    share: float
+
+
+class ClustersView(VectorPage):
+    """Groups anew whenever another number is set."""
+
+    def __init__(
+        self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(program, notices, "layers", parent)
+        self._found: Clusters | None = None
+        self._members: tuple[tuple[int, float], ...] = ()  # item numbers and similarities of the chosen one
+        self._make_widgets(memory)
+        self._lay_out()
+
+    def found(self) -> Clusters | None:
+        """What is shown."""
+        return self._found
+
+    def clear(self) -> None:
+        self._found, self._members = None, ()
+        self.rows.set_rows(())
+        self.members.refresh(0)
+        self.count.setText("")
+
+    def arrived(self, *, is_first: bool) -> None:
+        if is_first and self.embeddings is not None:
+            self.number.blockSignals(True)
+            self.number.setValue(usual_number(self.embeddings.count))
+            self.number.blockSignals(False)
+        self.tasks.start("group", self._group(0.0))
+
+    # Making
+
+    def _make_widgets(self, memory: Memory | None) -> None:
+        self.number = QSpinBox()
+        self.number.setRange(2, MOST_CLUSTERS)
+        self.number.setAccessibleName(self.tr("Number of clusters"))
+        self.number.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.number.valueChanged.connect(lambda _: self.tasks.start("group", self._group(_RESTING)))
+        self.count = Label("", "quiet")
+        self.table_link = LinkButton(self.tr("Show in table"), "table")
+        self.table_link.clicked.connect(self._show_in_table)
+        self.rows: Rows[ClusterRow] = Rows(_columns(), key=lambda each: each.number, parent=self)
+        self.table = TableView("vectors/clusters", memory=memory)
+        self.table.setAccessibleName(self.tr("Clusters"))
+        self.table.show_rows(self.rows)
+        self.table.picked.connect(self._picked)
+        self.title = Label("", "strong")
+        self.members: PagedRows[Neighbour] = PagedRows(neighbour_columns(), count=0, fetch=self._fetch, parent=self)
+        self.member_table = TableView("vectors/cluster", memory=memory)
+        self.member_table.setAccessibleName(self.tr("Texts of the cluster"))
+        self.member_table.show_rows(self.members)
+        self.member_table.picked.connect(self._member_picked)
+        self.panel = TextPanel(lines=4)
+
+    def _lay_out(self) -> None:
+        label = Label(self.tr("Number of clusters"), "quiet")
+        label.setBuddy(self.number)
+        bar = row(label, self.number, 4, self.count, None, margins=(WIDE, SMALL, MEDIUM, SMALL))
+        right = column(row(self.title, None, self.table_link, margins=(MEDIUM, SMALL, SMALL, SMALL)), gap=0)
+        right.addWidget(self.member_table, 1)
+        right.addLayout(column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, SMALL)))
+        members = QWidget()
+        members.setLayout(right)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setChildrenCollapsible(False)
+        splitter.setHandleWidth(1)
+        splitter.addWidget(self.table)
+        splitter.addWidget(members)
+        splitter.setSizes([560, 440])
+        content = column(bar, gap=0)
+        content.addWidget(splitter, 1)
+        self.lay_out(content)
+
+    # Grouping
+
+    async def _group(self, resting: float) -> None:
+        await asyncio.sleep(resting)
+        embeddings, number = self.embeddings, self.number.value()
+        if embeddings is None:
+            return
+        found = await self.worked_out(
+            self.tr("Grouping the texts…"), lambda tell: find_clusters(embeddings, number, _TYPICAL, tell)
+        )
+        typical = [await asyncio.to_thread(embeddings.texts, each.typical) for each in found.clusters]
+        self._found = found
+        largest = max((each.size for each in found.clusters), default=1)
+        self.rows.set_rows(
+            tuple(
+                ClusterRow(place, cluster, texts, cluster.size / largest)
+                for place, (cluster, texts) in enumerate(zip(found.clusters, typical, strict=True), 1)
+            )
+        )
+        texts = words.plural(len(found.item_numbers), self.tr("{n} text"), self.tr("{n} texts"))
+        clusters = words.plural(len(found.clusters), self.tr("{n} cluster"), self.tr("{n} clusters"))
+        fewer = self.tr("no more different directions") if len(found.clusters) < number else ""
+        self.count.setText(" · ".join(filter(None, (texts, clusters, fewer))))
+        if found.clusters:
+            self.table.selectRow(0)
+            self._picked(0)
+        self.show_foot(
+            self.tr(
+                "Typical texts are those nearest to the middle of their cluster. The same vectors, the same groups."
+            ),
+            without_direction=found.without_direction,
+        )
+
+    def _picked(self, place: int) -> None:
+        if self._found is None or not 0 <= place < self.rows.rowCount():
+            return
+        found, chosen = self._found, self.rows.row(place)
+        number = chosen.number - 1
+        items = found.items_of(number)
+        places = found.item_numbers.searchsorted(items)
+        self._members = tuple(zip(items.tolist(), found.similarities[places].tolist(), strict=True))
+        count = words.plural(len(items), self.tr("{n} text"), self.tr("{n} texts"))
+        self.title.setText(self.tr("Cluster {n}: {texts}").format(n=chosen.number, texts=count))
+        self.members.refresh(len(self._members))
+        self.member_table.selectRow(0)
+        self._member_picked(0)
+
+    def _fetch(self, start: int, stop: int) -> Sequence[Neighbour]:
+        members = self._members[start:stop]
+        if self.embeddings is None:
+            return ()
+        try:
+            texts = self.embeddings.texts([item for item, _ in members])
+        except UserError as error:  # while painting there is nobody else to catch it
+            self.notices.show_error(error)
+            return ()
+        return tuple(Neighbour(text, similarity) for text, (_, similarity) in zip(texts, members, strict=True))
+
+    def _member_picked(self, place: int) -> None:
+        if 0 <= place < len(self._members):
+            text = self.members.row(place).text
+            about = " · ".join(filter(None, (text.id, text.label)))
+            self.panel.show_text(self.tr("Row {n}").format(n=words.number(text.row)), text.text, about=about)
+
+    def _show_in_table(self) -> None:
+        self.rows_wanted.emit(tuple(item for item, _ in self._members), self.title.text())
+
+
+def _columns() -> tuple[Column[ClusterRow], ...]:
+    return (
+        Column("", lambda each: each.number, key="number", align="right", width=44),
+        Column(
+            _tr("Texts"),
+            lambda each: each.cluster.size,
+            words.number,
+            key="size",
+            width=120,
+            align="right",
+            bar=lambda each: each.share,
+        ),
+        Column(
+            _tr("Typical texts"),
+            lambda each: "  ·  ".join(words.one_line(text.text, 90) for text in each.typical),
+            key="typical",
+            stretch=True,
+            sortable=False,
+        ),
+        Column(
+            _tr("Likeness"),
+            lambda each: each.cluster.similarity,
+            lambda value: f"{value:.4f}",
+            key="similarity",
+            align="right",
+            width=90,
+            tip=_tr("The mean similarity of its texts to its middle: 1 is the same direction."),
+        ),
+    )
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("clusters", text)

@@ -1,0 +1,325 @@
+"""Near duplicates: groups of texts of which one will do, and the list of what stays and what goes."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QLocale, Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.duplicates import Duplicates, Group, Keep, find_duplicates
+from cfbatch_gui.core.results.embeddings import EmbeddedText
+from cfbatch_gui.core.results.keep_list import write_keep_list
+from cfbatch_gui.ui import dialogs, words
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.results.limits import ThresholdField
+from cfbatch_gui.ui.results.vector_page import VectorPage
+from cfbatch_gui.ui.rows import Column
+from cfbatch_gui.ui.tables import Memory, PagedRows, Rows, TableView
+from cfbatch_gui.ui.text_panel import TextPanel
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.widgets import Choice, EmptyPlace, IconButton, Label, QuietButton, column, row
+
+_USUAL = 0.95
+_RESTING = 0.35  # seconds after the last key
+_BY_ITSELF = 30_000  # texts up to which the search begins without being asked
+_MEMBERS = 1_000  # of a group that are listed
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    """A group and the text that stays."""
+
+    group: Group
+    text: EmbeddedText
+
+
+@dataclass(frozen=True, slots=True)
+class MemberRow:
+    """A text of a group; `similarity` is that to the one that stays, None for itself."""
+
+    text: EmbeddedText
+    similarity: float | None
+
+
+class DuplicatesView(VectorPage):
+    """Looks anew whenever the threshold or what is to be kept changes; for many texts only when asked."""
+
+    def __init__(
+        self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(program, notices, "copy", parent)
+        self._found: Duplicates | None = None
+        self._groups: tuple[Group, ...] = ()
+        self._make_widgets(memory)
+        self._lay_out()
+
+    def found(self) -> Duplicates | None:
+        """What is shown."""
+        return self._found
+
+    def clear(self) -> None:
+        self._found, self._groups = None, ()
+        self.threshold.blockSignals(True)
+        self.threshold.setText(f"{_USUAL:.2f}")
+        self.threshold.blockSignals(False)
+        self.count.setText("")
+        self._body.setCurrentWidget(self._wait)
+
+    def arrived(self, *, is_first: bool) -> None:
+        embeddings = self.embeddings
+        if embeddings is None:
+            return
+        if embeddings.count <= _BY_ITSELF or self._found is not None:
+            self.look()
+        else:
+            self._body.setCurrentWidget(self._ask)
+            self.show_foot()
+
+    def look(self) -> None:
+        """Search with what is set now."""
+        self.tasks.start("look", self._look(0.0))
+
+    # Making
+
+    def _make_widgets(self, memory: Memory | None) -> None:
+        self.threshold = ThresholdField()
+        self.threshold.setAccessibleName(self.tr("Similar from"))
+        self.threshold.setPlaceholderText("")
+        self.threshold.changed.connect(self._changed)
+        self.keep = Choice(self.tr("Which text of a group stays"))
+        self.keep.add(self.tr("Keep the first of each group"), Keep.FIRST)
+        self.keep.add(self.tr("Keep the longest of each group"), Keep.LONGEST)
+        self.keep.picked.connect(lambda _: self._changed())
+        self.count = Label("", "quiet")
+        self.save_button = QuietButton(
+            self.tr("Save keep list…"),
+            "download",
+            tip=self.tr("A CSV that says for every row whether it stays or goes"),
+        )
+        self.save_button.clicked.connect(lambda: self.tasks.start("save", self._save()))
+        self.table_button = IconButton("table", self.tr("Show the texts that go in the table"))
+        self.table_button.clicked.connect(self._show_in_table)
+        self.groups: PagedRows[GroupRow] = PagedRows(_group_columns(), count=0, fetch=self._fetch, parent=self)
+        self.group_table = TableView("vectors/groups", memory=memory)
+        self.group_table.setAccessibleName(self.tr("Groups"))
+        self.group_table.show_rows(self.groups)
+        self.group_table.picked.connect(self._group_picked)
+        self.members: Rows[MemberRow] = Rows(_member_columns(), key=lambda each: each.text.item_no, parent=self)
+        self.member_table = TableView("vectors/members", memory=memory)
+        self.member_table.setAccessibleName(self.tr("Texts of the group"))
+        self.member_table.show_rows(self.members)
+        self.member_table.picked.connect(self._member_picked)
+        self.panel = TextPanel(lines=4)
+        self._wait, self._none = EmptyPlace("hourglass", ""), EmptyPlace("circle-check", "")
+        self._ask = EmptyPlace(
+            "copy",
+            self.tr("Comparing so many texts takes a while: every text is compared with every other."),
+            self.tr("Look for near duplicates"),
+            "search",
+        )
+        self._ask.pressed.connect(self.look)
+
+    def _lay_out(self) -> None:
+        label = Label(self.tr("Similar from"), "quiet")
+        label.setBuddy(self.threshold)
+        bar = row(
+            label,
+            self.threshold,
+            self.keep,
+            4,
+            self.count,
+            None,
+            self.table_button,
+            self.save_button,
+            margins=(WIDE, SMALL, MEDIUM, SMALL),
+        )
+        right = column(gap=0)
+        right.addWidget(self.member_table, 1)
+        right.addLayout(column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, SMALL)))
+        members = QWidget()
+        members.setLayout(right)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setChildrenCollapsible(False)
+        splitter.setHandleWidth(1)
+        splitter.addWidget(self.group_table)
+        splitter.addWidget(members)
+        splitter.setSizes([420, 580])
+        self._splitter = splitter
+        self._body = QStackedWidget()
+        for each in (self._wait, self._ask, self._none, splitter):
+            self._body.addWidget(each)
+        content = column(bar, gap=0)
+        content.addWidget(self._body, 1)
+        self.lay_out(content)
+
+    # Looking
+
+    def _changed(self) -> None:
+        if self.embeddings is not None:
+            self.tasks.start("look", self._look(_RESTING))
+
+    async def _look(self, resting: float) -> None:
+        await asyncio.sleep(resting)
+        embeddings, threshold, keep = self.embeddings, self.threshold.value(), Keep(str(self.keep.value()))
+        if embeddings is None or threshold is None:
+            return
+        if not 0 < threshold <= 1:
+            self.foot.set_line(self.tr("A similarity is above 0 and at most 1."), "triangle-alert", "attention")
+            return
+        found = await self.worked_out(
+            self.tr("Comparing every text with every other…"),
+            lambda tell: find_duplicates(embeddings, threshold, keep, tell),
+        )
+        self._found, self._groups = found, await asyncio.to_thread(found.groups)
+        self._show(found)
+
+    def _show(self, found: Duplicates) -> None:
+        self.groups.refresh(len(self._groups))
+        some = bool(self._groups)
+        self._body.setCurrentWidget(self._splitter if some else self._none)
+        threshold = self.threshold.text()
+        self._none.set_sentence(self.tr("No two texts are as similar as {n}.").format(n=threshold))
+        groups = words.plural(len(self._groups), self.tr("{n} group"), self.tr("{n} groups"))
+        goes = words.plural(found.gone, self.tr("{n} text would go"), self.tr("{n} texts would go"))
+        self.count.setText(f"{groups} · {goes}" if some else self.tr("no near duplicates"))
+        why_not = "" if some else self.tr("There is nothing to leave out.")
+        self.save_button.set_possible(why_not)
+        self.table_button.setEnabled(some)
+        if some:
+            self.group_table.selectRow(0)
+            self._group_picked(0)
+        self.show_foot(
+            self.tr("Every text that goes is at least so similar to the one that stays. Nothing in the job changes."),
+            without_direction=found.without_direction,
+        )
+
+    def _fetch(self, start: int, stop: int) -> Sequence[GroupRow]:
+        groups = self._groups[start:stop]
+        if self.embeddings is None:
+            return ()
+        try:
+            texts = self.embeddings.texts([group.stays for group in groups])
+        except UserError as error:  # while painting there is nobody else to catch it
+            self.notices.show_error(error)
+            return ()
+        return tuple(GroupRow(group, text) for group, text in zip(groups, texts, strict=True))
+
+    def _group_picked(self, place: int) -> None:
+        if self.embeddings is None or not 0 <= place < len(self._groups):
+            return
+        group = self._groups[place]
+        try:
+            texts = self.embeddings.texts([group.stays, *group.goes[:_MEMBERS]])
+        except UserError as error:
+            self.notices.show_error(error)
+            return
+        similarities = (None, *group.similarities[:_MEMBERS])
+        self.members.set_rows(tuple(map(MemberRow, texts, similarities)))
+        self.member_table.selectRow(0)
+        self._member_picked(0)
+
+    def _member_picked(self, place: int) -> None:
+        if 0 <= place < self.members.rowCount():
+            text = self.members.row(place).text
+            about = " · ".join(filter(None, (text.id, text.label)))
+            self.panel.show_text(self.tr("Row {n}").format(n=words.number(text.row)), text.text, about=about)
+
+    # Taking home
+
+    def _show_in_table(self) -> None:
+        if self._found is not None:
+            going = self._found.item_numbers[self._found.stays != self._found.item_numbers]
+            self.rows_wanted.emit(tuple(going.tolist()), self.tr("Near duplicates that go"))
+
+    async def _save(self) -> None:
+        path = await dialogs.save_file(
+            self,
+            self.tr("Save keep list"),
+            name=self.tr("{name}, keep list").format(name=self.job.name).replace("/", "-") + ".csv",
+            filters=(self.tr("CSV for Excel (*.csv)"),),
+            suffix="csv",
+        )
+        if path is not None:
+            await self.write(path)
+
+    async def write(self, path: Path) -> None:
+        """Write the list of what stays and what goes. Raises UserError."""
+        embeddings, found = self.embeddings, self._found
+        if embeddings is None or found is None:
+            return
+        separator = ";" if QLocale().decimalPoint() == "," else ","
+        gone = await asyncio.to_thread(lambda: write_keep_list(path, embeddings, found, separator=separator))
+        pattern = self.tr("Wrote {n} rows: {stay} stay, {go} go.")
+        stay = words.number(embeddings.count - gone)
+        self.notices.show_notice(
+            pattern.format(n=words.number(embeddings.count), stay=stay, go=words.number(gone)),
+            "done",
+            button=self.tr("Show file"),
+            on_button=lambda: _show_folder(path.parent),
+        )
+
+
+def _group_columns() -> tuple[Column[GroupRow], ...]:
+    return (
+        Column(_tr("Stays"), lambda each: each.text.text, key="text", stretch=True, sortable=False),
+        Column(
+            _tr("Texts"),
+            lambda each: len(each.group.goes) + 1,
+            words.number,
+            key="texts",
+            align="right",
+            width=70,
+            sortable=False,
+        ),
+        Column(
+            _tr("Least similar"),
+            lambda each: min(each.group.similarities),
+            lambda value: f"{value:.4f}",
+            key="least",
+            align="right",
+            width=104,
+            sortable=False,
+        ),
+    )
+
+
+def _member_columns() -> tuple[Column[MemberRow], ...]:
+    return (
+        Column(
+            "",
+            lambda each: each.similarity,
+            key="decision",
+            width=84,
+            sortable=False,
+            text=lambda each: _tr("stays") if each.similarity is None else _tr("goes"),
+            icon=lambda each: ("check", "done") if each.similarity is None else ("minus", "quiet"),
+            colour=lambda each: "text" if each.similarity is None else "quiet",
+        ),
+        Column(
+            _tr("Row"), lambda each: each.text.row, words.number, key="row", align="right", width=70, sortable=False
+        ),
+        Column(_tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False),
+        Column(_tr("ID"), lambda each: each.text.id, key="id", width=90, hidden=True, sortable=False),
+        Column(
+            _tr("Similarity"),
+            lambda each: each.similarity,
+            key="similarity",
+            align="right",
+            width=96,
+            sortable=False,
+            text=lambda each: "" if each.similarity is None else f"{each.similarity:.4f}",
+        ),
+    )
+
+
+def _show_folder(folder: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("duplicates", text)

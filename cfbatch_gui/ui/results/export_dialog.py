@@ -1,0 +1,353 @@
+"""Taking results home: which forms, what will be written, where to; then the writing itself."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QLocale, QSize, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QDialog, QWidget
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.program import Program, facts_of
+from cfbatch_gui.core.results.exports import Exported, ExportOptions, Target, export, targets_for
+from cfbatch_gui.ui import dialogs, words
+from cfbatch_gui.ui.job_words import connection_title
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.results.export_columns import ColumnsDialog
+from cfbatch_gui.ui.results.export_forms import ExportForms
+from cfbatch_gui.ui.results.export_places import places_for, usual_folder
+from cfbatch_gui.ui.results.export_summary import ExportSummary
+from cfbatch_gui.ui.results.export_words import Extent, kinds_of_file, missing_words, read_extent
+from cfbatch_gui.ui.results.limits import Limits, LimitsBar
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
+from cfbatch_gui.ui.widgets import (
+    Button,
+    IconLine,
+    Label,
+    LinkButton,
+    NoticeBar,
+    PrimaryButton,
+    ThinProgress,
+    column,
+    row,
+)
+
+_NO_LIMITS = Limits()
+_TIP_LINES = 6
+_STEPS = 1_000  # of the progress of each file
+
+Output = tuple[Path, Target]
+
+
+class ExportDialog(QDialog):
+    """Open it with `open()`; it deletes itself. What was written is said in `notices`."""
+
+    def __init__(
+        self,
+        program: Program,
+        notices: Notices,
+        job: Job,
+        *,
+        limits: Limits = _NO_LIMITS,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Export"))
+        self._program, self._notices, self._job = program, notices, job
+        self._folder = usual_folder(program.settings.last_folder)
+        self._named: Output | None = None  # a name that the user gave, and for which form
+        self._columns: tuple[str, ...] | None = None  # all
+        self._extent: Extent | None = None
+        self._stop: threading.Event | None = None
+        self.tasks = Tasks(self, self._show_error)
+        self._make_widgets()
+        self.limits_bar.show_limits(limits)
+        self._lay_out()
+        self._show()
+        self.tasks.start("count", self._count())
+
+    def outputs(self) -> tuple[Output, ...]:
+        """What will be written where, as it is chosen now."""
+        chosen = self.forms.chosen()
+        if self._named is not None and chosen == (self._named[1],):
+            return (self._named,)
+        return places_for(self._folder, self._job, chosen)
+
+    def is_writing(self) -> bool:
+        """Whether a file is being written."""
+        return self._stop is not None
+
+    def set_folder(self, folder: Path) -> None:
+        """Write into this folder."""
+        self._folder, self._named = folder, None
+        self._show_anew()
+
+    def set_columns(self, names: Sequence[str]) -> None:
+        """Write these columns, where a form has any."""
+        offered = self._extent.names if self._extent else ()
+        self._columns = None if tuple(names) == offered else tuple(names)
+        self._show()
+
+    def reject(self) -> None:
+        """Stop what is being written; when nothing is, close."""
+        if self._stop is not None:
+            self._stop.set()
+        else:
+            super().reject()
+
+    def sizeHint(self) -> QSize:
+        hint = super().sizeHint()
+        return QSize(max(580, hint.width()), hint.height())
+
+    # Making
+
+    def _make_widgets(self) -> None:
+        is_ranking = self._job.kind is Kind.RANK
+        self.forms = ExportForms(targets_for(self._job.kind), self._job.kind)
+        self.forms.changed.connect(self._show_anew)
+        self.limits_bar = LimitsBar(self.tasks)
+        self.limits_bar.setVisible(is_ranking)
+        self.limits_bar.changed.connect(lambda: self.tasks.start("count", self._count()))
+        self._columns_words = Label("", "quiet")
+        self.columns_button = LinkButton(self.tr("Choose…"))
+        self.columns_button.setAccessibleName(self.tr("Choose columns"))
+        self.columns_button.clicked.connect(lambda: self.tasks.start("columns", self._choose_columns()))
+        self.summary = ExportSummary()
+        self.summary.change_button.clicked.connect(lambda: self.tasks.start("place", self._choose_place()))
+        self._missing = IconLine("", wrap=True)
+        self._missing.hide()
+        self.error_bar = NoticeBar("", "error")
+        self.error_bar.hide()
+        self.progress = ThinProgress()
+        self._progress_words = Label("", "small")
+        self.cancel_button = Button(self.tr("Cancel"))
+        self.cancel_button.clicked.connect(self.reject)
+        self.save_button = PrimaryButton(self.tr("Save"), "download")
+        self.save_button.setDefault(True)
+        self.save_button.clicked.connect(lambda: self.tasks.start("write", self.write(self.outputs())))
+        self._show_writing(False)
+
+    def _lay_out(self) -> None:
+        self._choices = QWidget()
+        columns = row(self._columns_words, 4, self.columns_button)
+        self._choices.setLayout(row(self.limits_bar, None, columns))
+        content = column(
+            Label(self.tr("How do you want to take it home?"), "part"),
+            self.forms,
+            self._choices,
+            self.summary,
+            self._missing,
+            self.error_bar,
+            gap=LARGE,
+            margins=(WIDE, 20, WIDE, SMALL),
+        )
+        content.setStretch(1, 1)
+        foot = column(
+            self.progress,
+            row(self._progress_words, None, self.cancel_button, self.save_button),
+            gap=LARGE,
+            margins=(WIDE, SMALL, WIDE, 20),
+        )
+        self.setLayout(column(content, foot, gap=0))
+
+    # Counting and choosing
+
+    async def _count(self) -> None:
+        folder, limits = self._program.folder(self._job.id), self.limits_bar.limits()
+        self._extent = await asyncio.to_thread(read_extent, folder, self._job, limits)
+        if not self._extent.failed_rows:
+            self.forms.set_impossible("failed", self.tr("No row has failed."))
+        self._show()
+
+    async def _choose_columns(self) -> None:
+        if self._extent is None:
+            return
+        names = self._extent.names
+        is_ranking = self._job.kind is Kind.RANK
+        about = (
+            self.tr("For forms with columns of any kind; TREC and its like always have the same.")
+            if is_ranking
+            else self.tr("Your own columns. The id and the vector are always written.")
+        )
+        chosen = names if self._columns is None else self._columns
+        dialog = ColumnsDialog(names, chosen, about=about, needs_one=is_ranking, parent=self)
+        if await dialogs.finished(dialog) == QDialog.DialogCode.Accepted:
+            self.set_columns(dialog.chosen())
+
+    async def _choose_place(self) -> None:
+        outputs = self.outputs()
+        if len(outputs) != 1:
+            folder = await dialogs.choose_folder(self, self.tr("Save in"), folder=self._folder)
+            if folder is not None:
+                self.set_folder(folder)
+            return
+        ((path, target),) = outputs
+        chosen = await dialogs.save_file(
+            self,
+            self.tr("Export"),
+            name=path.name,
+            filters=(kinds_of_file(target),),
+            folder=path.parent,
+            suffix=target.suffixes[0].removeprefix(".") if target.suffixes else "",
+        )
+        if chosen is not None:
+            self._folder, self._named = chosen.parent, (chosen, target)
+            self._show_anew()
+
+    def _show_anew(self) -> None:
+        """What failed was about another choice."""
+        self.error_bar.hide()
+        self._show()
+
+    def _show(self) -> None:
+        outputs = self.outputs()
+        kind = self._job.kind
+        count = None if self._columns is None else len(self._columns)
+        self.summary.show_outputs(outputs, self._extent, kind, count)
+        self.save_button.setText(
+            self.tr("Save") if len(outputs) < 2 else self.tr("Save {n} files").format(n=len(outputs))
+        )
+        self._show_possible()
+        names = self._extent.names if self._extent else ()
+        self._columns_words.setText(
+            self.tr("All columns")
+            if count is None
+            else self.tr("{n} of {all} columns").format(n=words.number(count), all=words.number(len(names)))
+        )
+        has_columns = bool(names) and any(target.has_columns for _, target in outputs)
+        for widget in (self._columns_words, self.columns_button):
+            widget.setVisible(has_columns)
+        missing = missing_words(self._extent, kind) if self._extent else ""
+        self._missing.set_line(missing)
+        self._missing.setVisible(bool(missing))
+
+    # Writing
+
+    async def write(self, outputs: Sequence[Output]) -> None:
+        """Write each form to its place, say so, and close; when it is stopped or fails the dialog stays."""
+        self.error_bar.hide()
+        self._stop = stop = threading.Event()
+        options = self._options()
+        written: list[Exported] = []
+        self._show_writing(True)
+        try:
+            for number, (path, target) in enumerate(outputs):
+                tell = self._teller(stop, number * _STEPS, len(outputs) * _STEPS)
+                written.append(await asyncio.to_thread(self._export, path, target, options, tell))
+        except _StoppedError:
+            self._show_stopped(len(written), len(outputs))
+            return
+        finally:
+            stop.set()
+            self._stop = None
+            self._show_writing(False)
+            if written:
+                self._say(written)
+                self._show()  # its names are taken now
+        self._remember(written[-1].path.parent)
+        self.accept()
+
+    def _export(self, path: Path, target: Target, options: ExportOptions, tell: Callable[[int, int], None]) -> Exported:
+        """In a thread."""
+        facts = facts_of(self._job, connection_title(self._program, self._job))
+        columns = options.columns if target.has_columns else None
+        return export(
+            self._program.folder(self._job.id),
+            facts,
+            path,
+            target,
+            options=ExportOptions(options.preset, options.separator, options.top_k, options.threshold, columns),
+            progress=tell,
+        )
+
+    def _teller(self, stop: threading.Event, before: int, total: int) -> Callable[[int, int], None]:
+        loop = asyncio.get_running_loop()
+
+        def tell(done: int, of: int) -> None:
+            if stop.is_set():
+                raise _StoppedError
+            loop.call_soon_threadsafe(self._show_progress, before + _STEPS * done // max(1, of), total)
+
+        return tell
+
+    def _say(self, written: Sequence[Exported]) -> None:
+        rows = {exported.rows for exported in written}
+        counted = words.plural(max(rows), self.tr("{n} row"), self.tr("{n} rows"))
+        if len(written) == 1:
+            sentence = self.tr("Wrote {rows}.").format(rows=counted)
+        elif len(rows) == 1:
+            sentence = self.tr("Wrote {n} files of {rows}.").format(n=len(written), rows=counted)
+        else:
+            sentence = self.tr("Wrote {n} files.").format(n=len(written))
+        show = self.tr("Show file") if len(written) == 1 else self.tr("Show files")
+        folder = written[-1].path.parent
+        bar = self._notices.show_notice(sentence, "done", button=show, on_button=lambda: _show_folder(folder))
+        commands = "\n".join(exported.next_command for exported in written if exported.next_command)
+        if commands:
+            link = bar.add_link(self.tr("Copy the next command"), lambda: _copy(commands))
+            link.setToolTip(words.plain_tip(_beginning(commands)))
+
+    def _remember(self, folder: Path) -> None:
+        if str(folder) != self._program.settings.last_folder:
+            self._program.change_settings(last_folder=str(folder))
+
+    def _options(self) -> ExportOptions:
+        limits = self.limits_bar.limits() if self._job.kind is Kind.RANK else _NO_LIMITS
+        separator = ";" if QLocale().decimalPoint() == "," else ","
+        return ExportOptions(separator=separator, top_k=limits.top_k, threshold=limits.threshold, columns=self._columns)
+
+    def _show_writing(self, writing: bool) -> None:
+        self.progress.setVisible(writing)
+        self._progress_words.setText(self.tr("Writing, then reading back…") if writing else "")
+        if not writing:
+            self.progress.set_parts(0, 1)
+        if writing:
+            self.cancel_button.setFocus()  # else the list scrolls to where the keyboard goes
+        self.forms.set_open(not writing)
+        # Not the words between them: only what can be changed looks as if it could not be now.
+        for widget in (self.limits_bar.top, self.limits_bar.threshold, self.columns_button, self.summary.change_button):
+            widget.setEnabled(not writing)
+        self._show_possible()
+
+    def _show_possible(self) -> None:
+        nothing = "" if self.forms.chosen() else self.tr("Tick how you want to take it home.")
+        self.save_button.set_possible(self.tr("A file is being written.") if self.is_writing() else nothing)
+
+    def _show_progress(self, done: int, total: int) -> None:
+        if self._stop is not None:
+            self.progress.set_parts(done, total)
+
+    def _show_stopped(self, there: int, of: int) -> None:
+        pattern = (
+            self.tr("Stopped. {n} of {all} files were written.") if there else self.tr("Stopped. Nothing was written.")
+        )
+        self.error_bar.set_text(pattern.format(n=there, all=of), "info")
+        self.error_bar.show()
+
+    def _show_error(self, error: UserError) -> None:
+        self.error_bar.set_text(error.message, "error")
+        self.error_bar.show()
+
+
+class _StoppedError(Exception):
+    """The user has stopped the writing."""
+
+
+def _beginning(commands: str) -> str:
+    """So many lines as a tip has room for."""
+    lines = commands.split("\n")
+    return "\n".join(lines if len(lines) <= _TIP_LINES else [*lines[: _TIP_LINES - 1], "…"])
+
+
+def _copy(text: str) -> None:
+    QGuiApplication.clipboard().setText(text)
+
+
+def _show_folder(folder: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))

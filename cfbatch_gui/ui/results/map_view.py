@@ -1,0 +1,359 @@
+"""All texts on a map: read under the mouse, coloured by a column, found, and chosen with a lasso.
+
+The map by direction is there at once. The one by neighbours, on which groups can be seen, takes seconds; it is made
+beside the first, by itself where these are few (`_BY_ITSELF`), and takes its place unless hands are on the map: nothing
+jumps under the mouse. A choice between the two is remembered, and holds for other jobs too.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSplitter, QWidget
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.exports.base import Cell
+from cfbatch_gui.core.results.kept_map import kept_map, near_map
+from cfbatch_gui.core.results.text_map import Layout, TextMap, make_map
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.plots import DotMap, PictureButtons, PlotData
+from cfbatch_gui.ui.results.map_colours import MapColours, colour_choices, read_cells, read_colours
+from cfbatch_gui.ui.results.map_list import MapList
+from cfbatch_gui.ui.results.vector_page import VectorPage
+from cfbatch_gui.ui.tables import Memory
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.widgets import Choice, ElidedLabel, LinkButton, QuietButton, SearchField, column, row
+
+_TYPING = 0.12
+_LONGEST = 400  # characters beside the mouse
+_PAGE = 2_000
+_BY_ITSELF = 20_000  # texts up to which nobody has to ask for the map by neighbours
+_MEMORY = "map/layout"
+
+
+class MapView(VectorPage):
+    """The map is laid out once for the vectors that are there, and anew when more have come."""
+
+    def __init__(
+        self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(program, notices, "chart-scatter", parent)
+        self._memory = memory
+        self._map: TextMap | None = None
+        self._maps: dict[Layout, TextMap] = {}
+        self._asked = False  # whether the map that is being made was asked for
+        self._colours: MapColours | None = None
+        self._chosen = ""  # the choice of colours that the user made, or that was made at first
+        self._make_widgets(memory)
+        self._lay_out()
+
+    def map(self) -> TextMap | None:
+        """What is shown."""
+        return self._map
+
+    def clear(self) -> None:
+        self._map, self._colours, self._chosen = None, None, ""
+        self._maps = {}
+        self.stop_link.hide()
+        self.find_field.blockSignals(True)
+        self.find_field.clear()
+        self.find_field.blockSignals(False)
+        self.dots.show_points(np.zeros((0, 2), dtype=np.float32), lambda place: ("", ""), lambda: PlotData((), ()))
+        self.list.hide()
+
+    def arrived(self, *, is_first: bool) -> None:
+        self.picture.set_name(self.tr("{name}, map").format(name=self.job.name).replace("/", "-"))
+        self.tasks.cancel("neighbours")
+        self.tasks.start("map", self._lay_out_map())
+
+    # Making
+
+    def _make_widgets(self, memory: Memory | None) -> None:
+        self.find_field = SearchField(self.tr("Find a text"), shortcut=True)
+        self.find_field.setMinimumWidth(130)
+        self.find_field.setMaximumWidth(220)
+        self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
+        self.colour_choice = Choice(self.tr("Colour of the dots"))
+        self.colour_choice.setMaximumWidth(212)
+        self.colour_choice.picked.connect(self._colour_picked)
+        self.layout_choice = Choice(self.tr("What decides where a text stands"))
+        self.layout_choice.add(self.tr("By direction"), Layout.DIRECTION)
+        self.layout_choice.add(self.tr("By neighbours"), Layout.NEIGHBOURS)
+        self.layout_choice.setMaximumWidth(152)
+        self._explain_layouts()
+        self.layout_choice.picked.connect(self._layout_picked)
+        self.stop_link = LinkButton(self.tr("Stop"))
+        self.stop_link.clicked.connect(self._stop)
+        self.stop_link.hide()
+        self.lasso_button = QuietButton(
+            self.tr("Lasso"), "lasso", tip=self.tr("Draw around texts to list them; with Shift it works at any time")
+        )
+        self.lasso_button.setCheckable(True)
+        self.whole_button = LinkButton(self.tr("Whole map"))
+        self.facts = ElidedLabel("", "quiet")
+        self.dots = DotMap(self.tr("Map of the texts"))
+        self.lasso_button.toggled.connect(self.dots.set_lasso)
+        self.whole_button.clicked.connect(self.dots.show_all)
+        self.whole_button.hide()
+        self.dots.view_changed.connect(lambda: self.whole_button.setVisible(self.dots.is_moved()))
+        self.dots.picked.connect(self._picked)
+        self.dots.lassoed.connect(self._lassoed)
+        self.list = MapList(self.tasks, memory=memory)
+        self.list.closed.connect(lambda: self._picked(-1))
+        self.list.opened.connect(self.show_text)
+        self.list.rows_wanted.connect(self.rows_wanted)
+        self.picture = PictureButtons(self.dots, self.notices, self.tasks, name=self.tr("map"))
+
+    def _explain_layouts(self) -> None:
+        tips = (
+            self.tr("All directions of the vectors, seen from the side on which the texts differ most; there at once"),
+            self.tr("Each text stands beside those that are most like it, so that groups can be seen; takes seconds"),
+        )
+        for place, tip in enumerate(tips):
+            self.layout_choice.setItemData(place, tip, Qt.ItemDataRole.ToolTipRole)
+        names = (self.layout_choice.itemText(place) for place in range(len(tips)))
+        self.layout_choice.setToolTip("\n".join(f"{name}: {tip}" for name, tip in zip(names, tips, strict=True)))
+
+    def _lay_out(self) -> None:
+        bar = row(
+            self.find_field,
+            self.layout_choice,
+            self.colour_choice,
+            self.lasso_button,
+            self.whole_button,
+            self.facts,
+            4,
+            self.picture,
+            margins=(WIDE, SMALL, MEDIUM, SMALL),
+        )
+        bar.setStretch(0, 1)
+        bar.setStretch(5, 2)
+        splitter = QSplitter(Qt.Orientation.Vertical)
+        splitter.setChildrenCollapsible(False)
+        splitter.setHandleWidth(1)
+        splitter.addWidget(self.dots)
+        splitter.addWidget(self.list)
+        splitter.setStretchFactor(0, 1)
+        splitter.setSizes([420, 220])
+        content = column(bar, gap=0)
+        content.addWidget(splitter, 1)
+        self.lay_out(content, self.stop_link)
+
+    # Reading
+
+    async def _lay_out_map(self) -> None:
+        embeddings = self.embeddings
+        if embeddings is None:
+            return
+        wanted, self._maps = self._wanted_layout(embeddings), {}
+        kept = None
+        if wanted is Layout.NEIGHBOURS:
+            kept = await asyncio.to_thread(kept_map, self.program.folder(self.job.id), embeddings)
+        await self._offer_colours(embeddings)
+        key = self._chosen
+        cells = asyncio.create_task(asyncio.to_thread(read_cells, embeddings, key))
+        try:
+            made = kept or await self._by_direction(embeddings)
+            colours = await asyncio.to_thread(read_colours, embeddings, made, key, await cells)
+        finally:
+            cells.cancel()
+        self._show_first(made, colours, embeddings)
+        self._say()
+        if self._chosen != key:
+            self.tasks.start("colour", self._colour())
+        if self.find_field.text():
+            self.tasks.start("find", self._find())
+        if wanted is Layout.NEIGHBOURS and kept is None:
+            self._make_near_map(asked=False)
+
+    def _wanted_layout(self, embeddings: Embeddings) -> Layout:
+        """What was chosen last; else what can be made quickly. While more vectors come it would be made in vain."""
+        chosen = self._memory.get(_MEMORY) if self._memory is not None else ""
+        if not all(batch.state.is_final for batch in self.job.batches):
+            return Layout.DIRECTION
+        if chosen in tuple(Layout):
+            return Layout(chosen)
+        return Layout.NEIGHBOURS if embeddings.count <= _BY_ITSELF else Layout.DIRECTION
+
+    async def _by_direction(self, embeddings: Embeddings) -> TextMap:
+        count = words.plural(embeddings.count, self.tr("{n} text"), self.tr("{n} texts"))
+        sentence = self.tr("Laying out {texts}…").format(texts=count)
+        return await self.worked_out(sentence, lambda tell: make_map(embeddings, tell))
+
+    def _make_near_map(self, *, asked: bool) -> None:
+        self._asked = asked or (self._asked and self.tasks.is_running("neighbours"))
+        if self.embeddings is not None and not self.tasks.is_running("neighbours"):
+            self.tasks.start("neighbours", self._by_neighbours(self.embeddings))
+
+    async def _by_neighbours(self, embeddings: Embeddings) -> None:
+        folder = self.program.folder(self.job.id)
+        sentence = self.tr("Putting beside each other what is alike. You can read the map meanwhile.")
+        self.stop_link.show()
+        try:
+            made = await self.worked_out(sentence, lambda tell: near_map(folder, embeddings, tell))
+        finally:
+            self.stop_link.hide()
+        self._maps[made.layout] = made
+        if self._asked or not self.dots.is_touched():
+            await self._show(made)
+        else:
+            self._say(self.tr("The map by neighbours is ready: choose it above."))
+
+    def _show_first(self, made: TextMap, colours: MapColours, embeddings: Embeddings) -> None:
+        self._map = self._maps[made.layout] = made
+        self._colours = colours
+        self.dots.show_points(made.points, self._describe, lambda: PlotData(self._columns(), self._rows(embeddings)))
+        self.dots.set_colours(colours.dots, colours.names)  # painted once, not without colours and then with them
+        self.list.hide()
+
+    async def _show(self, made: TextMap) -> None:
+        """The same texts at other places."""
+        colours = self._colours
+        names = () if colours is None else await asyncio.to_thread(colours.dots.places_of_names, made.points)
+        self._map = made
+        self.dots.move_points(made.points, names)
+        self._say()
+
+    def _say(self, *more: str) -> None:
+        """What is shown, and how to read it."""
+        made = self._map
+        if made is None:
+            return
+        self.layout_choice.set_value(made.layout)
+        facts = words.plural(len(made.points), self.tr("{n} text"), self.tr("{n} texts"))
+        sentences = [self.tr("Texts stand beside those most like them; distances between islands mean little.")]
+        if made.layout is Layout.DIRECTION:
+            share = self.tr("{share} % of the spread").format(share=round(made.share * 100))
+            facts = f"{facts} · {share}"
+            sentences = [
+                self.tr("2 of {n} directions are seen.").format(n=words.number(made.dimension)),
+                self.tr("Texts that are alike stand near each other; what stands near is not always alike."),
+            ]
+        self.facts.setText(facts)
+        self.show_foot(*sentences, *more, without_direction=made.without_direction)
+
+    async def _offer_colours(self, embeddings: Embeddings) -> None:
+        choices, first = await asyncio.to_thread(colour_choices, embeddings)
+        self._chosen = self._chosen or first
+        self.colour_choice.blockSignals(True)
+        self.colour_choice.clear()
+        for key, title in choices:
+            self.colour_choice.add(title, key)
+        self.colour_choice.set_value(self._chosen)
+        self.colour_choice.blockSignals(False)
+
+    async def _colour(self) -> None:
+        embeddings, made = self.embeddings, self._map
+        if embeddings is not None and made is not None:
+            self._colours = found = await asyncio.to_thread(read_colours, embeddings, made, self._chosen)
+            names = found.names
+            while self._map is not made and (made := self._map) is not None:  # the dots have moved meanwhile
+                names = await asyncio.to_thread(found.dots.places_of_names, made.points)
+            self.dots.set_colours(found.dots, names)
+
+    async def _find(self) -> None:
+        await asyncio.sleep(_TYPING)
+        text = self.find_field.text()
+        if self.embeddings is None or self._map is None:
+            return
+        if not text:
+            self.dots.mark(None)
+            self.list.hide()
+            return
+        found = np.array(await asyncio.to_thread(self.embeddings.find, text), dtype=np.int64)
+        self._show_list(np.flatnonzero(np.isin(self._map.item_numbers, found)), self.tr("“{text}”").format(text=text))
+
+    # Showing
+
+    def show_text(self, item_no: int) -> None:
+        """Put the ring around a text, and show what is near it."""
+        if self._map is not None:
+            place = int(np.searchsorted(self._map.item_numbers, item_no))
+            if place < len(self._map.item_numbers) and self._map.item_numbers[place] == item_no:
+                self._picked(place)
+
+    def _describe(self, place: int) -> tuple[str, str]:
+        if self.embeddings is None or self._map is None:
+            return "", ""
+        try:
+            (text,) = self.embeddings.texts([int(self._map.item_numbers[place])])
+        except UserError as error:  # while painting there is nobody else to catch it
+            return error.message, ""
+        below = " · ".join(filter(None, (text.id or self.tr("Row {n}").format(n=words.number(text.row)), text.label)))
+        return words.one_line(text.text, _LONGEST), below
+
+    def _picked(self, place: int) -> None:
+        self.dots.set_current(place)
+        self.dots.mark(None)
+        if place < 0 or self.embeddings is None or self._map is None:
+            self.list.hide()
+        else:
+            self.list.show_neighbours(self.embeddings, int(self._map.item_numbers[place]))
+
+    def _lassoed(self, places: NDArray[np.int64]) -> None:
+        self.lasso_button.setChecked(False)
+        if len(places):
+            self._show_list(places, self.tr("Lasso"))
+        else:
+            self._picked(-1)
+
+    def _show_list(self, places: NDArray[np.int64], name: str) -> None:
+        self.dots.set_current(-1)
+        self.dots.mark(places)
+        if self.embeddings is not None and self._map is not None:
+            self.list.show_items(self.embeddings, self._map.item_numbers[places], name)
+
+    def _layout_picked(self, key: object) -> None:
+        layout = Layout(str(key))
+        if self._memory is not None:
+            self._memory.set(_MEMORY, layout)
+        if layout is Layout.DIRECTION:
+            self.tasks.cancel("neighbours")
+        if self._map is None or layout is self._map.layout:
+            self._say()
+            return
+        if layout in self._maps:
+            self.tasks.start("layout", self._show(self._maps[layout]))
+        elif layout is Layout.NEIGHBOURS:
+            self._make_near_map(asked=True)
+        else:
+            self.tasks.start("layout", self._turn_to_direction())
+
+    async def _turn_to_direction(self) -> None:
+        if self.embeddings is not None:
+            self._maps[Layout.DIRECTION] = await self._by_direction(self.embeddings)
+            await self._show(self._maps[Layout.DIRECTION])
+
+    def _stop(self) -> None:
+        """The map stays as it is; another time it is not asked for by itself."""
+        self.tasks.cancel("neighbours")
+        if self._memory is not None and self._map is not None:
+            self._memory.set(_MEMORY, self._map.layout)
+        self._say()
+
+    def _colour_picked(self, key: object) -> None:
+        self._chosen = str(key)
+        self.tasks.start("colour", self._colour())
+
+    # The data behind it
+
+    def _columns(self) -> tuple[str, ...]:
+        colour = (self._colours.title,) if self._colours is not None and self._colours.title else ()
+        return ("row", "id", "text", "x", "y", *colour)
+
+    def _rows(self, embeddings: Embeddings) -> Iterator[Sequence[Cell]]:
+        """In a thread: every dot, in the order of the file."""
+        made, colours = self._map, self._colours
+        if made is None:
+            return
+        for start in range(0, len(made.points), _PAGE):
+            items = made.item_numbers[start : start + _PAGE].tolist()
+            for place, text in enumerate(embeddings.texts(items), start):
+                x, y = made.points[place].tolist()
+                cell = (colours.cells[place],) if colours is not None and colours.title else ()
+                yield (text.row, text.id, text.text, x, y, *cell)

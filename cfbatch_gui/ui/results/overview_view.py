@@ -1,0 +1,206 @@
+"""What the scores of a ranking are worth: how they are spread, beside pairs that do not belong together."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QStackedWidget, QWidget
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.score_figures import ScoreFigures, Spread
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.job_words import is_practice
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, Steps
+from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.results.figures_of import FigureReader
+from cfbatch_gui.ui.results.results_of import Version, nothing_yet, version_of
+from cfbatch_gui.ui.results.score_words import partial_line, reading_line, score_text
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.widgets import (
+    PAGE_MARGINS,
+    Card,
+    EmptyPlace,
+    Figure,
+    IconLine,
+    Label,
+    NoticeBar,
+    boxed,
+    column,
+    line,
+    row,
+    scrolled,
+)
+
+_CHART_HEIGHT = 300
+
+
+class OverviewView(ResultView):
+    """Reads in a thread; what comes too late for what is wanted now is dropped."""
+
+    def __init__(
+        self,
+        program: Program,
+        notices: Notices,
+        *,
+        figures: FigureReader | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._notices = notices
+        self._reader = figures or FigureReader(program)
+        self._job: Job | None = None
+        self._shown: Version = ()
+        self.tasks = Tasks(self, self._cannot_be_read)
+        self._make_widgets()
+        self._lay_out()
+
+    def show_job(self, job: Job) -> None:
+        if self._job is None or job.id != self._job.id:
+            self.tasks.cancel("figures")
+            self._shown = ()
+            self._empty.set_sentence("")
+            self._stack.setCurrentIndex(0)
+        self._job = job
+        if version_of(job) != self._shown and not self.tasks.is_running("figures"):
+            self.tasks.start("figures", self._read())
+
+    def reading(self) -> str:
+        """How to read the distribution, in a sentence."""
+        return self._reading.text()
+
+    # Making
+
+    def _make_widgets(self) -> None:
+        self.partial_bar = NoticeBar("", "attention")
+        self.queries, self.scores, self.ties = Figure(), Figure(), Figure()
+        self.chart = Chart(self.tr("Distribution of the scores"))
+        self.chart.setFixedHeight(_CHART_HEIGHT)
+        self.pictures = PictureButtons(self.chart, self._notices, self.tasks, name="scores")
+        self.spread = SpreadTable()
+        self._reading = IconLine("", "info", "body", wrap=True)
+        self._foot = IconLine("", wrap=True)
+        self._empty = EmptyPlace("list-ordered", "")
+
+    def _lay_out(self) -> None:
+        card = Card()
+        card.body.setContentsMargins(20, MEDIUM, 20, LARGE)
+        card.body.setSpacing(MEDIUM)
+        card.body.addLayout(row(Label(self.tr("How the scores are spread"), "part"), None, self.pictures))
+        card.body.addWidget(self.chart)
+        card.body.addWidget(line())
+        card.body.addWidget(self.spread)
+        figures = row(self.queries, WIDE + WIDE, self.scores, WIDE + WIDE, self.ties, None)
+        content = column(self.partial_bar, figures, card, self._reading, self._foot, None, gap=LARGE)
+        content.setContentsMargins(*PAGE_MARGINS)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(scrolled(boxed(content)))
+        self.setLayout(column(self._stack))
+
+    # Reading and showing
+
+    async def _read(self) -> None:
+        while (job := self._job) is not None and self._shown != (version := version_of(job)):
+            found = await self._reader.of(job)
+            if self._job is None or self._job.id != job.id:
+                continue
+            self._shown = version
+            self._show(job, found)
+
+    def _cannot_be_read(self, error: UserError) -> None:
+        self._empty.set_sentence(error.message)
+        self._stack.setCurrentIndex(0)
+
+    def _show(self, job: Job, found: ScoreFigures) -> None:
+        if found.spread is None:
+            self._empty.set_sentence(nothing_yet(job))
+            self._stack.setCurrentIndex(0)
+            return
+        self.partial_bar.set_text(partial_line(found.scored, found.contexts), "attention")
+        self.partial_bar.setVisible(found.is_partial)
+        self.queries.set_figure(
+            words.number(found.queries), self.tr("query") if found.queries == 1 else self.tr("queries")
+        )
+        self.scores.set_figure(words.number(found.scored), self.tr("score") if found.scored == 1 else self.tr("scores"))
+        self.ties.set_figure(
+            words.number(found.first_tied),
+            self.tr("query with a tie at the first place")
+            if found.first_tied == 1
+            else self.tr("queries with a tie at the first place"),
+        )
+        self._show_chart(found)
+        self.spread.show_spreads(self._spreads(found))
+        self._reading.set_line(reading_line(found))
+        self._foot.set_line(self._what_scores_are(job))
+        self.pictures.set_name(self.tr("{name}, scores").format(name=job.name))
+        self._stack.setCurrentIndex(1)
+
+    def _show_chart(self, found: ScoreFigures) -> None:
+        layers: list[Bars | Steps | Mark] = [Bars(found.edges, found.counts, self.tr("All scores"))]
+        if found.unrelated is not None:
+            layers.append(Steps(found.edges, found.unrelated_counts, self.tr("Unrelated pairs")))
+            name = self.tr("9 in 10 unrelated pairs stay below {score}")
+            layers.append(Mark(found.unrelated.ninetieth, name.format(score=score_text(found.unrelated.ninetieth))))
+        self.chart.show_layers(layers, across=self.tr("Score"), up=self.tr("Contexts"))
+
+    def _spreads(self, found: ScoreFigures) -> list[tuple[str, Spread]]:
+        named = ((self.tr("All scores"), found.spread), (self.tr("Unrelated pairs"), found.unrelated))
+        return [(name, spread) for name, spread in named if spread is not None]
+
+    def _what_scores_are(self, job: Job) -> str:
+        if is_practice(job):
+            return self.tr(
+                "Practice scores, from a small model on this computer; they are similarities, not percentages."
+            )
+        return self.tr("Scores are similarities: compare them within one query; they are not percentages.")
+
+
+class SpreadTable(QWidget):
+    """Where scores lie, a line for each group of them; figures stand below each other."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(MEDIUM)
+        self._grid.setVerticalSpacing(SMALL)
+        self._grid.setColumnStretch(0, 1)
+        self._cells: list[Label] = []
+        titles = ("", *self._titles())
+        for place, title in enumerate(titles):
+            self._put(0, place, Label(title, "small"))
+
+    def show_spreads(self, spreads: Sequence[tuple[str, Spread]]) -> None:
+        """A name and its spread for each line."""
+        for cell in self._cells:
+            self._grid.removeWidget(cell)
+            cell.deleteLater()
+        self._cells.clear()
+        for number, (name, spread) in enumerate(spreads, 1):
+            values = (spread.lowest, spread.tenth, spread.median, spread.ninetieth, spread.highest)
+            for place, text in enumerate((name, words.number(spread.count), *map(score_text, values))):
+                cell = Label(text)
+                self._cells.append(cell)
+                self._put(number, place, cell)
+
+    def texts(self) -> list[str]:
+        """What stands in the cells, line by line."""
+        return [cell.text() for cell in self._cells]
+
+    def _titles(self) -> tuple[str, ...]:
+        return (
+            self.tr("Count"),
+            self.tr("Lowest"),
+            self.tr("1 in 10 below"),
+            self.tr("Middle"),
+            self.tr("9 in 10 below"),
+            self.tr("Highest"),
+        )
+
+    def _put(self, line_number: int, place: int, cell: Label) -> None:
+        side = Qt.AlignmentFlag.AlignLeft if place == 0 else Qt.AlignmentFlag.AlignRight
+        self._grid.addWidget(cell, line_number, place, side | Qt.AlignmentFlag.AlignVCenter)
+        self._grid.setColumnMinimumWidth(place, 0 if place == 0 else 72)

@@ -1,0 +1,164 @@
+"""The columns of both tables of a ranking, and how a score and its bar are painted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QCoreApplication, QRect, QRectF, Qt
+from PySide6.QtGui import QPainter
+
+from cfbatch_gui.core.results.rankings import RankedContext, RankedQuery, rank_text
+from cfbatch_gui.core.results.tally import Status
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.cells import CellDelegate
+from cfbatch_gui.ui.rows import Column
+from cfbatch_gui.ui.widgets import paint_bar
+
+_WORST, _BEST = 0.1, 0.9  # a full bar would look like a hundred per cent, none like nothing
+_BAR_HEIGHT, _BAR_GAP = 6, 10
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRow:
+    """A ranked context and how long its bar is, 0 to 1, on its own query's scale; None without a score."""
+
+    context: RankedContext
+    share: float | None
+
+
+def on_own_scale(contexts: Sequence[RankedContext]) -> tuple[ContextRow, ...]:
+    """The contexts of one query with their bars: from the worst score of this query to its best."""
+    scores = [context.score for context in contexts if context.score is not None]
+    low, high = (min(scores), max(scores)) if scores else (0.0, 0.0)
+
+    def share(score: float | None) -> float | None:
+        if score is None:
+            return None
+        return _WORST + (_BEST - _WORST) * ((score - low) / (high - low) if high > low else 1.0)
+
+    return tuple(ContextRow(context, share(context.score)) for context in contexts)
+
+
+def status_words(status: Status, why: str) -> str:
+    """What stands where a result would, with its reason."""
+    word = {
+        Status.DONE: "",
+        Status.FAILED: _tr("Failed"),
+        Status.WAITING: _tr("Not back yet"),
+        Status.LEFT_OUT: _tr("Left out"),
+        Status.SKIPPED: _tr("Left out"),
+    }[status]
+    return f"{word}: {why}" if why else word
+
+
+def change_words(change: int | None) -> str:
+    """How far it rose or fell: "↑ 2", "↓ 1", "–"."""
+    if change is None:
+        return ""
+    return f"↑ {change}" if change > 0 else f"↓ {-change}" if change < 0 else "–"
+
+
+def query_columns() -> tuple[Column[RankedQuery], ...]:
+    """Query, texts, margin."""
+    return (
+        Column(_tr("Query"), lambda query: query.text, key="query", stretch=True),
+        Column(
+            _tr("Texts"),
+            lambda query: query.contexts,
+            words.number,
+            key="texts",
+            align="right",
+            width=64,
+            colour=lambda query: "text" if query.scored == query.contexts else "quiet",
+        ),
+        Column(
+            _tr("Margin"),
+            lambda query: query.margin,
+            lambda margin: f"{margin:.4f}",
+            key="margin",
+            align="right",
+            width=84,
+            tip=_tr("How far the first stands before the second. Small margins are close calls."),
+        ),
+    )
+
+
+def context_columns(original: Sequence[str]) -> tuple[Column[ContextRow], ...]:
+    """Rank to change, which leave the text its room; id, label and the user's own columns are hidden at first.
+
+    All of them stand below the table for the chosen text.
+    """
+
+    def cell(place: int) -> Column[ContextRow]:
+        return Column(
+            original[place],
+            lambda row: row.context.cells[place],
+            key=f"original/{original[place]}",
+            width=120,
+            hidden=True,
+        )
+
+    return (
+        Column(
+            "#",
+            lambda row: row.context.rank,
+            text=lambda row: rank_text(row.context),
+            key="rank",
+            align="right",
+            width=52,
+            tip=_tr("The rank by score. “2=” is one of several with exactly the same score."),
+        ),
+        Column(
+            _tr("Score"),
+            lambda row: row.context.score,
+            text=score_text,
+            key="score",
+            width=168,
+            bar=lambda row: row.share,
+            colour=lambda row: "quiet" if row.context.score is None else "text",
+        ),
+        Column(_tr("Text"), lambda row: row.context.text, key="text", stretch=True),
+        Column(
+            _tr("Was"),
+            lambda row: row.context.initial_rank,
+            words.number,
+            key="was",
+            align="right",
+            width=54,
+            tip=_tr("Its place in your file."),
+        ),
+        Column(
+            _tr("Moved"),
+            lambda row: row.context.rank_change,
+            change_words,
+            key="moved",
+            width=70,
+            tip=_tr("How far it rose or fell by its score."),
+            colour=lambda row: "text" if row.context.rank_change else "quiet",
+        ),
+        Column(_tr("ID"), lambda row: row.context.id, key="id", width=96, hidden=True),
+        Column(_tr("Label"), lambda row: row.context.label, key="label", width=64, hidden=True),
+        *(cell(place) for place in range(len(original))),
+    )
+
+
+def score_text(row: ContextRow) -> str:
+    """Four decimals; where there is no score, why."""
+    context = row.context
+    return status_words(context.status, context.error) if context.score is None else f"{context.score:.4f}"
+
+
+class ScoreDelegate(CellDelegate):
+    """A score, right-aligned in its own width so that all bars begin at one place; where there is none, the reason."""
+
+    def _paint_bar(self, painter: QPainter, inner: QRect, text: str, share: float) -> None:
+        width = max(painter.fontMetrics().horizontalAdvance(sample) for sample in ("-0.0000", text))
+        figures = QRect(inner.left(), inner.top(), width, inner.height())
+        painter.drawText(figures, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+        left = figures.right() + 1 + _BAR_GAP
+        if left < inner.right() - 2 * _BAR_HEIGHT:
+            top = inner.center().y() - _BAR_HEIGHT / 2 + 1
+            paint_bar(painter, QRectF(left, top, inner.right() - left, _BAR_HEIGHT), share)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("ranking", text)

@@ -1,0 +1,353 @@
+"""A ranking: the queries at the left, the ranked contexts of the chosen one at the right, its text below."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.rankings import RankedContext, RankedQuery, Rankings, rank_text
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.job_words import is_practice
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.results.figures_of import FigureReader
+from cfbatch_gui.ui.results.limits import Limits, LimitsBar
+from cfbatch_gui.ui.results.ranking_columns import (
+    ContextRow,
+    ScoreDelegate,
+    context_columns,
+    on_own_scale,
+    query_columns,
+    status_words,
+)
+from cfbatch_gui.ui.results.results_of import Version, failed_batches, nothing_yet, version_of
+from cfbatch_gui.ui.results.score_words import baseline_line, partial_line
+from cfbatch_gui.ui.table_parts import ColumnsButton, say_too_much
+from cfbatch_gui.ui.tables import Memory, Rows, TableView
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.text_panel import TextPanel
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, Label, SearchField, boxed, column, row
+
+MOST_CONTEXTS = 5_000  # of one query on the screen at once
+_TYPING = 0.12  # seconds; a search begins when the keys rest
+_QUERIES_WIDTH = 348
+_LEAST_QUERIES, _LEAST_CONTEXTS = 264, 480  # pixels; with less, texts would be an ellipsis
+
+
+@dataclass(frozen=True, slots=True)
+class RankingRead:
+    """A ranking at one moment, without its texts. `scored` and `contexts` count over all queries."""
+
+    rankings: Rankings
+    queries: tuple[RankedQuery, ...]
+    scored: int
+    contexts: int
+
+
+class RankingView(ResultView):
+    """Reads in threads; what comes too late for what is wanted now is dropped."""
+
+    def __init__(
+        self,
+        program: Program,
+        notices: Notices,
+        *,
+        figures: FigureReader | None = None,
+        memory: Memory | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._program, self._notices = program, notices
+        self._figures = figures or FigureReader(program)
+        self._baseline = ""
+        self._baseline_of: Version = ()
+        self._job: Job | None = None
+        self._wanted: Version = ()
+        self._loaded: Version = ()
+        self._read: RankingRead | None = None
+        self._found: frozenset[int] | None = None
+        self._query_no = self._item_no = 0
+        self._ranked: tuple[ContextRow, ...] = ()
+        self._limits_of: dict[str, Limits] = {}
+        self.tasks = Tasks(self, self._cannot_be_read)
+        self._make_widgets(memory)
+        self._lay_out()
+
+    def show_job(self, job: Job) -> None:
+        if self._job is None or job.id != self._job.id:
+            self._begin(job)
+        self._job = job
+        self._wanted = version_of(job)
+        self._show_foot()
+        if self._wanted != self._loaded and not self.tasks.is_running("load"):
+            self.tasks.start("load", self._load())
+
+    def limits(self) -> Limits:
+        """Top k and threshold as they are set on the page."""
+        return self.limits_bar.limits()
+
+    def foot(self) -> str:
+        """What a score is, in a sentence."""
+        return self._foot.text()
+
+    # Making
+
+    def _make_widgets(self, memory: Memory | None) -> None:
+        self.panel = TextPanel()
+        self.find_field = SearchField(self.tr("Find in queries and texts"), shortcut=True)
+        self.find_field.setMinimumWidth(160)
+        self.find_field.setMaximumWidth(250)
+        self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
+        self.limits_bar = LimitsBar(self.tasks)
+        self.limits_bar.changed.connect(self._limits_changed)
+        self.kept = Label("", "quiet")
+        self.queries = TableView("ranking/queries", memory=memory)
+        self.queries.setAccessibleName(self.tr("Queries"))
+        self.queries_model: Rows[RankedQuery] = Rows(query_columns(), key=lambda query: query.query_no, parent=self)
+        self.queries.show_rows(self.queries_model)
+        self.queries.picked.connect(self._query_picked)
+        self.queries.opened.connect(self._show_query)
+        self.contexts = TableView("ranking/contexts", memory=memory)
+        self.contexts.setAccessibleName(self.tr("Ranked texts of the query"))
+        self.contexts.setItemDelegate(ScoreDelegate(self.contexts))
+        self.contexts_model: Rows[ContextRow] = Rows(())
+        self.contexts.picked.connect(self._show_context)
+        self.contexts.opened.connect(lambda _: self.panel.unfold())
+        for table in (self.queries, self.contexts):
+            table.too_much_to_copy.connect(partial(say_too_much, self._notices))
+        self._foot = IconLine("", wrap=True)
+        self._empty = EmptyPlace("list-ordered", "")
+        self._none_kept = EmptyPlace("funnel", "")
+
+    def _lay_out(self) -> None:
+        bar = row(self.find_field, self.limits_bar, 4, self.kept, None, ColumnsButton(self.contexts))
+        bar.setStretch(0, 1)
+        bar.setContentsMargins(WIDE, SMALL, MEDIUM, SMALL)
+        self._contexts_stack = QStackedWidget()
+        self._contexts_stack.addWidget(self.contexts)
+        self._contexts_stack.addWidget(self._none_kept)
+        right = column(self._contexts_stack, gap=0)
+        right.addLayout(column(self.panel, self._foot, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)))
+        self.queries.setMinimumWidth(_LEAST_QUERIES)
+        self._contexts_stack.setMinimumWidth(_LEAST_CONTEXTS)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setChildrenCollapsible(False)
+        splitter.setHandleWidth(1)
+        splitter.addWidget(self.queries)
+        splitter.addWidget(boxed(right))
+        splitter.setStretchFactor(0, 0)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH])
+        content = column(bar, gap=0)
+        content.addWidget(splitter, 1)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(boxed(content))
+        self.setLayout(column(self._stack))
+
+    # Reading
+
+    def _begin(self, job: Job) -> None:
+        """Another job: nothing of the one before stays."""
+        if self._job is not None:
+            self._limits_of[self._job.id] = self.limits()
+        for name in ("load", "find", "contexts", "count", "figures"):
+            self.tasks.cancel(name)
+        self.limits_bar.show_limits(self._limits_of.get(job.id, Limits()))
+        self.find_field.blockSignals(True)
+        self.find_field.clear()
+        self.find_field.blockSignals(False)
+        self._loaded, self._read, self._found = (), None, None
+        self._query_no, self._item_no, self._ranked = 0, 0, ()
+        self._baseline, self._baseline_of = "", ()
+        self.queries_model.set_rows(())
+        self.kept.clear()
+        self.panel.set_open(False)
+        self._empty.set_sentence("")
+        self._stack.setCurrentIndex(0)
+
+    async def _load(self) -> None:
+        while (job := self._job) is not None and self._loaded != (version := self._wanted):
+            read = await asyncio.to_thread(read_ranking, self._program.folder(job.id), failed_batches(job))
+            self._loaded = version
+            await self.show_read(job, read)
+
+    async def show_read(self, job: Job, read: RankingRead) -> None:
+        """Show what was read of a job."""
+        is_first = self._read is None
+        self._read = read
+        if not read.scored:
+            self._empty.set_sentence(nothing_yet(job))
+            self._stack.setCurrentIndex(0)
+            return
+        if is_first:
+            columns = context_columns(read.rankings.columns())
+            self.contexts_model.deleteLater()
+            self.contexts_model = Rows(columns, key=lambda each: each.context.item_no, parent=self)
+            self.contexts.show_rows(self.contexts_model)
+        if self.find_field.text():
+            self._found = await asyncio.to_thread(read.rankings.find, self.find_field.text())
+        self._fill_queries()
+        if self._query_no:
+            await self._read_contexts(self._query_no)
+        self._stack.setCurrentIndex(1)
+        self.tasks.start("count", self._count())
+
+    async def _read_baseline(self, job: Job) -> None:
+        self._baseline = baseline_line(await self._figures.of(job))
+        self._show_foot()
+
+    async def _find(self) -> None:
+        await asyncio.sleep(_TYPING)
+        text = self.find_field.text()
+        if self._read is not None:
+            self._found = await asyncio.to_thread(self._read.rankings.find, text) if text else None
+            self._fill_queries()
+            self._fill_contexts()
+            await self._count()
+
+    async def _read_contexts(self, query_no: int) -> None:
+        if self._read is not None:
+            found = await asyncio.to_thread(self._read.rankings.contexts, query_no, 0, MOST_CONTEXTS)
+            if query_no != self._query_no:
+                self._item_no = 0
+            self._query_no, self._ranked = query_no, on_own_scale(found)
+            self._fill_contexts()
+            self._show_foot()
+            if self._job is not None and self._baseline_of != self._loaded:
+                # Over a million scores this takes seconds: the texts go before it.
+                self._baseline_of = self._loaded
+                self.tasks.start("figures", self._read_baseline(self._job))
+
+    async def _count(self) -> None:
+        parts, tip = [], ""
+        limits = self.limits()
+        if self._read is not None and limits.are_set:
+            await asyncio.sleep(_TYPING)
+            kept = await asyncio.to_thread(self._read.rankings.counts, limits.top_k, limits.threshold)
+            pattern = self.tr("keeps {kept} of {total}")
+            parts.append(pattern.format(kept=words.number(kept.kept), total=words.number(kept.total)))
+            dropped = kept.total - kept.kept
+            tip = words.plural(dropped, self.tr("{n} context is dropped"), self.tr("{n} contexts are dropped"))
+        if self._found is not None:
+            parts.append(words.plural(len(self._found), self.tr("{n} query"), self.tr("{n} queries")))
+        self.kept.setText(" · ".join(parts))
+        self.kept.setToolTip(tip)
+
+    def _cannot_be_read(self, error: UserError) -> None:
+        self._empty.set_sentence(error.message)
+        self._stack.setCurrentIndex(0)
+
+    # Showing
+
+    def _fill_queries(self) -> None:
+        if self._read is None:
+            return
+        found = self._found
+        shown = self._read.queries
+        if found is not None:
+            shown = tuple(query for query in shown if query.query_no in found)
+        model = self.queries_model
+        model.set_rows(shown)
+        if not shown:
+            self._query_no, self._ranked = 0, ()
+            self._fill_contexts()
+        elif not self.queries.currentIndex().isValid():
+            numbers = range(len(shown)) if self._query_no else ()
+            places = (place for place in numbers if model.row(place).query_no == self._query_no)
+            self.queries.selectRow(next(places, 0))
+
+    def _fill_contexts(self) -> None:
+        if self._read is None:
+            return
+        limits, before = self.limits(), self._item_no
+        shown = self._matching([each for each in self._ranked if limits.keep(each.context)])
+        self.contexts_model.set_rows(shown)
+        self._none_kept.set_sentence(self._why_none())
+        self._contexts_stack.setCurrentIndex(0 if shown else 1)
+        self.panel.setVisible(bool(shown))
+        if not shown:
+            self.panel.show_text("", "")
+            return
+        items = [self.contexts_model.row(place).context.item_no for place in range(len(shown))]
+        place = items.index(before) if before in items else 0
+        if self.contexts.currentIndex().row() != place:
+            self.contexts.selectRow(place)
+        self._show_context(place)
+
+    def _matching(self, rows: Sequence[ContextRow]) -> Sequence[ContextRow]:
+        """Those that have what is looked for; all of them where only the query has it."""
+        needle = self.find_field.text().casefold()
+        return [each for each in rows if needle in each.context.text.casefold()] or rows if needle else rows
+
+    def _why_none(self) -> str:
+        if not self.queries_model.rowCount():
+            return self.tr("No query, and no text of one, has “{text}” in it.").format(text=self.find_field.text())
+        return self.tr("No text of this query scores as high as that.")
+
+    def _limits_changed(self) -> None:
+        self._fill_contexts()
+        self.tasks.start("count", self._count())
+
+    def _query_picked(self, place: int) -> None:
+        query_no = self.queries_model.row(place).query_no
+        if query_no != self._query_no:
+            self.tasks.start("contexts", self._read_contexts(query_no))
+
+    def _show_query(self, place: int) -> None:
+        query = self.queries_model.row(place)
+        self.panel.show_text(self.tr("Query"), query.text, about=query.query_id)
+
+    def _show_context(self, place: int) -> None:
+        context = self.contexts_model.row(place).context
+        self._item_no = context.item_no
+        self.panel.show_text(
+            self._heading(context),
+            context.text,
+            about=" · ".join(filter(None, (context.id, self._label_words(context)))),
+            problem=status_words(context.status, context.error),
+            rest=self._other_columns(context),
+        )
+
+    def _heading(self, context: RankedContext) -> str:
+        if context.score is None:
+            return self.tr("Without a score")
+        return self.tr("Rank {rank}, score {score}").format(rank=rank_text(context), score=f"{context.score:.4f}")
+
+    def _label_words(self, context: RankedContext) -> str:
+        return self.tr("label {label}").format(label=context.label) if context.label else ""
+
+    def _other_columns(self, context: RankedContext) -> str:
+        names = self._read.rankings.columns() if self._read else ()
+        return " · ".join(f"{name}: {cell}" for name, cell in zip(names, context.cells, strict=True) if cell)
+
+    def _show_foot(self) -> None:
+        partial = partial_line(self._read.scored, self._read.contexts) if self._read is not None else ""
+        sentences = [partial, self._baseline]
+        if self._job is not None and is_practice(self._job):
+            sentences.append(self.tr("Practice scores, from a small model on this computer; they are not percentages."))
+        else:
+            sentences.append(self.tr("Compare scores within one query; they are not percentages."))
+        if len(self._ranked) >= MOST_CONTEXTS:
+            sentences.append(
+                self.tr("The first {n} contexts of this query are shown; an export has all of them.").format(
+                    n=words.number(MOST_CONTEXTS)
+                )
+            )
+        self._foot.set_line(" ".join(filter(None, sentences)))
+
+
+def read_ranking(folder: JobFolder, failed: dict[int, str]) -> RankingRead:
+    """Blocking. Raises DataError."""
+    rankings = Rankings(folder, failed)
+    queries = rankings.queries()
+    scored, contexts = sum(query.scored for query in queries), sum(query.contexts for query in queries)
+    return RankingRead(rankings, queries, scored, contexts)

@@ -1,0 +1,59 @@
+"""What the figures over all scores mean, in sentences. Scores are never percentages."""
+
+from PySide6.QtCore import QCoreApplication
+
+from cfbatch_gui.core.results.score_figures import Baseline, ScoreFigures
+from cfbatch_gui.ui import words
+
+
+def score_text(score: float) -> str:
+    """Four decimals, as everywhere."""
+    return f"{score:.4f}"
+
+
+def baseline_line(figures: ScoreFigures) -> str:
+    """The sentence at the foot of a ranking; "" without a baseline."""
+    if figures.unrelated is None:
+        return ""
+    return _tr("Unrelated pairs in this data score {mean} on average; 9 in 10 stay below {high}.").format(
+        mean=score_text(figures.unrelated.mean), high=score_text(figures.unrelated.ninetieth)
+    )
+
+
+def reading_line(figures: ScoreFigures) -> str:
+    """How the distribution is to be read, or why nothing can be said by it."""
+    if figures.unrelated is not None:
+        unrelated = _tr(
+            "How to read it: an unrelated pair is a text with a query that it was ranked for, but that fits another of"
+            " your queries better. 9 in 10 of these {pairs} score below {high}, and {above} of all {all} scores lie"
+            " above. A score below says little; the further above, the less it is chance."
+        )
+        return unrelated.format(
+            pairs=words.plural(figures.unrelated_pairs, _tr("{n} pair"), _tr("{n} pairs")),
+            high=score_text(figures.unrelated.ninetieth),
+            above=words.number(figures.above),
+            all=words.number(figures.scored),
+        )
+    if figures.baseline is Baseline.TOO_FEW:
+        found = words.plural(figures.unrelated_pairs, _tr("only {n} unrelated pair"), _tr("only {n} unrelated pairs"))
+        return _tr(
+            "There is no baseline: your data has {found} of a query with a text that fits another query better. Compare"
+            " scores within one query, not with a fixed number."
+        ).format(found=found)
+    return _tr(
+        "There is no baseline: no text of your data was ranked for two queries, so nothing shows what an unrelated pair"
+        " scores. Compare scores within one query, not with a fixed number."
+    )
+
+
+def partial_line(scored: int, contexts: int) -> str:
+    """That these are not all; "" when they are."""
+    if scored >= contexts:
+        return ""
+    return _tr("Partial: {scored} of {all} contexts have a score.").format(
+        scored=words.number(scored), all=words.number(contexts)
+    )
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("scores", text)

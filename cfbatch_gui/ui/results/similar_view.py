@@ -1,0 +1,182 @@
+"""Search by a typed sentence: its vector is asked for once, then everything is compared on this computer."""
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
+
+from cfbatch_gui.core.program import Program, facts_of
+from cfbatch_gui.core.results.neighbours import Neighbour, nearest_to
+from cfbatch_gui.core.results.sentence import LONGEST, embed_sentence
+from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.job_words import connection_title, is_practice, short_model
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.results.vector_page import VectorPage
+from cfbatch_gui.ui.results.vector_rows import found_columns
+from cfbatch_gui.ui.tables import Memory, Rows, TableView
+from cfbatch_gui.ui.text_panel import TextPanel
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
+from cfbatch_gui.ui.widgets import (
+    ElidedLabel,
+    EmptyPlace,
+    IconLine,
+    LinkButton,
+    PrimaryButton,
+    boxed,
+    column,
+    line,
+    row,
+)
+
+_MOST = 100
+
+
+class SimilarView(VectorPage):
+    """Nothing leaves this computer before the button is pressed, and then one request, which is billed."""
+
+    def __init__(
+        self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(program, notices, "search", parent)
+        self._vector: NDArray[np.float32] | None = None
+        self._asked = ""
+        self._make_widgets(memory)
+        self._lay_out()
+
+    def clear(self) -> None:
+        self._vector, self._asked = None, ""
+        self.sentence.clear()
+        self._show_found(())
+
+    def arrived(self, *, is_first: bool) -> None:
+        self._show_price()
+        self.show_foot(self.tr("Similarity is the cosine of two vectors: 1 is the same direction."))
+        if self._vector is not None:
+            self.tasks.start("compare", self._compare(self._vector))
+
+    # Making
+
+    def _make_widgets(self, memory: Memory | None) -> None:
+        self.sentence = QLineEdit()
+        self.sentence.setMaxLength(LONGEST)
+        self.sentence.setAccessibleName(self.tr("A sentence to look for"))
+        self.sentence.setPlaceholderText(self.tr("Type a question, a sentence or a few words, in any language"))
+        self.sentence.textChanged.connect(self._show_price)
+        self.sentence.returnPressed.connect(self.search)
+        self.button = PrimaryButton(self.tr("Find similar"), "search")
+        self.button.setProperty("large", "true")
+        self.sentence.setMinimumHeight(34)
+        self.button.clicked.connect(self.search)
+        self.price = IconLine("", wrap=False)
+        self.title = ElidedLabel("", "strong")
+        self.table_link = LinkButton(self.tr("Show in table"), "table")
+        self.table_link.clicked.connect(self._show_in_table)
+        self.found: Rows[Neighbour] = Rows(found_columns(), key=lambda each: each.text.item_no, parent=self)
+        self.table = TableView("vectors/similar", memory=memory)
+        self.table.setAccessibleName(self.tr("Similar texts"))
+        self.table.show_rows(self.found)
+        self.table.picked.connect(self._picked)
+        self.panel = TextPanel(lines=4)
+
+    def _lay_out(self) -> None:
+        ask = row(self.sentence, self.button)
+        ask.setStretch(0, 1)
+        head = row(self.title, self.table_link)
+        head.setStretch(0, 1)
+        content = column(
+            column(ask, self.price, gap=TINY, margins=(WIDE, LARGE, WIDE, MEDIUM)),
+            line(),
+            gap=0,
+        )
+        found = column(column(head, margins=(WIDE, SMALL, MEDIUM, SMALL)), gap=0)
+        found.addWidget(self.table, 1)
+        found.addLayout(column(self.panel, margins=(LARGE, SMALL, LARGE, SMALL)))
+        self._body = QStackedWidget()
+        self._body.addWidget(
+            EmptyPlace(
+                "search", self.tr("The texts that are most like your sentence will stand here, with their similarity.")
+            )
+        )
+        self._body.addWidget(boxed(found))
+        content.addWidget(self._body, 1)
+        self.lay_out(content)
+        self._show_found(())
+
+    # Searching
+
+    def search(self) -> None:
+        """Ask for the sentence's vector, unless it is the one that is there."""
+        text = self.sentence.text().strip()
+        if not self.button.isEnabled() or self.embeddings is None:
+            return
+        if text == self._asked and self._vector is not None:
+            self.tasks.start("compare", self._compare(self._vector))
+        elif not self.tasks.is_running("ask"):
+            self.tasks.start("ask", self._ask(text))
+
+    async def _ask(self, text: str) -> None:
+        embeddings, job = self.embeddings, self.job
+        if embeddings is None:
+            return
+        self.button.set_possible(self.tr("The sentence is on its way."))
+        self.foot.set_line(self.tr("Asking {title}…").format(title=connection_title(self.program, job)), "loader")
+        try:
+            client = self.program.client(job.connection)
+            facts = facts_of(job, connection_title(self.program, job))
+            self._vector = await embed_sentence(client, facts, embeddings, text)
+            self._asked = text
+        finally:
+            self._show_price()
+            self.show_foot()
+        await self._compare(self._vector)
+
+    async def _compare(self, vector: NDArray[np.float32]) -> None:
+        embeddings = self.embeddings
+        if embeddings is None:
+            return
+        found = await asyncio.to_thread(nearest_to, embeddings, vector, _MOST)
+        self.title.setText(self.tr("Most similar to “{text}”").format(text=words.one_line(self._asked, 90)))
+        self._show_found(found)
+        self.show_foot(self.tr("Similarity is the cosine of two vectors: 1 is the same direction."))
+
+    # Showing
+
+    def _show_found(self, found: Sequence[Neighbour]) -> None:
+        self.found.set_rows(tuple(found))
+        self._body.setCurrentIndex(1 if found else 0)
+        if found:
+            self.table.selectRow(0)
+            self.table.scrollToTop()
+
+    def _picked(self, place: int) -> None:
+        if 0 <= place < self.found.rowCount():
+            text = self.found.row(place).text
+            about = " · ".join(filter(None, (text.id, text.label)))
+            self.panel.show_text(self.tr("Row {n}").format(n=words.number(text.row)), text.text, about=about)
+
+    def _show_in_table(self) -> None:
+        items = tuple(each.text.item_no for each in self.found.rows())
+        self.rows_wanted.emit(items, self.title.whole_text())
+
+    def _show_price(self) -> None:
+        """What it costs, before it is pressed."""
+        text = self.sentence.text().strip()
+        if self.embeddings is None:
+            return
+        self.button.set_possible("" if text else self.tr("Type a sentence first."))
+        job = self.job
+        if is_practice(job):
+            self.price.set_line(
+                self.tr("Asks the practice service on this computer: one request, which costs nothing.")
+            )
+            return
+        low, high = tokens_lower(text), tokens_upper(text)
+        amount = self.tr("{low} to {high} tokens").format(low=words.number(low), high=words.number(high))
+        self.price.set_line(
+            self.tr("Sends this sentence to {title}, {model}: one request{amount}, billed like any other.").format(
+                title=connection_title(self.program, job), model=short_model(job), amount=f", {amount}" if text else ""
+            )
+        )

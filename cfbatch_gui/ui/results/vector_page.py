@@ -1,0 +1,181 @@
+"""What the pages about all vectors of a job share: when they read, how they show that they work, what stands below."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QLayout, QStackedWidget, QWidget
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.unit_vectors import Progress
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.job_words import is_practice, short_model
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.results.results_of import Version, failed_batches, nothing_yet, version_of
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
+from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, ThinProgress, boxed, column, line, row
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    embeddings: Embeddings
+    done: int
+
+
+class VectorPage(ResultView):
+    """`arrived` is called with vectors that can be shown, and again when more have come. The rest is the page's own.
+
+    `rows_wanted` brings item numbers to be shown in the table, and what they are called there.
+    """
+
+    rows_wanted = Signal(object, str)
+
+    def __init__(self, program: Program, notices: Notices, icon: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.program, self.notices = program, notices
+        self._job: Job | None = None
+        self._wanted: Version = ()
+        self._loaded: Version = ()
+        self._read: _Read | None = None
+        self.tasks = Tasks(self, self.show_error)
+        self.empty = EmptyPlace(icon, "")
+        self.foot = IconLine("", wrap=False)
+        self._progress = ThinProgress()
+        self._progress.setVisible(False)
+        keeps_its_place = self._progress.sizePolicy()
+        keeps_its_place.setRetainSizeWhenHidden(True)  # what stands above stays where it is
+        self._progress.setSizePolicy(keeps_its_place)
+        self._stack = QStackedWidget()
+
+    def lay_out(self, content: QLayout, beside_foot: QWidget | None = None) -> None:
+        """Put the content on the page, with the foot below; called once."""
+        foot = row(self.foot, *filter(None, [beside_foot]), margins=(LARGE, SMALL, MEDIUM, MEDIUM))
+        foot.setStretch(0, 1)
+        whole = column(gap=0)
+        whole.addLayout(content, 1)
+        whole.addWidget(self._progress)
+        whole.addWidget(line())
+        whole.addLayout(foot)
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(boxed(whole))
+        self.setLayout(column(self._stack))
+
+    def show_job(self, job: Job) -> None:
+        if self._job is None or job.id != self._job.id:
+            for name in self.tasks.running():
+                self.tasks.cancel(name)
+            self._loaded, self._read = (), None
+            self.empty.set_sentence("")
+            self._stack.setCurrentIndex(0)
+            self.clear()
+        self._job = job
+        self._wanted = version_of(job)
+        if self._wanted != self._loaded and not self.tasks.is_running("load"):
+            self.tasks.start("load", self._load())
+
+    # For the pages
+
+    def clear(self) -> None:
+        """Forget the job before."""
+        raise NotImplementedError
+
+    def arrived(self, *, is_first: bool) -> None:
+        """Vectors are there, or more of them than before."""
+        raise NotImplementedError
+
+    @property
+    def job(self) -> Job:
+        """The job that is shown."""
+        assert self._job is not None  # noqa: S101 - pages work on a job only
+        return self._job
+
+    @property
+    def embeddings(self) -> Embeddings | None:
+        """Its vectors, None while nothing has come back."""
+        return self._read.embeddings if self._read is not None and self._read.done else None
+
+    async def worked_out(self, sentence: str, function: Callable[[Progress], T]) -> T:
+        """Run `function` in a thread, its progress below; a cancel stops it where it tells its progress next."""
+        stop, loop = threading.Event(), asyncio.get_running_loop()
+
+        def tell(share: float) -> None:
+            if stop.is_set():
+                raise _StoppedError
+            loop.call_soon_threadsafe(show, share)
+
+        def show(share: float) -> None:
+            if not stop.is_set():
+                self._progress.set_parts(round(share * 1000), 1000)
+
+        self.foot.set_line(sentence, "hourglass")
+        self._progress.set_parts(0, 1000)
+        self._progress.setVisible(True)
+        try:
+            return await asyncio.to_thread(function, tell)
+        finally:
+            stop.set()
+            self._progress.setVisible(False)
+
+    def show_foot(self, *sentences: str, without_direction: int = 0) -> None:
+        """What stands below when the work is done; what is missing comes first."""
+        read = self._read
+        if read is None:
+            return
+        said = []
+        missing = read.embeddings.count - read.done
+        if missing:
+            pattern = self.tr("So far: {n} of {total} texts have a vector.")
+            said.append(pattern.format(n=words.number(read.done), total=words.number(read.embeddings.count)))
+        if without_direction:
+            one = self.tr("{n} vector is zero or not finite and left out.")
+            many = self.tr("{n} vectors are zero or not finite and left out.")
+            said.append(words.plural(without_direction, one, many))
+        if is_practice(self.job):
+            said.append(self.tr("Practice vectors, not of {model}.").format(model=short_model(self.job)))
+        needs_attention = bool(missing or without_direction)
+        self.foot.set_line(
+            " ".join([*said, *filter(None, sentences)]),
+            "triangle-alert" if needs_attention else "info",
+            "attention" if needs_attention else "quiet",
+        )
+
+    def show_error(self, error: UserError) -> None:
+        """An expected failure of the page's work."""
+        if self._read is None:
+            self.empty.set_sentence(error.message)
+            self._stack.setCurrentIndex(0)
+        else:
+            self.foot.set_line("")
+            self.notices.show_error(error)
+
+    async def _load(self) -> None:
+        while (job := self._job) is not None and self._loaded != (version := self._wanted):
+            read = await asyncio.to_thread(_read, self.program.folder(job.id), failed_batches(job))
+            is_first = self.embeddings is None
+            self._loaded, self._read = version, read
+            if read.done:
+                self._stack.setCurrentIndex(1)
+                self.arrived(is_first=is_first)
+            else:
+                self.empty.set_sentence(nothing_yet(job))
+                self._stack.setCurrentIndex(0)
+
+
+class _StoppedError(Exception):
+    """Nobody waits for this work any more."""
+
+
+def _read(folder: JobFolder, failed: dict[int, str]) -> _Read:
+    embeddings = Embeddings(folder, failed)
+    return _Read(embeddings, embeddings.tally().done)

@@ -1,0 +1,169 @@
+"""The rows and columns of the table of embedded texts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QCoreApplication
+
+from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
+from cfbatch_gui.core.results.health import Health
+from cfbatch_gui.core.results.neighbours import Neighbour
+from cfbatch_gui.core.results.tally import Status
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.results.ranking_columns import status_words
+from cfbatch_gui.ui.rows import Column
+
+
+@dataclass(frozen=True, slots=True)
+class VectorRow:
+    """A text and the length of its vector, None while it has none."""
+
+    text: EmbeddedText
+    length: float | None
+
+
+def read_rows(embeddings: Embeddings, texts: Sequence[EmbeddedText]) -> tuple[VectorRow, ...]:
+    """Texts with the lengths of their vectors."""
+    vectors = embeddings.vectors()
+
+    def length(text: EmbeddedText) -> float | None:
+        if text.status is not Status.DONE or not vectors.shape[1]:
+            return None
+        return float(np.linalg.norm(vectors[text.item_no - 1].astype(np.float64)))
+
+    return tuple(VectorRow(text, length(text)) for text in texts)
+
+
+def blank_rows(start: int, stop: int) -> tuple[VectorRow, ...]:
+    """Rows for places that cannot be read."""
+    return tuple(
+        VectorRow(EmbeddedText(place + 1, "", "", "", place + 1, (), Status.FAILED, "", 0), None)
+        for place in range(start, stop)
+    )
+
+
+def length_text(row: VectorRow) -> str:
+    """Four decimals; where there is no vector, why."""
+    return status_words(row.text.status, row.text.error) if row.length is None else f"{row.length:.4f}"
+
+
+def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -> tuple[Column[VectorRow], ...]:
+    """Row, id, text, label, length, and the user's own columns, hidden until they are wanted. None of them sorts."""
+
+    def cell(place: int) -> Column[VectorRow]:
+        return Column(
+            original[place],
+            lambda row: row.text.cells[place] if row.text.cells else None,
+            key=f"original/{original[place]}",
+            width=130,
+            hidden=True,
+            sortable=False,
+        )
+
+    return (
+        Column(
+            _tr("Row"),
+            lambda row: row.text.row,
+            words.number,
+            key="row",
+            align="right",
+            width=58,
+            sortable=False,
+            tip=_tr("The row in your file, as its own program counts."),
+        ),
+        Column(_tr("ID"), lambda row: row.text.id, key="id", width=78, sortable=False, hidden=not with_ids),
+        Column(_tr("Text"), lambda row: row.text.text, key="text", stretch=True, sortable=False),
+        Column(_tr("Label"), lambda row: row.text.label, key="label", width=100, sortable=False, hidden=not labelled),
+        Column(
+            _tr("Length"),
+            lambda row: row.length,
+            text=length_text,
+            key="length",
+            align="right",
+            width=82,
+            sortable=False,
+            tip=_tr("The length of the vector. Most models give vectors of length 1."),
+            colour=lambda row: "quiet" if row.length is None else "text",
+        ),
+        *(cell(place) for place in range(len(original))),
+    )
+
+
+def item_columns() -> tuple[Column[VectorRow], ...]:
+    """Row, text and id, for lists beside other things."""
+    return (
+        Column(_tr("Row"), lambda row: row.text.row, words.number, key="row", align="right", width=70, sortable=False),
+        Column(_tr("Text"), lambda row: row.text.text, key="text", stretch=True, sortable=False),
+        Column(_tr("ID"), lambda row: row.text.id, key="id", width=110, sortable=False),
+    )
+
+
+def neighbour_columns() -> tuple[Column[Neighbour], ...]:
+    """Text and similarity."""
+    return (
+        Column(_tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False),
+        Column(_tr("ID"), lambda each: each.text.id, key="id", width=90, hidden=True, sortable=False),
+        Column(
+            _tr("Similarity"),
+            lambda each: each.similarity,
+            lambda value: f"{value:.4f}",
+            key="similarity",
+            align="right",
+            width=96,
+            sortable=False,
+        ),
+    )
+
+
+def found_columns() -> tuple[Column[Neighbour], ...]:
+    """What a search has found: text, id, and the similarity with a bar."""
+    return (
+        Column(
+            _tr("Row"), lambda each: each.text.row, words.number, key="row", align="right", width=70, sortable=False
+        ),
+        Column(_tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False),
+        Column(_tr("ID"), lambda each: each.text.id, key="id", width=110, sortable=False),
+        Column(
+            _tr("Similarity"),
+            lambda each: each.similarity,
+            lambda value: f"{value:.4f}",
+            key="similarity",
+            width=170,
+            align="right",
+            bar=lambda each: max(0.0, each.similarity),
+        ),
+    )
+
+
+def health_line(health: Health) -> tuple[str, bool]:
+    """The health of the vectors in words, and whether all is well."""
+    if not health.dimension or health.missing == health.texts:
+        return _tr("No vector has come back yet."), True
+    found = [words.plural(health.dimension, _tr("{n} dimension"), _tr("{n} dimensions"))]
+    if health.unit_length:
+        found.append(_tr("all of unit length"))
+    else:
+        lengths = f"{health.norm_min:.4f}–{health.norm_max:.4f}"
+        found.append(_tr("lengths {range}").format(range=lengths))
+    wrong = [
+        words.plural(count, one, many)
+        for count, one, many in (
+            (health.zero, _tr("{n} empty vector"), _tr("{n} empty vectors")),
+            (health.repeated, _tr("{n} repeated vector"), _tr("{n} repeated vectors")),
+            (
+                health.non_finite,
+                _tr("{n} vector with values that are no numbers"),
+                _tr("{n} vectors with values that are no numbers"),
+            ),
+            (health.missing, _tr("{n} text without a vector"), _tr("{n} texts without a vector")),
+        )
+        if count
+    ]
+    if not health.zero and not health.repeated:
+        found.append(_tr("no empty or repeated vectors"))
+    return " · ".join(found + wrong), not (health.zero or health.non_finite)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("vectors", text)

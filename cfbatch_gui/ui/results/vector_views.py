@@ -1,0 +1,91 @@
+"""The pages about all vectors of a job, each made when it is first looked at, and how one sends the user to another."""
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from PySide6.QtCore import QObject, Signal
+
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.results.beside_view import BesideView, rankings
+from cfbatch_gui.ui.results.clusters_view import ClustersView
+from cfbatch_gui.ui.results.duplicates_view import DuplicatesView
+from cfbatch_gui.ui.results.map_view import MapView
+from cfbatch_gui.ui.results.similar_view import SimilarView
+from cfbatch_gui.ui.results.vector_page import VectorPage
+from cfbatch_gui.ui.results.vectors_view import VectorsView
+from cfbatch_gui.ui.tables import Memory
+from cfbatch_gui.ui.widgets import column
+
+P = TypeVar("P", bound=VectorPage)
+
+
+class LatePage(ResultView, Generic[P]):
+    """Stands where a page will be: most windows are opened for other things, and need not wait for this one."""
+
+    def __init__(
+        self,
+        make: Callable[[], P],
+        show_rows: Callable[[object, str], None],
+        has_something: Callable[[], bool] = lambda: True,
+    ) -> None:
+        super().__init__()
+        self._make, self._show_rows, self._has_something = make, show_rows, has_something
+        self._page: P | None = None
+
+    @property
+    def page(self) -> P:
+        """The page, made now if it was not."""
+        if self._page is None:
+            self._page = self._make()
+            self._page.rows_wanted.connect(self._show_rows)
+            self.setLayout(column(self._page))
+        return self._page
+
+    def show_job(self, job: Job) -> None:
+        self.page.show_job(job)
+
+    def has_something(self, job: Job) -> bool:
+        return self._has_something()
+
+    async def close_work(self) -> None:
+        """Stop what the page is doing."""
+        if self._page is not None:
+            await self._page.tasks.close()
+
+
+class VectorViews(QObject):
+    """`table_wanted` says that rows are shown in the table now, which has to come to the front."""
+
+    table_wanted = Signal()
+
+    def __init__(self, program: Program, notices: Notices, table: VectorsView, *, memory: Memory | None = None) -> None:
+        super().__init__(table)
+        self._table = table
+        self.map = LatePage(lambda: MapView(program, notices, memory=memory), self._show_rows)
+        self.similar = LatePage(lambda: SimilarView(program, notices, memory=memory), self._show_rows)
+        self.duplicates = LatePage(lambda: DuplicatesView(program, notices, memory=memory), self._show_rows)
+        self.clusters = LatePage(lambda: ClustersView(program, notices, memory=memory), self._show_rows)
+        self.beside = LatePage(lambda: BesideView(program, notices), self._show_rows, lambda: bool(rankings(program)))
+
+    def pages(self) -> dict[str, ResultView]:
+        """Each page by the key of its tab, in the order of the tabs."""
+        return {
+            "map": self.map,
+            "similar": self.similar,
+            "duplicates": self.duplicates,
+            "clusters": self.clusters,
+            "beside": self.beside,
+        }
+
+    async def close(self) -> None:
+        """Stop what the pages are doing."""
+        for late in (self.map, self.similar, self.duplicates, self.clusters, self.beside):
+            await late.close_work()
+
+    def _show_rows(self, items: object, name: str) -> None:
+        if isinstance(items, tuple):
+            self._table.show_items(items, name)
+            self.table_wanted.emit()

@@ -1,0 +1,292 @@
+"""Embedded texts: the table, the chosen text with its vector and its neighbours, and the health of all vectors."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.job_words import is_practice, short_model
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.results.results_of import Version, failed_batches, nothing_yet, version_of
+from cfbatch_gui.ui.results.vector_panel import VectorPanel
+from cfbatch_gui.ui.results.vector_rows import VectorRow, blank_rows, health_line, read_rows, vector_columns
+from cfbatch_gui.ui.table_parts import ColumnsButton, say_too_much
+from cfbatch_gui.ui.tables import Memory, PagedRows, TableView
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.widgets import (
+    EmptyPlace,
+    IconLine,
+    Label,
+    LinkButton,
+    SearchField,
+    boxed,
+    column,
+    line,
+    row,
+)
+
+_TYPING = 0.12  # seconds; a search begins when the keys rest
+_PANEL_WIDTH = 384
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    embeddings: Embeddings
+    done: int
+    labelled: bool
+
+
+class VectorsView(ResultView):
+    """Pages of the table are read as they are looked at; all else in threads."""
+
+    def __init__(
+        self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._program, self._notices = program, notices
+        self._job: Job | None = None
+        self._wanted: Version = ()
+        self._loaded: Version = ()
+        self._read: _Read | None = None
+        self._found: tuple[int, ...] | None = None
+        self._found_name = ""  # what chose the rows that are shown, "" for a search or all
+        self._item_no = 0
+        self._asked_for: tuple[tuple[int, ...], str] | None = None  # before the rows are there
+        self.tasks = Tasks(self, self._cannot_be_read)
+        self._make_widgets(memory)
+        self._lay_out()
+
+    def show_job(self, job: Job) -> None:
+        if self._job is None or job.id != self._job.id:
+            self._begin()
+        self._job = job
+        self._wanted = version_of(job)
+        if self._wanted != self._loaded and not self.tasks.is_running("load"):
+            self.tasks.start("load", self._load())
+
+    def show_items(self, items: tuple[int, ...], name: str) -> None:
+        """Show these texts alone, in this order; `name` says what chose them. A search, or “Show all”, ends it."""
+        if self._read is not None:
+            self._clear_search()
+            self._show_found(items, name)
+        else:
+            self._asked_for = (items, name)
+
+    def show_all(self) -> None:
+        """Show every text again."""
+        self._clear_search()
+        self._show_found(None)
+
+    def health(self) -> str:
+        """The line at the foot."""
+        return self._foot.text()
+
+    # Making
+
+    def _make_widgets(self, memory: Memory | None) -> None:
+        self.find_field = SearchField(self.tr("Find in texts and ids"), shortcut=True)
+        self.find_field.setMinimumWidth(160)
+        self.find_field.setMaximumWidth(250)
+        self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
+        self.count = Label("", "quiet")
+        self.all_link = LinkButton(self.tr("Show all"), "x")
+        self.all_link.clicked.connect(self.show_all)
+        self.all_link.hide()
+        self.panel = VectorPanel(self.tasks, memory=memory)
+        self.panel.opened.connect(self.choose)
+        self.table = TableView("vectors/texts", memory=memory)
+        self.table.setAccessibleName(self.tr("Texts"))
+        self.table.picked.connect(self._picked)
+        self.table.too_much_to_copy.connect(partial(say_too_much, self._notices))
+        self.rows: PagedRows[VectorRow] = PagedRows((), count=0, fetch=self._fetch)
+        self._foot = IconLine("", wrap=False)
+        self._empty = EmptyPlace("waypoints", "")
+        self._nothing_found = EmptyPlace("search", "")
+
+    def _lay_out(self) -> None:
+        bar = row(self.find_field, 4, self.count, self.all_link, None, ColumnsButton(self.table))
+        bar.setStretch(0, 1)
+        bar.setContentsMargins(WIDE, SMALL, MEDIUM, SMALL)
+        self._table_stack = QStackedWidget()
+        self._table_stack.addWidget(self.table)
+        self._table_stack.addWidget(self._nothing_found)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setChildrenCollapsible(False)
+        splitter.setHandleWidth(1)
+        splitter.addWidget(self._table_stack)
+        splitter.addWidget(self.panel)
+        splitter.setStretchFactor(0, 1)
+        splitter.setStretchFactor(1, 0)
+        splitter.setSizes([1000 - _PANEL_WIDTH, _PANEL_WIDTH])
+        content = column(bar, gap=0)
+        content.addWidget(splitter, 1)
+        content.addWidget(line())
+        content.addLayout(column(self._foot, margins=(LARGE, SMALL, MEDIUM, MEDIUM)))
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(boxed(content))
+        self.setLayout(column(self._stack))
+
+    # Reading
+
+    def _begin(self) -> None:
+        for name in ("load", "find", "health", "neighbours"):
+            self.tasks.cancel(name)
+        self._clear_search()
+        self._loaded, self._read, self._found, self._item_no = (), None, None, 0
+        self._found_name, self._asked_for = "", None
+        self.all_link.hide()
+        self._empty.set_sentence("")
+        self._stack.setCurrentIndex(0)
+
+    async def _load(self) -> None:
+        while (job := self._job) is not None and self._loaded != (version := self._wanted):
+            read = await asyncio.to_thread(_read, self._program.folder(job.id), failed_batches(job))
+            self._loaded = version
+            self._show(job, read)
+
+    def _show(self, job: Job, read: _Read) -> None:
+        is_first = self._read is None
+        self._read = read
+        if not read.done:
+            self._empty.set_sentence(nothing_yet(job))
+            self._stack.setCurrentIndex(0)
+            return
+        if is_first:
+            embeddings = read.embeddings
+            columns = vector_columns(embeddings.columns(), with_ids=embeddings.has_ids, labelled=read.labelled)
+            self.rows.deleteLater()
+            self.rows = PagedRows(columns, count=embeddings.count, fetch=self._fetch, parent=self)
+            self.table.show_rows(self.rows)
+            self.table.selectRow(0)
+        else:
+            self._refresh(_count(read, self._found))
+        if self._asked_for is not None:
+            (items, name), self._asked_for = self._asked_for, None
+            self._show_found(items, name)
+        self._stack.setCurrentIndex(1)
+        self._show_count()
+        self._foot.set_line(self.tr("Looking at the vectors…"), "hourglass")
+        self.tasks.start("health", self._measure(job, read.embeddings))
+
+    def _refresh(self, count: int) -> None:
+        """Read the rows again; the place and what is chosen stay."""
+        scrolled, item_no = self.table.verticalScrollBar().value(), self._item_no
+        self.rows.refresh(count)
+        place = self._place_of(item_no)
+        if count:
+            self.table.selectRow(place if 0 <= place < count else 0)
+            self.table.verticalScrollBar().setValue(scrolled)
+
+    def _place_of(self, item_no: int) -> int:
+        if self._found is None:
+            return item_no - 1
+        return self._found.index(item_no) if item_no in self._found else -1
+
+    def _fetch(self, start: int, stop: int) -> Sequence[VectorRow]:
+        if self._read is None:
+            return ()
+        embeddings = self._read.embeddings
+        try:
+            texts = embeddings.page(start, stop) if self._found is None else embeddings.texts(self._found[start:stop])
+            return read_rows(embeddings, texts)
+        except UserError as error:  # while painting there is nobody else to catch it
+            self._notices.show_error(error)
+            return blank_rows(start, stop)
+
+    async def _find(self) -> None:
+        await asyncio.sleep(_TYPING)
+        text = self.find_field.text()
+        if self._read is None:
+            return
+        found = await asyncio.to_thread(self._read.embeddings.find, text) if text else None
+        self._nothing_found.set_sentence(self.tr("No text has “{text}” in it.").format(text=text))
+        self._show_found(found)
+
+    def _show_found(self, found: tuple[int, ...] | None, name: str = "") -> None:
+        if self._read is None:
+            return
+        self._found, self._found_name = found, name
+        count = _count(self._read, found)
+        self._refresh(count)
+        self._table_stack.setCurrentIndex(0 if count else 1)
+        self._show_count()
+
+    def _clear_search(self) -> None:
+        self.tasks.cancel("find")
+        self.find_field.blockSignals(True)
+        self.find_field.clear()
+        self.find_field.blockSignals(False)
+
+    async def _measure(self, job: Job, embeddings: Embeddings) -> None:
+        health = await asyncio.to_thread(embeddings.health)
+        sentence, is_well = health_line(health)
+        if is_practice(job):
+            sentence += " · " + self.tr("practice, not {model}").format(model=short_model(job))
+        self._foot.set_line(
+            sentence, "circle-check" if is_well else "triangle-alert", "done" if is_well else "attention"
+        )
+
+    def _cannot_be_read(self, error: UserError) -> None:
+        self._empty.set_sentence(error.message)
+        self._stack.setCurrentIndex(0)
+
+    # Showing
+
+    def choose(self, item_no: int) -> None:
+        """Show a text by its number; a search that hides it ends."""
+        if self._place_of(item_no) < 0:
+            self.show_all()
+        place = self._place_of(item_no)
+        if 0 <= place < self.rows.rowCount():
+            self.table.selectRow(place)
+            self.table.scrollTo(self.rows.index(place, 0))
+
+    def _picked(self, place: int) -> None:
+        if self._read is None:
+            return
+        chosen = self.rows.row(place)
+        if chosen.text.item_no == self._item_no and self.panel.shows(chosen):
+            return
+        self._item_no = chosen.text.item_no
+        self.panel.show_row(chosen, self._read.embeddings)
+
+    def _show_count(self) -> None:
+        if self._read is None:
+            return
+        self.all_link.setVisible(bool(self._found_name))
+        total = words.number(self._read.embeddings.count)
+        if self._found is not None:
+            pattern, number = self.tr("{n} of {total} texts"), len(self._found)
+            if self._found_name:
+                self.count.setText(
+                    pattern.format(n=words.number(number), total=total) + f" · {words.one_line(self._found_name, 60)}"
+                )
+                return
+        elif self._read.done < self._read.embeddings.count:
+            pattern, number = self.tr("{n} of {total} texts have a vector"), self._read.done
+        else:
+            self.count.setText(words.plural(self._read.embeddings.count, self.tr("{n} text"), self.tr("{n} texts")))
+            return
+        self.count.setText(pattern.format(n=words.number(number), total=total))
+
+
+def _count(read: _Read, found: Sequence[int] | None) -> int:
+    return read.embeddings.count if found is None else len(found)
+
+
+def _read(folder: JobFolder, failed: dict[int, str]) -> _Read:
+    embeddings = Embeddings(folder, failed)
+    sample = embeddings.page(0, 200)
+    return _Read(embeddings, embeddings.tally().done, labelled=any(text.label for text in sample))

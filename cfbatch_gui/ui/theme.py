@@ -1,0 +1,310 @@
+"""The one visual system: colours, sizes, font, palette and stylesheet, for light, dark and high contrast.
+
+The application's palette carries the theme, so that nothing has to be handed around: `tokens()` reads it back, icons
+and painted widgets ask at paint time, and a change of theme is a change of palette, which Qt repaints by itself.
+"""
+
+import math
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from functools import lru_cache
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication
+
+from cfbatch_gui.ui.stylesheet import stylesheet
+
+TINY, SMALL, MEDIUM, LARGE, WIDE = 4, 8, 12, 16, 24  # the only distances, in pixels
+RADIUS_CARD, RADIUS_CONTROL = 10, 6
+ROW_HEIGHT, CONTROL_HEIGHT = 38, 30
+SIDEBAR_WIDTH = 276
+
+FUSION_ACCENT = "#308cc6"  # what Qt calls the accent where the system has none
+NO_FONT_OF_ITS_OWN = ("", "sans", "sans serif", "sans-serif", "dejavu sans", "helvetica")
+PREFERRED_FONTS = ("Inter", "Adwaita Sans", "Cantarell", "Noto Sans")
+PREFERRED_PIXELS = 13
+
+
+class Scheme(StrEnum):
+    """The setting: what the system says, or the user's own choice."""
+
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Every colour of the program, as "#rrggbb". Field names are the colour roles that icons and labels take."""
+
+    window: str
+    sidebar: str
+    card: str
+    inset: str  # a quiet box inside a card, a header over a table
+    field: str
+    line: str
+    hover: str
+    track: str  # behind a bar
+    text: str
+    quiet: str
+    accent: str
+    on_accent: str
+    selection: str
+    attention: str
+    attention_back: str
+    done: str
+    done_back: str
+    error: str
+    error_back: str
+
+
+LIGHT = Tokens(
+    window="#ffffff",
+    sidebar="#f5f6f8",
+    card="#ffffff",
+    inset="#fafbfc",
+    field="#ffffff",
+    line="#e3e5e9",
+    hover="#eceef1",
+    track="#e3e5e9",
+    text="#1b1f24",
+    quiet="#68707c",
+    accent="#2f6feb",
+    on_accent="#ffffff",
+    selection="#e8f0fe",
+    attention="#9a5b00",
+    attention_back="#fff4df",
+    done="#1e7f4f",
+    done_back="#e7f5ee",
+    error="#b3261e",
+    error_back="#fdeceb",
+)
+DARK = Tokens(
+    window="#1e2126",
+    sidebar="#181a1e",
+    card="#23262c",
+    inset="#212429",
+    field="#1a1d21",
+    line="#30343b",
+    hover="#2b2f36",
+    track="#30343b",
+    text="#e7eaee",
+    quiet="#969eaa",
+    accent="#6a9bff",
+    on_accent="#14171c",
+    selection="#26344f",
+    attention="#f0b65b",
+    attention_back="#3a2e18",
+    done="#5cc48d",
+    done_back="#1c3328",
+    error="#ff8f86",
+    error_back="#3a2223",
+)
+HIGH_CONTRAST_LIGHT = replace(
+    LIGHT,
+    window="#fefefe",  # tells it from LIGHT when the palette is read back
+    sidebar="#ffffff",
+    line="#5c626b",
+    hover="#dfe3e8",
+    text="#000000",
+    quiet="#33383f",
+    accent="#0a45b5",
+    selection="#cfe0ff",
+    attention="#6b3f00",
+    done="#0b5531",
+    error="#8c120b",
+)
+HIGH_CONTRAST_DARK = replace(
+    DARK,
+    window="#000000",
+    sidebar="#000000",
+    card="#000000",
+    inset="#0b0d10",
+    field="#000000",
+    line="#a4abb5",
+    hover="#262a31",
+    track="#4a505a",
+    text="#ffffff",
+    quiet="#d3d8df",
+    accent="#9bbdff",
+    on_accent="#000000",
+    selection="#1d3a78",
+    attention="#ffcf7f",
+    done="#7fe0ad",
+    error="#ffb3ac",
+)
+_BY_WINDOW = {tokens.window: tokens for tokens in (LIGHT, DARK, HIGH_CONTRAST_LIGHT, HIGH_CONTRAST_DARK)}
+
+
+def tokens() -> Tokens:
+    """The colours in force, read from the application's palette; the accent is the system's where it has one."""
+    palette = QGuiApplication.palette()
+    return _tokens(palette.window().color().name(), palette.accent().color().name())
+
+
+@lru_cache(maxsize=16)
+def _tokens(window: str, accent: str) -> Tokens:
+    known = _BY_WINDOW.get(window) or (DARK if QColor(window).lightness() < 128 else LIGHT)
+    return known if accent in (known.accent, FUSION_ACCENT) else _with_accent(known, accent)
+
+
+def colour(role: str) -> QColor:
+    """A colour by its role: a field's name of `Tokens`."""
+    value: str = getattr(tokens(), role)
+    return QColor(value)
+
+
+class Theme(QObject):
+    """Applies the visual system to the application, and again whenever the system's wishes change."""
+
+    changed = Signal()
+
+    def __init__(self, scheme: Scheme = Scheme.SYSTEM, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._scheme = scheme
+        self._app: QApplication | None = None
+        self._applying = False
+
+    @property
+    def tokens(self) -> Tokens:
+        """The colours in force."""
+        return tokens()
+
+    @property
+    def scheme(self) -> Scheme:
+        """The setting, as last set."""
+        return self._scheme
+
+    def apply(self, app: QApplication) -> None:
+        """Dress the application; call once, before the first window is made."""
+        self._app = app
+        app.setStyle("Fusion")
+        app.setFont(_font(app))
+        hints = app.styleHints()
+        hints.colorSchemeChanged.connect(self._refresh)
+        hints.accessibility().contrastPreferenceChanged.connect(self._refresh)
+        self._refresh()
+
+    def set_scheme(self, scheme: Scheme) -> None:
+        """Change the setting while the program runs."""
+        self._scheme = scheme
+        self._refresh()
+
+    def _refresh(self) -> None:
+        app = self._app
+        if app is None or self._applying:
+            return
+        self._applying = True  # asking for a scheme makes Qt report a change of scheme
+        try:
+            hints = app.styleHints()
+            wish = {Scheme.LIGHT: Qt.ColorScheme.Light, Scheme.DARK: Qt.ColorScheme.Dark}.get(self._scheme)
+            hints.setColorScheme(wish or Qt.ColorScheme.Unknown)  # title bars and native dialogs follow
+            is_dark = (wish or hints.colorScheme()) == Qt.ColorScheme.Dark
+            contrast = hints.accessibility()
+            is_high = contrast.contrastPreference() == Qt.ContrastPreference.HighContrast
+            app.setPalette(QPalette())  # the system's own again, to read its accent
+            accent = app.palette().accent().color().name()
+            known = (
+                (HIGH_CONTRAST_DARK if is_high else DARK) if is_dark else (HIGH_CONTRAST_LIGHT if is_high else LIGHT)
+            )
+            chosen = known if accent == FUSION_ACCENT or is_high else _with_accent(known, accent)
+            app.setPalette(_palette(chosen))
+            app.setStyleSheet(stylesheet(_colours(chosen), QFontInfo(app.font()).pixelSize()))
+        finally:
+            self._applying = False
+        self.changed.emit()
+
+
+def _with_accent(known: Tokens, accent: str) -> Tokens:
+    """The system's accent, made readable on our window, with a selection colour mixed from it."""
+    window, shown = QColor(known.window), QColor(accent)
+    white, ink = QColor("#ffffff"), QColor("#14171c")
+    while _contrast(shown, window) < 4:
+        shown = mixed(white if window.lightness() < 128 else ink, shown, 0.1)
+    on_accent = white if _contrast(shown, white) >= _contrast(shown, ink) else ink
+    share = 0.2 if window.lightness() < 128 else 0.11
+    return replace(known, accent=shown.name(), on_accent=on_accent.name(), selection=mixed(shown, window, share).name())
+
+
+def mixed(front: QColor, back: QColor, share: float) -> QColor:
+    """`share` of `front` over `back`, opaque."""
+    return QColor.fromRgbF(
+        front.redF() * share + back.redF() * (1 - share),
+        front.greenF() * share + back.greenF() * (1 - share),
+        front.blueF() * share + back.blueF() * (1 - share),
+    )
+
+
+def _luminance(value: QColor) -> float:
+    channels = (value.redF(), value.greenF(), value.blueF())
+    linear = [c / 12.92 if c <= 0.03928 else math.pow((c + 0.055) / 1.055, 2.4) for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _contrast(one: QColor, other: QColor) -> float:
+    """The WCAG contrast ratio, 1 to 21."""
+    lower, upper = sorted((_luminance(one), _luminance(other)))
+    return (upper + 0.05) / (lower + 0.05)
+
+
+def _colours(chosen: Tokens) -> dict[str, str]:
+    """The tokens by name, and the shades between them that only the stylesheet needs."""
+    quiet, window = QColor(chosen.quiet), QColor(chosen.window)
+    accent, on_accent = QColor(chosen.accent), QColor(chosen.on_accent)
+    return asdict(chosen) | {
+        "faint": mixed(quiet, window, 0.6).name(),
+        "grip": mixed(quiet, window, 0.4).name(),
+        "accent_hover": mixed(on_accent, accent, 0.1).name(),
+        "accent_pressed": mixed(on_accent, accent, 0.2).name(),
+    }
+
+
+def _palette(chosen: Tokens) -> QPalette:
+    palette = QPalette()
+    role = QPalette.ColorRole
+    for each, value in (
+        (role.Window, chosen.window),
+        (role.WindowText, chosen.text),
+        (role.Base, chosen.field),
+        (role.AlternateBase, chosen.inset),
+        (role.ToolTipBase, chosen.card),
+        (role.ToolTipText, chosen.text),
+        (role.PlaceholderText, chosen.quiet),
+        (role.Text, chosen.text),
+        (role.Button, chosen.card),
+        (role.ButtonText, chosen.text),
+        (role.BrightText, chosen.error),
+        (role.Link, chosen.accent),
+        (role.LinkVisited, chosen.accent),
+        (role.Highlight, chosen.accent),
+        (role.HighlightedText, chosen.on_accent),
+        (role.Accent, chosen.accent),
+        (role.Light, chosen.card),
+        (role.Midlight, chosen.hover),
+        (role.Mid, chosen.line),
+        (role.Dark, chosen.line),
+        (role.Shadow, chosen.line),
+    ):
+        palette.setColor(each, QColor(value))
+    faint = mixed(QColor(chosen.quiet), QColor(chosen.window), 0.6)
+    for each in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
+        palette.setColor(QPalette.ColorGroup.Disabled, each, faint)
+    return palette
+
+
+def _font(app: QApplication) -> QFont:
+    """The platform's own font at its own size; where it has none, the first of ours that is installed, at 13 pixels.
+
+    Figures are tabular everywhere: a count that changes must not move what stands beside it.
+    """
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    if font.family().lower() in NO_FONT_OF_ITS_OWN:
+        installed = set(QFontDatabase.families())
+        family = next((name for name in PREFERRED_FONTS if name in installed), "")
+        if family:
+            font = QFont(app.font())
+            font.setFamilies([family])
+            font.setPixelSize(PREFERRED_PIXELS)
+    font.setFeature(QFont.Tag("tnum"), 1)
+    return font

@@ -1,0 +1,91 @@
+"""First start: two ways to begin, and a file dropped anywhere is the third."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
+from cfbatch_gui.ui.widgets import (
+    Button,
+    Card,
+    ElidedLabel,
+    IconLabel,
+    Label,
+    LinkButton,
+    PrimaryButton,
+    boxed,
+    column,
+    row,
+)
+
+_CARD = (330, 230)  # pixels; narrower where the window is
+
+
+class WelcomePage(QWidget):
+    """No settings, two buttons. Dropped files are taken by the window itself."""
+
+    try_example = Signal()
+    connect_account = Signal()
+    open_file = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.try_button = PrimaryButton(self.tr("Start with the example"), "play")
+        self.try_button.clicked.connect(self.try_example)
+        self.connect_button = Button(self.tr("Connect my account"), "key-round")
+        self.connect_button.clicked.connect(self.connect_account)
+        try_card = _card(
+            "flask-conical",
+            self.tr("Try it now"),
+            self.tr("Works on this computer with an example. No account, nothing leaves this machine."),
+            self.try_button,
+        )
+        connect_card = _card(
+            "cloud",
+            self.tr("Connect Cloudflare"),
+            self.tr(
+                "Use your own account. You need an account id and a token; "
+                "we show where to find them and test them for free."
+            ),
+            self.connect_button,
+        )
+        title = Label(self.tr("Rank and embed your texts"), "display")
+        subtitle = Label(
+            self.tr(
+                "Best answers first, or every text as a vector, with Cloudflare’s bge-m3 in more than 100 languages."
+            ),
+            "quiet",
+            wrap=True,
+        )
+        for label in (title, subtitle):
+            label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.open_button = LinkButton(self.tr("Open a file"))
+        self.open_button.clicked.connect(self.open_file)
+        drop_words = ElidedLabel(self.tr("or drop a spreadsheet or a text file anywhere in this window"), "quiet")
+        drop_words.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        drop = row(
+            None,
+            IconLabel("file-up", "quiet", 20),
+            drop_words,
+            Label("·", "quiet"),
+            self.open_button,
+            None,
+        )
+        middle = boxed(column(title, subtitle, WIDE - 2, row(try_card, connect_card, gap=18), WIDE, drop, gap=SMALL))
+        middle.setMaximumWidth(2 * _CARD[0] + 18)
+        self.setLayout(column(None, row(None, middle, None), None, 36, margins=(LARGE, LARGE, LARGE, LARGE)))
+
+
+def _card(icon: str, title: str, text: str, button: Button) -> Card:
+    card = Card()
+    card.setMinimumHeight(_CARD[1])
+    card.setMaximumWidth(_CARD[0])
+    card.body.setContentsMargins(22, 22, 22, 19)
+    card.body.setSpacing(0)
+    card.body.addWidget(IconLabel(icon, "accent", 28))
+    card.body.addSpacing(LARGE - 5)
+    card.body.addWidget(Label(title, "part"))
+    card.body.addSpacing(SMALL)
+    card.body.addWidget(Label(text, "quiet", wrap=True))
+    card.body.addStretch(1)
+    card.body.addWidget(button)
+    return card

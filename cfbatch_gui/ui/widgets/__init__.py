@@ -1,0 +1,68 @@
+"""What pages are made of. Everything takes plain text only, and its colours from the theme."""
+
+from cfbatch_gui.ui.widgets.bars import Level, NoticeBar, ThinProgress, paint_bar
+from cfbatch_gui.ui.widgets.buttons import (
+    Button,
+    DangerButton,
+    IconButton,
+    LinkButton,
+    MenuButton,
+    MoreButton,
+    PrimaryButton,
+    QuietButton,
+    add_action,
+)
+from cfbatch_gui.ui.widgets.cards import Card, ChoiceCard, EmptyPlace, SectionCard
+from cfbatch_gui.ui.widgets.fields import CheckBox, Choice, SearchField
+from cfbatch_gui.ui.widgets.header import PageHeader
+from cfbatch_gui.ui.widgets.labels import (
+    Clickable,
+    ElidedLabel,
+    Figure,
+    IconLabel,
+    IconLine,
+    Label,
+    Role,
+    StateLabel,
+)
+from cfbatch_gui.ui.widgets.layouts import PAGE_MARGINS, boxed, column, line, row, scrolled
+from cfbatch_gui.ui.widgets.tabs import Tabs
+
+__all__ = [
+    "PAGE_MARGINS",
+    "Button",
+    "Card",
+    "CheckBox",
+    "Choice",
+    "ChoiceCard",
+    "Clickable",
+    "DangerButton",
+    "ElidedLabel",
+    "EmptyPlace",
+    "Figure",
+    "IconButton",
+    "IconLabel",
+    "IconLine",
+    "Label",
+    "Level",
+    "LinkButton",
+    "MenuButton",
+    "MoreButton",
+    "NoticeBar",
+    "PageHeader",
+    "PrimaryButton",
+    "QuietButton",
+    "Role",
+    "SearchField",
+    "SectionCard",
+    "StateLabel",
+    "Tabs",
+    "ThinProgress",
+    "add_action",
+    "boxed",
+    "column",
+    "line",
+    "paint_bar",
+    "row",
+    "scrolled",
+]

@@ -1,0 +1,124 @@
+"""Bars: thin progress, and the line that says something needs to be known."""
+
+from collections.abc import Callable
+from typing import Literal
+
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+
+from cfbatch_gui.ui import theme
+from cfbatch_gui.ui.theme import MEDIUM
+from cfbatch_gui.ui.widgets.buttons import IconButton, LinkButton
+from cfbatch_gui.ui.widgets.labels import IconLabel, Label
+
+Level = Literal["info", "attention", "error", "done"]
+_ICONS: dict[Level, tuple[str, str]] = {
+    "info": ("info", "accent"),
+    "attention": ("triangle-alert", "attention"),
+    "error": ("circle-x", "error"),
+    "done": ("circle-check", "done"),
+}
+
+
+def paint_bar(painter: QPainter, box: QRectF, share: float) -> None:
+    """A bar with round ends, filled from the left."""
+    radius = box.height() / 2
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.colour("track"))
+    painter.drawRoundedRect(box, radius, radius)
+    if share > 0:
+        filled = QRectF(box)
+        filled.setWidth(max(box.height(), box.width() * min(1.0, share)))
+        painter.setBrush(theme.colour("accent"))
+        painter.drawRoundedRect(filled, radius, radius)
+
+
+class ThinProgress(QWidget):
+    """Parts done of all, 4 pixels high. Only what is known is shown: no total, no bar."""
+
+    def __init__(self, *, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._share = 0.0
+        self.setFixedHeight(4)
+
+    def set_parts(self, done: int, total: int) -> None:
+        """Fill the bar; a total of 0 empties it."""
+        share = done / total if total else 0.0
+        self.setAccessibleName(self.tr("{done} of {total}").format(done=done, total=total))
+        if share != self._share:
+            self._share = share
+            self.update()
+
+    def share(self) -> float:
+        """Between 0 and 1."""
+        return self._share
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        paint_bar(painter, QRectF(self.rect()), self._share)
+
+
+class NoticeBar(QFrame):
+    """What happened and up to two things to do about it, in one line."""
+
+    dismissed = Signal()
+
+    def __init__(
+        self, text: str = "", level: Level = "info", *, dismissable: bool = False, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "notice")
+        self._icon = IconLabel("info", "accent", 16)
+        self._text = Label("", "body", wrap=True)
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(MEDIUM)
+        self._close = IconButton("x", self.tr("Dismiss"))
+        self._close.setVisible(dismissable)
+        self._close.clicked.connect(self.dismissed)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(MEDIUM, 3, MEDIUM if not dismissable else 4, 3)
+        row.setSpacing(MEDIUM)
+        row.addWidget(self._icon)
+        row.addWidget(self._text, 1)
+        row.addLayout(self._buttons)
+        row.addWidget(self._close)
+        self.setMinimumHeight(34)
+        self.set_text(text, level)
+
+    def set_text(self, text: str, level: Level = "info") -> None:
+        """Say something else."""
+        name, role = _ICONS[level]
+        self._icon.set_icon(name, role)
+        self._text.setText(text)
+        self._text.set_role("body" if level == "info" else level)
+        self.setAccessibleName(text)
+        if self.property("level") != level:
+            self.setProperty("level", level)
+            self.style().unpolish(self)
+            self.style().polish(self)
+
+    def text(self) -> str:
+        """The sentence."""
+        return self._text.text()
+
+    def add_link(self, text: str, on_pressed: Callable[[], None]) -> LinkButton:
+        """One more thing to do, at the right."""
+        link = LinkButton(text)
+        link.clicked.connect(lambda _checked=False: on_pressed())
+        self._buttons.addWidget(link)
+        return link
+
+    def clear_links(self) -> None:
+        """Take all of them away."""
+        for link in self.links():
+            self._buttons.removeWidget(link)
+            link.hide()
+            link.deleteLater()
+
+    def links(self) -> list[LinkButton]:
+        """The buttons, left to right."""
+        items = (self._buttons.itemAt(index) for index in range(self._buttons.count()))
+        found = [item.widget() for item in items if item is not None]
+        return [widget for widget in found if isinstance(widget, LinkButton)]

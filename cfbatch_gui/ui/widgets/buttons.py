@@ -1,0 +1,170 @@
+"""Buttons in the kinds of the visual system. Each shows a ring when the keyboard stands on it."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QMenu, QPushButton, QStyleOptionButton, QWidget
+
+from cfbatch_gui.ui import theme
+from cfbatch_gui.ui.icons import icon as make_icon
+from cfbatch_gui.ui.icons import paint_icon
+from cfbatch_gui.ui.theme import RADIUS_CONTROL
+from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
+
+
+def paint_focus_ring(painter: QPainter, widget: QWidget, radius: float, colour_role: str = "accent") -> None:
+    """Two pixels inside the widget's edge."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(theme.colour(colour_role), 2))
+    painter.drawRoundedRect(QRectF(widget.rect()).adjusted(1, 1, -1, -1), radius, radius)
+
+
+class Button(QPushButton):
+    """A plain button: white, with a line around it."""
+
+    kind = "plain"
+    icon_role = "text"
+    icon_size = 16
+
+    def __init__(self, text: str = "", icon: str = "", *, tip: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._ring = False
+        self.setText(text)
+        self.setProperty("kind", self.kind)
+        self.setAutoDefault(False)
+        if icon:
+            self.set_icon(icon)
+        self.setToolTip(tip)
+
+    def set_icon(self, name: str, colour_role: str = "") -> None:
+        """Show an icon before the text."""
+        self.setIcon(make_icon(name, colour_role or self.icon_role))
+        self.setIconSize(QSize(self.icon_size, self.icon_size))
+
+    def set_possible(self, why_not: str) -> None:
+        """Enable it with "", or disable it with the sentence that says why, in its tooltip too."""
+        self.setEnabled(not why_not)
+        self.setToolTip(why_not)
+        self.setAccessibleDescription(why_not)
+
+    def initStyleOption(self, option: QStyleOptionButton) -> None:
+        super().initStyleOption(option)
+        option.features &= ~QStyleOptionButton.ButtonFeature.HasMenu  # it would shift the text; we draw the chevron
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()  # by itself Qt does so in dialogs only
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self._ring = came_by_keyboard(event)
+        super().focusInEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._ring = False
+        super().focusOutEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._ring:
+            painter = QPainter(self)
+            paint_focus_ring(painter, self, RADIUS_CONTROL - 1, "text" if self.kind == "primary" else "accent")
+
+
+class PrimaryButton(Button):
+    """The one main thing to do here, in the accent colour."""
+
+    kind = "primary"
+    icon_role = "on_accent"
+
+
+class QuietButton(Button):
+    """Without a line: for toolbars and lesser things."""
+
+    kind = "quiet"
+
+
+class DangerButton(Button):
+    """A plain button with its words in the error colour, for what cannot be undone."""
+
+    kind = "danger"
+    icon_role = "error"
+
+
+class LinkButton(Button):
+    """Words in the accent colour inside a line of text."""
+
+    kind = "link"
+    icon_role = "accent"
+
+    def __init__(self, text: str = "", icon: str = "", *, tip: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, icon, tip=tip, parent=parent)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+
+class IconButton(Button):
+    """An icon alone. `name` is its accessible name and its tooltip, so it is never without words."""
+
+    kind = "icon"
+    icon_role = "quiet"
+
+    def __init__(self, icon: str, name: str, *, parent: QWidget | None = None) -> None:
+        super().__init__("", icon, tip=name, parent=parent)
+        self.setAccessibleName(name)
+
+
+class MenuButton(Button):
+    """A plain button with a chevron that opens a menu."""
+
+    def __init__(self, text: str = "", icon: str = "", *, tip: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, icon, tip=tip, parent=parent)
+        self.setMenu(QMenu(self))
+        self.setProperty("menu", "true")
+
+    def add(self, text: str, on_chosen: Callable[[], None], icon: str = "", *, checked: bool | None = None) -> QAction:
+        """Add an entry; `checked` makes it one that can be ticked."""
+        return add_action(self.menu(), text, on_chosen, icon, checked=checked)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        paint_chevron(self)
+
+
+class MoreButton(IconButton):
+    """The "…" at the right end of a header, with the lesser things in its menu."""
+
+    def __init__(self, name: str, *, parent: QWidget | None = None) -> None:
+        super().__init__("ellipsis", name, parent=parent)
+        self.setMenu(QMenu(self))
+
+    def add(self, text: str, on_chosen: Callable[[], None], icon: str = "") -> QAction:
+        """Add an entry."""
+        return add_action(self.menu(), text, on_chosen, icon)
+
+
+def add_action(
+    menu: QMenu, text: str, on_chosen: Callable[[], None], icon: str = "", *, checked: bool | None = None
+) -> QAction:
+    """An entry of any menu, with an icon of ours."""
+    action = menu.addAction(text)
+    if icon:
+        action.setIcon(make_icon(icon, "text"))
+    if checked is not None:
+        action.setCheckable(True)
+        action.setChecked(checked)
+    action.triggered.connect(lambda _checked=False: on_chosen())
+    return action
+
+
+def paint_chevron(widget: QWidget) -> None:
+    """A small arrow downwards at the right edge."""
+    painter = QPainter(widget)
+    side = 14
+    box = widget.rect()
+    box.setLeft(box.right() - side - 8)
+    box.setTop((widget.height() - side) // 2)
+    box.setSize(QSize(side, side))
+    paint_icon(painter, box, "chevron-down", "quiet")

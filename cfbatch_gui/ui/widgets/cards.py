@@ -1,0 +1,211 @@
+"""Boxes: cards, the foldable parts of a draft, big choices, empty places."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CARD, SMALL
+from cfbatch_gui.ui.widgets.buttons import IconButton, PrimaryButton, paint_focus_ring
+from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
+from cfbatch_gui.ui.widgets.labels import Clickable, ElidedLabel, IconLabel, Label
+
+CARD_MARGINS = (20, LARGE, 20, 18)
+
+
+class Card(QFrame):
+    """A box with a hairline and round corners. `body` is its column."""
+
+    def __init__(self, *, inset: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "inset" if inset else "card")
+        self.body = QVBoxLayout(self)
+        self.body.setContentsMargins(*CARD_MARGINS)
+        self.body.setSpacing(SMALL)
+
+
+class SectionCard(Card):
+    """A part of a page: a tick, a title, actions at the right, content below; folds to one line.
+
+    `content` is the column below the title; `actions` the row at the right of it. While folded, the summary stands
+    beside the title, and a click on the line opens it again.
+    """
+
+    folded_changed = Signal(bool)
+
+    def __init__(self, title: str, *, foldable: bool = True, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self._foldable = foldable
+        self._tick = IconLabel("circle", "quiet", 18)
+        self._title = Label(title, "part")
+        self._summary = ElidedLabel("", "quiet")
+        self._summary.hide()
+        self._fold = IconButton("chevron-up", self.tr("Fold"))
+        self._fold.setVisible(False)
+        self._fold.clicked.connect(lambda: self.set_folded(not self.is_folded()))
+        self._actions = QWidget()
+        self.actions_row = QHBoxLayout(self._actions)
+        self.actions_row.setContentsMargins(0, 0, 0, 0)
+        self.actions_row.setSpacing(SMALL)
+        header = Clickable()
+        header.setProperty("kind", "plain")
+        header.clicked.connect(lambda: self.set_folded(False))
+        line = QHBoxLayout(header)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(SMALL)
+        line.addWidget(self._tick)
+        line.addWidget(self._title)
+        line.addWidget(self._summary, 1)
+        line.addStretch(0)
+        line.addWidget(self._actions)
+        line.addWidget(self._fold)
+        header.setMinimumHeight(30)  # with buttons or without
+        self._content = QWidget()
+        self.content = QVBoxLayout(self._content)
+        self.content.setContentsMargins(0, SMALL, 0, 0)
+        self.content.setSpacing(MEDIUM)
+        self.body.setContentsMargins(20, MEDIUM, 20, 18)
+        self.body.setSpacing(0)
+        self.body.addWidget(header)
+        self.body.addWidget(self._content, 1)
+        self._filler = QWidget()
+        line.insertWidget(3, self._filler, 1)
+
+    def set_done(self, done: bool) -> None:
+        """Tick or untick; only a ticked part shows the chevron that folds it."""
+        self._tick.set_icon("circle-check" if done else "circle", "done" if done else "quiet")
+        self._title.setAccessibleDescription(self.tr("done") if done else "")
+        self._fold.setVisible(done and self._foldable)
+
+    def set_title(self, title: str) -> None:
+        """Change the title."""
+        self._title.setText(title)
+
+    def set_summary(self, text: str) -> None:
+        """What stands beside the title while folded."""
+        self._summary.setText(text)
+
+    def set_folded(self, folded: bool) -> None:
+        """Fold to one line, or open."""
+        if folded == self.is_folded():
+            return
+        self._content.setHidden(folded)
+        self._actions.setHidden(folded)
+        self.body.setContentsMargins(20, MEDIUM, 20, MEDIUM if folded else 18)
+        self._summary.setVisible(folded)
+        self._filler.setVisible(not folded)
+        self._fold.set_icon("chevron-down" if folded else "chevron-up")
+        self._fold.setAccessibleName(self.tr("Open") if folded else self.tr("Fold"))
+        self._fold.setToolTip(self._fold.accessibleName())
+        self.folded_changed.emit(folded)
+
+    def is_folded(self) -> bool:
+        """Whether only one line is shown."""
+        return self._content.isHidden()
+
+
+class ChoiceCard(QFrame):
+    """A big choice with icon, title and a line of explanation. Arrow keys, space and mouse choose it."""
+
+    chosen = Signal()
+
+    def __init__(self, icon: str, title: str, subtitle: str, *, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "choice")
+        self.setProperty("selected", "false")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName(title)
+        self.setAccessibleDescription(subtitle)
+        self.setFixedHeight(61)
+        self._ring = False
+        self._icon_name = icon
+        self._icon = IconLabel(icon, "quiet", 20)
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addStretch(1)
+        texts.addWidget(ElidedLabel(title, "strong"))
+        texts.addWidget(ElidedLabel(subtitle, "small"))
+        texts.addStretch(1)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(18, 0, LARGE, 0)
+        layout.setSpacing(13)
+        layout.addWidget(self._icon)
+        layout.addLayout(texts, 1)
+
+    def is_chosen(self) -> bool:
+        """Whether it is the chosen one."""
+        return bool(self.property("selected") == "true")
+
+    def set_chosen(self, chosen: bool) -> None:
+        """Mark it; says nothing to anyone."""
+        self.setProperty("selected", "true" if chosen else "false")
+        self._icon.set_icon(self._icon_name, "accent" if chosen else "quiet")
+        self.style().unpolish(self)
+        self.style().polish(self)
+        self.update()
+
+    def choose(self) -> None:
+        """As by the user."""
+        self.chosen.emit()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.choose()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.choose()
+        elif event.key() in (Qt.Key.Key_Right, Qt.Key.Key_Down):
+            self.focusNextChild()
+        elif event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Up):
+            self.focusPreviousChild()
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self._ring = came_by_keyboard(event)
+        self.update()
+        super().focusInEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._ring = False
+        self.update()
+        super().focusOutEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._ring:
+            painter = QPainter(self)
+            paint_focus_ring(painter, self, RADIUS_CARD - 1, "text" if self.is_chosen() else "accent")
+
+
+class EmptyPlace(QWidget):
+    """What will stand here and how to get it: an icon, a sentence, and a button where there is one thing to do."""
+
+    pressed = Signal()
+
+    def __init__(
+        self, icon: str, sentence: str, button: str = "", button_icon: str = "", *, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._sentence = Label(sentence, "quiet", wrap=True)
+        self._sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._sentence.setMaximumWidth(420)
+        middle = QHBoxLayout()  # not an alignment: with one, Qt gives a wrapped text the height of a guess
+        middle.addStretch(1)
+        middle.addWidget(self._sentence, 1000)
+        middle.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setSpacing(MEDIUM)
+        column.addStretch(1)
+        column.addWidget(IconLabel(icon, "quiet", 28), 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addLayout(middle)
+        self.button = PrimaryButton(button, button_icon)
+        self.button.setVisible(bool(button))
+        self.button.clicked.connect(self.pressed)
+        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(1)
+
+    def set_sentence(self, sentence: str) -> None:
+        """Change the sentence."""
+        self._sentence.setText(sentence)

@@ -1,0 +1,98 @@
+"""Fields: search, choice from a list."""
+
+from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QShortcut, QWheelEvent
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QListView, QStyle, QStyleOptionButton, QWidget
+
+from cfbatch_gui.ui.icons import icon, paint_icon
+from cfbatch_gui.ui.widgets.buttons import paint_chevron
+
+
+class SearchField(QLineEdit):
+    """A field with a magnifier and a cross that clears it. `searched` comes as the user types.
+
+    With `shortcut`, Ctrl+F puts the cursor here while the field's window part is shown; Escape clears.
+    """
+
+    searched = Signal(str)
+
+    def __init__(self, hint: str, *, shortcut: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setPlaceholderText(hint)
+        self.setAccessibleName(hint)
+        self.setClearButtonEnabled(False)
+        self.addAction(icon("search", "quiet"), QLineEdit.ActionPosition.LeadingPosition)
+        self._clear = self.addAction(icon("x", "quiet"), QLineEdit.ActionPosition.TrailingPosition)
+        self._clear.setToolTip(self.tr("Clear"))
+        self._clear.setVisible(False)
+        self._clear.triggered.connect(self.clear)
+        self.textChanged.connect(lambda text: self._clear.setVisible(bool(text)))
+        self.textChanged.connect(self.searched)
+        if shortcut:
+            find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
+            find.activated.connect(self._take_focus)
+
+    def _take_focus(self) -> None:
+        if self.isVisible():
+            self.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.selectAll()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        else:
+            super().keyPressEvent(event)
+
+
+class CheckBox(QCheckBox):
+    """A tick box whose tick is one of our icons."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.isChecked():
+            option = QStyleOptionButton()
+            self.initStyleOption(option)
+            box = self.style().subElementRect(QStyle.SubElement.SE_CheckBoxIndicator, option, self)
+            spot = QRect(0, 0, 12, 12)
+            spot.moveCenter(box.center())
+            paint_icon(QPainter(self), spot, "check", "on_accent" if self.isEnabled() else "quiet")
+
+
+class Choice(QComboBox):
+    """One of a few words. `add(text, value)`; `value()` gives back what belongs to the chosen words."""
+
+    picked = Signal(object)
+
+    def __init__(self, name: str, *, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setView(QListView(self))  # the plain list takes the stylesheet; the native popup does not
+        self.setIconSize(QSize(16, 16))
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.setMaxVisibleItems(16)
+        self.activated.connect(lambda index: self.picked.emit(self.itemData(index)))
+
+    def add(self, text: str, value: object, icon_name: str = "") -> None:
+        """Add words with the value they stand for."""
+        if icon_name:
+            self.addItem(icon(icon_name, "text"), text, value)
+        else:
+            self.addItem(text, value)
+
+    def value(self) -> object:
+        """What belongs to the chosen words."""
+        return self.currentData()
+
+    def set_value(self, value: object) -> None:
+        """Choose the words of this value, without a signal. Unknown values leave the choice as it is."""
+        for index in range(self.count()):
+            if self.itemData(index) == value:
+                self.setCurrentIndex(index)
+                return
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()  # a page that scrolls under the mouse must not change a choice
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        paint_chevron(self)

@@ -1,0 +1,123 @@
+"""The head of every page: the name, the state and what belongs to it, and the page's buttons at the right."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+
+from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
+from cfbatch_gui.ui.widgets.buttons import Button, MoreButton
+from cfbatch_gui.ui.widgets.labels import ElidedLabel, Label, Role, StateLabel
+
+
+class PageHeader(QWidget):
+    """Title, state line below it, buttons at the right. `more` is the "…" menu; show it once it is filled."""
+
+    renamed = Signal(str)
+
+    def __init__(self, title: str = "", *, renamable: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = _Title(title, "title")
+        self._title.setContentsMargins(0, 1, 0, 0)
+        self._editor = _TitleEditor(self)
+        self._editor.hide()
+        self._editor.finished.connect(self._finish_renaming)
+        self._renamable = renamable
+        if renamable:
+            self._title.setCursor(Qt.CursorShape.IBeamCursor)
+            self._title.pressed.connect(self.rename)
+        self.state = StateLabel()
+        self.state.hide()
+        self._dot = Label("·", "quiet")
+        self._dot.hide()
+        self._facts = ElidedLabel("", "quiet")
+        below = QHBoxLayout()
+        below.setSpacing(SMALL)
+        below.addWidget(self.state)
+        below.addWidget(self._dot)
+        below.addWidget(self._facts, 1)
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(self._title)
+        texts.addWidget(self._editor)
+        texts.addLayout(below)
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(SMALL)
+        self.more = MoreButton(self.tr("More"))
+        self.more.hide()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(WIDE, LARGE + 2, WIDE, 0)
+        row.setSpacing(SMALL)
+        row.addLayout(texts, 1)
+        row.addLayout(self._buttons)
+        row.addWidget(self.more)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def set_title(self, title: str) -> None:
+        """Show another name."""
+        self._title.setText(title)
+
+    def title(self) -> str:
+        """The name."""
+        return self._title.whole_text()
+
+    def set_state(self, text: str, icon: str, colour_role: Role = "quiet") -> None:
+        """The state in icon, word and colour."""
+        self.state.set_state(text, icon, colour_role)
+        self.state.setVisible(bool(text))
+
+    def set_facts(self, *facts: str) -> None:
+        """What stands beside the state, joined by middle dots; empty facts fall away."""
+        self._facts.setText(" · ".join(fact for fact in facts if fact))
+        self._dot.setVisible(bool(self.state.text() and any(facts)))
+
+    def facts(self) -> str:
+        """The line beside the state."""
+        return self._facts.whole_text()
+
+    def add_button(self, button: Button) -> Button:
+        """One more button, left of the "…"."""
+        self._buttons.addWidget(button)
+        return button
+
+    def rename(self) -> None:
+        """Let the user change the name in place: Enter keeps it, Escape does not."""
+        if not self._renamable:
+            return
+        self._editor.setText(self.title())
+        self._title.hide()
+        self._editor.show()
+        self._editor.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._editor.selectAll()
+
+    def _finish_renaming(self, keep: bool) -> None:
+        if self._editor.isHidden():
+            return
+        name = self._editor.text().strip()
+        self._editor.hide()
+        self._title.show()
+        if keep and name and name != self.title():
+            self._title.setText(name)
+            self.renamed.emit(name)
+
+
+class _Title(ElidedLabel):
+    pressed = Signal()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.pressed.emit()
+
+
+class _TitleEditor(QLineEdit):
+    finished = Signal(bool)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(self.tr("Name"))
+        self.setMaxLength(200)
+        self.editingFinished.connect(lambda: self.finished.emit(True))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.finished.emit(False)
+        else:
+            super().keyPressEvent(event)

@@ -1,0 +1,204 @@
+"""Texts: labels in the roles of the visual system, elided data, states, big figures."""
+
+from typing import Literal
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from cfbatch_gui.ui import icons, words
+from cfbatch_gui.ui.theme import TINY
+
+Role = Literal[
+    "body", "quiet", "small", "strong", "accent", "attention", "done", "error", "part", "title", "figure", "display"
+]
+
+
+class Label(QLabel):
+    """Plain text in a role of the visual system. Data can never become markup here."""
+
+    def __init__(
+        self, text: str = "", role: Role = "body", *, wrap: bool = False, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._said = ""
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setProperty("role", role)
+        self.setWordWrap(wrap)
+        self.setText(text)
+
+    def setText(self, text: str) -> None:
+        self._said = text
+        super().setText(words.breakable(text) if self.wordWrap() else text)
+
+    def text(self) -> str:
+        """As it was set: a text that wraps is shown with places where its longest words may be broken."""
+        return self._said
+
+    def set_role(self, role: Role) -> None:
+        """Change the role; sizes and colours follow at once."""
+        if self.property("role") != role:
+            self.setProperty("role", role)
+            self.style().unpolish(self)
+            self.style().polish(self)
+
+
+class ElidedLabel(Label):
+    """One line of data that is cut with "…" where the place ends; the whole stands in the tooltip."""
+
+    def __init__(self, text: str = "", role: Role = "body", *, parent: QWidget | None = None) -> None:
+        self._whole = ""
+        super().__init__("", role, parent=parent)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setText(text)
+
+    def setText(self, text: str) -> None:
+        self._whole = text
+        self.setAccessibleName(text)
+        self._elide()
+
+    def whole_text(self) -> str:
+        """The text as it was set."""
+        return self._whole
+
+    def sizeHint(self) -> QSize:
+        line = words.one_line(self._whole)
+        return QSize(self.fontMetrics().horizontalAdvance(line) + 2, super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(24, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._elide()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._elide()
+
+    def _elide(self) -> None:
+        line = words.one_line(self._whole)
+        shown = self.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, max(self.width(), 24))
+        super().setText(shown)
+        self.setToolTip(words.plain_tip(self._whole) if shown != self._whole else "")
+
+
+class IconLabel(QWidget):
+    """One icon in a colour role; decoration, so it has no accessible name unless one is set."""
+
+    def __init__(self, name: str, colour_role: str = "text", size: int = 16, *, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._name, self._role, self._size = name, colour_role, size
+        self.setFixedSize(size, size)
+
+    def set_icon(self, name: str, colour_role: str) -> None:
+        """Show another icon."""
+        if (name, colour_role) != (self._name, self._role):
+            self._name, self._role = name, colour_role
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        icons.paint_icon(painter, self.rect(), self._name, self._role)
+
+
+class StateLabel(QWidget):
+    """A state as icon and word; the colour only says it once more."""
+
+    def __init__(
+        self, text: str = "", icon: str = "circle", colour_role: Role = "quiet", *, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._icon = IconLabel(icon, colour_role, 15)
+        self._word = Label(text, colour_role)
+        self._word.setProperty("state", "true")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(5)
+        row.addWidget(self._icon)
+        row.addWidget(self._word)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+
+    def set_state(self, text: str, icon: str, colour_role: Role = "quiet") -> None:
+        """Icon, word and colour in one go."""
+        self._icon.set_icon(icon, colour_role)
+        self._word.setText(text)
+        self._word.set_role(colour_role)
+        self.setAccessibleName(text)
+
+    def text(self) -> str:
+        """The word."""
+        return self._word.text()
+
+
+class Figure(QWidget):
+    """A big number over its caption; keeps its place while the number changes."""
+
+    def __init__(self, number: str = "", caption: str = "", *, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._number = Label(number, "figure")
+        self._caption = Label(caption, "small")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(1)
+        column.addWidget(self._number)
+        column.addWidget(self._caption)
+
+    def set_figure(self, number: str, caption: str | None = None) -> None:
+        """Change the number, and the caption when one is given."""
+        self._number.setText(number)
+        if caption is not None:
+            self._caption.setText(caption)
+
+    def number(self) -> str:
+        """The number as it is shown."""
+        return self._number.text()
+
+    def caption(self) -> str:
+        """The words below it."""
+        return self._caption.text()
+
+
+class IconLine(QWidget):
+    """An icon and a quiet sentence beside it, as at the foot of a page."""
+
+    def __init__(
+        self,
+        text: str = "",
+        icon: str = "info",
+        role: Role = "small",
+        *,
+        icon_role: str = "quiet",
+        wrap: bool = True,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._icon = IconLabel(icon, icon_role, 15)
+        self._label = Label(text, role, wrap=wrap)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(TINY + 3)
+        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop if wrap else Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self._label, 1)
+
+    def set_line(self, text: str, icon: str = "", icon_role: str = "quiet") -> None:
+        """Change the sentence, and the icon when one is named."""
+        self._label.setText(text)
+        if icon:
+            self._icon.set_icon(icon, icon_role)
+
+    def text(self) -> str:
+        """The sentence."""
+        return self._label.text()
+
+
+class Clickable(QFrame):
+    """A frame that reports a click anywhere in it; for headers of foldable parts."""
+
+    clicked = Signal()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.clicked.emit()
+        super().mouseReleaseEvent(event)

@@ -1,0 +1,111 @@
+"""Tabs with a line under the chosen one."""
+
+from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QFont, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QTabBar, QWidget
+
+from cfbatch_gui.ui import theme
+from cfbatch_gui.ui.theme import WIDE
+from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
+
+_HEIGHT = 36
+_GAP = 24
+
+
+class Tabs(QTabBar):
+    """Names of pages, the chosen one underlined. `add(key, title)`; `chosen` brings the key. Ctrl+Tab is the page's."""
+
+    chosen = Signal(str)
+
+    def __init__(self, *, margin: int = WIDE, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._margin = margin
+        self._keys: list[str] = []
+        self._ring = False  # the keyboard stands here
+        self.setDrawBase(False)
+        self.setExpanding(False)
+        self.setUsesScrollButtons(False)
+        self.setElideMode(Qt.TextElideMode.ElideNone)
+        self.setMouseTracking(True)
+        self.setFixedHeight(_HEIGHT)
+        self.currentChanged.connect(self._emit)
+
+    def add(self, key: str, title: str) -> None:
+        """Add a tab at the end."""
+        self._keys.append(key)
+        self.addTab(title)
+
+    def current(self) -> str:
+        """The key of the chosen tab, "" when there is none."""
+        index = self.currentIndex()
+        return self._keys[index] if 0 <= index < len(self._keys) else ""
+
+    def choose(self, key: str) -> None:
+        """Choose by key."""
+        self.setCurrentIndex(self._keys.index(key))
+
+    def set_shown(self, key: str, shown: bool) -> None:
+        """Hide a tab that has nothing to show yet."""
+        self.setTabVisible(self._keys.index(key), shown)
+
+    def set_title(self, key: str, title: str) -> None:
+        """Change a tab's words."""
+        self.setTabText(self._keys.index(key), title)
+
+    def _emit(self, index: int) -> None:
+        if 0 <= index < len(self._keys):
+            self.chosen.emit(self._keys[index])
+
+    def _bold(self) -> QFont:
+        font = QFont(self.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        return font
+
+    def tabSizeHint(self, index: int) -> QSize:
+        width = QFontMetrics(self._bold()).horizontalAdvance(self.tabText(index)) + 5
+        lead = self._lead(index)
+        return QSize(lead + width + _GAP - 4, _HEIGHT)
+
+    def minimumTabSizeHint(self, index: int) -> QSize:
+        return self.tabSizeHint(index)
+
+    def _lead(self, index: int) -> int:
+        """The page's margin before the first tab that is shown."""
+        return 0 if any(self.isTabVisible(before) for before in range(index)) else self._margin
+
+    def _text_box(self, index: int) -> QRect:
+        box = self.tabRect(index)
+        lead = self._lead(index)
+        return QRect(box.left() + lead, box.top(), box.width() - lead - _GAP + 4, box.height() - 1)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(0, self.height() - 1, self.width(), 1, theme.colour("line"))
+        hovered = self.tabAt(self.mapFromGlobal(self.cursor().pos())) if self.underMouse() else -1
+        for index in range(self.count()):
+            if not self.isTabVisible(index):
+                continue
+            box = self._text_box(index)
+            is_chosen = index == self.currentIndex()
+            painter.setFont(self._bold() if is_chosen else self.font())
+            painter.setPen(theme.colour("text" if is_chosen or index == hovered else "quiet"))
+            painter.drawText(box.adjusted(0, 0, 0, -2), Qt.AlignmentFlag.AlignCenter, self.tabText(index))
+            if is_chosen:
+                painter.fillRect(box.left(), self.height() - 2, box.width(), 2, theme.colour("accent"))
+            if is_chosen and self._ring:
+                painter.setPen(theme.colour("accent"))
+                painter.drawRoundedRect(box.adjusted(-4, 5, 4, -6), 4, 4)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self._ring = came_by_keyboard(event)
+        super().focusInEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._ring = False
+        super().focusOutEvent(event)
+
+    def leaveEvent(self, event: object) -> None:
+        self.update()
+
+    def mouseMoveEvent(self, event: object) -> None:
+        self.update()

@@ -1,0 +1,131 @@
+"""Numbers, sizes and times as a person would say them."""
+
+import html
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import Qt as GuiQt
+
+_LONGEST_TIP = 4000
+_LONG_WORD = re.compile("[!-\u024f]{40,}")  # in Latin letters: those of other scripts break of themselves, or are marks
+_PARTS = re.compile(".{1,20}")
+_MAY_BREAK = "\u200b"
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("words", text)
+
+
+def number(value: float) -> str:
+    """3816 → "3,816"."""
+    return f"{value:,}"
+
+
+def plural(count: int, one: str, many: str) -> str:
+    """`one` or `many` with {n} filled in: plural(3, tr("{n} row"), tr("{n} rows")) → "3 rows"."""
+    return (one if count == 1 else many).format(n=number(count))
+
+
+def listed(things: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    if len(things) < 2:
+        return "".join(things)
+    return _tr("{some} and {last}").format(some=", ".join(things[:-1]), last=things[-1])
+
+
+def size(count: int) -> str:
+    """Bytes as "980 B", "12 kB", "9.4 MB", in powers of ten like the service's limit."""
+    if count < 1000:
+        return _tr("{n} B").format(n=count)
+    if count < 999_500:
+        return _tr("{n} kB").format(n=round(count / 1000))
+    if count < 999_950_000:
+        return _tr("{n} MB").format(n=f"{count / 1e6:.1f}")
+    return _tr("{n} GB").format(n=f"{count / 1e9:.1f}")
+
+
+def dollars(low: float, high: float | None = None) -> str:
+    """A price or a range of prices with as many digits as say something: "$0.004", "$0.011–0.014", "$12.40"."""
+    high = low if high is None else high
+    digits = 2 if high >= 1 else 3
+    if 0 < high < 10**-digits:
+        return _tr("under {price}").format(price=f"${10**-digits:.{digits}f}")
+    shown_low, shown_high = f"{low:,.{digits}f}", f"{high:,.{digits}f}"
+    return f"${shown_high}" if shown_low == shown_high else f"${shown_low}–{shown_high}"
+
+
+def duration(seconds: float) -> str:
+    """ "8 s", "6 min 02 s", "1 h 05 min", "3 days"."""
+    whole = max(0, int(seconds))
+    if whole < 60:
+        return _tr("{s} s").format(s=whole)
+    if whole < 3600:
+        return _tr("{m} min {s} s").format(m=whole // 60, s=f"{whole % 60:02}")
+    if whole < 48 * 3600:
+        return _tr("{h} h {m} min").format(h=whole // 3600, m=f"{whole % 3600 // 60:02}")
+    return _tr("{d} days").format(d=whole // 86400)
+
+
+def duration_range(low: float, high: float) -> str:
+    """Both ends in the unit of the longer one: "8–12 s", "3–7 min", "1.5–2.0 h"; one where they are alike."""
+    if high < 90:
+        unit, name = 1, _tr("s")
+    elif high < 5400:
+        unit, name = 60, _tr("min")
+    else:
+        unit, name = 3600, _tr("h")
+    least, most = (f"{value / unit:.1f}" if unit == 3600 else f"{max(1, round(value / unit))}" for value in (low, high))
+    return f"{most} {name}" if least == most else f"{least}–{most} {name}"
+
+
+def short_duration(seconds: float) -> str:
+    """The largest unit alone, for places that must stay calm: "now", "2 min", "3 h", "4 days"."""
+    whole = max(0, int(seconds))
+    if whole < 60:
+        return _tr("now")
+    if whole < 3600:
+        return _tr("{m} min").format(m=whole // 60)
+    if whole < 48 * 3600:
+        return _tr("{h} h").format(h=whole // 3600)
+    return _tr("{d} days").format(d=whole // 86400)
+
+
+def age(then: float, now: float) -> str:
+    """When something was: "just now", "4 min ago", "3 h ago", "yesterday", "Tuesday", "3 Nov", "3 Nov 2023".
+
+    Both are seconds since 1970; days are the days of this computer's time zone.
+    """
+    if now - then < 60:
+        return _tr("just now")
+    if now - then < 3600:
+        return _tr("{m} min ago").format(m=int(now - then) // 60)
+    before, today = datetime.fromtimestamp(then).astimezone(), datetime.fromtimestamp(now).astimezone()
+    days = (today.date() - before.date()).days
+    if days == 0:
+        return _tr("{h} h ago").format(h=int(now - then) // 3600)
+    if days == 1:
+        return _tr("yesterday")
+    if days < 7:
+        return before.strftime("%A")
+    if before.year == today.year:
+        return f"{before.day} {before:%b}"
+    return f"{before.day} {before:%b %Y}"
+
+
+def one_line(text: str, limit: int = 500) -> str:
+    """Data for one line of a list or table: line breaks and tabs become spaces, the rest beyond `limit` is cut."""
+    cut = text[:limit]
+    return " ".join(cut.split()) + ("…" if len(text) > limit else "") if cut else ""
+
+
+def plain_tip(text: str) -> str:
+    """A tooltip that shows data as it stands: Qt takes anything like a tag for rich text, and loads files for it."""
+    cut = text if len(text) <= _LONGEST_TIP else text[:_LONGEST_TIP] + "…"
+    return f"<p style='white-space: pre-wrap'>{html.escape(cut)}</p>" if GuiQt.mightBeRichText(cut) else cut
+
+
+def breakable(text: str) -> str:
+    """With invisible places for a line break in words that are longer than a line: addresses, paths, names of files."""
+    return _LONG_WORD.sub(lambda found: _MAY_BREAK.join(_PARTS.findall(found[0])), text)
