@@ -1,0 +1,371 @@
+"""Drives the window through both kinds of job, and saves every page in light and dark.
+
+    make screenshots                    all of them
+    make screenshots ARGS="ranking"     only the pictures whose names begin so; the way to them is walked all the same
+    make screenshots ARGS="failure-"    each way in which connecting fails, and what the page says to it
+
+The pictures of the README's kind stand in packaging/screenshots; all the others in build/screenshots.
+"""
+
+import asyncio
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QCursor, QImage
+from PySide6.QtWidgets import QApplication
+
+from cfbatch_gui.core.credentials import Credentials
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import BatchState, Job
+from cfbatch_gui.core.practice.faults import script
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.resources import resource
+from cfbatch_gui.ui import loop
+from cfbatch_gui.ui.theme import Scheme, Theme
+from tests.screen import elsewhere, failures, material
+from tests.screen.past import Clock, Door, MemoryKeyring, draft, run
+from tests.screen.stage import Stage, opened
+
+APART = (*elsewhere.NAMES, *failures.NAMES)  # pictures that have a window and data of their own
+HERE = Path(__file__).parent
+SHOWN = HERE / "screenshots"
+OTHERS = HERE.parent / "build" / "screenshots"
+IN_REPOSITORY = ("welcome", "draft", "working", "ranking", "vectors", "map", "connection")
+
+ACCOUNT = "0123456789abcdef0123456789abcdef"
+TOKEN = "practice-takes-any-token-0000000000000000"
+HOUR, DAY = 3_600.0, 86_400.0
+LARGE = "Abstracts 2019–2024"
+MINUTE = 70.0  # seconds from one batch of the large job to the next
+TIMES = (262.0, 148.0)  # seconds that its batches are queued and running
+CTRL = Qt.KeyboardModifier.ControlModifier
+_STILL = 0.03  # seconds between two looks; two that are equal make a picture
+_LOOKS = 100
+
+
+class Camera:
+    """Takes a picture of the whole screen once nothing on it moves any more."""
+
+    def __init__(self, theme: Theme, wanted: Sequence[str]) -> None:
+        self._theme, self._wanted = theme, tuple(wanted)
+
+    async def take(self, stage: Stage, name: str) -> None:
+        """Save NAME-light.png and NAME-dark.png."""
+        if self._wanted and not name.startswith(self._wanted):
+            return
+        await stage.person.rest(stage.workspace.window, QPoint(720, 814))
+        folder = SHOWN if name in IN_REPOSITORY else OTHERS
+        folder.mkdir(parents=True, exist_ok=True)
+        for scheme in (Scheme.LIGHT, Scheme.DARK):
+            self._theme.set_scheme(scheme)
+            picture = (await self._still()).convertToFormat(QImage.Format.Format_RGB888)
+            picture.save(str(folder / f"{name}-{scheme}.png"), "PNG", 0)  # type: ignore[call-overload]  # as small as can be
+        self._theme.set_scheme(Scheme.LIGHT)
+        print(name, flush=True)
+
+    async def _still(self) -> QImage:
+        before = QImage()
+        for _ in range(_LOOKS):
+            await asyncio.sleep(_STILL)
+            now = QApplication.primaryScreen().grabWindow(0).toImage()
+            if now == before:
+                return now
+            before = now
+        raise RuntimeError("the screen does not come to rest")
+
+
+async def open_file(stage: Stage, path: Path) -> None:
+    """Ctrl+O, the file's name, Enter."""
+    await stage.person.press(Qt.Key.Key_O, CTRL)
+    await stage.person.name_file(path)
+
+
+async def rename(stage: Stage, name: str) -> None:
+    """F2, the name, Enter."""
+    person = stage.person
+    await person.press(Qt.Key.Key_F2)
+    await person.type("Name", name)
+    await person.press(Qt.Key.Key_Return)
+    await person.until_sees(name)
+    stage.workspace.window.pages.setFocus(Qt.FocusReason.MouseFocusReason)  # no ring in the pictures
+
+
+async def first_start(root: Path, theme: Theme, camera: Camera, door: Door) -> None:
+    """An empty data folder, and an account that is connected."""
+    keyring = Credentials(MemoryKeyring(), {})
+    environ = {"CLOUDFLARE_API_BASE_URL": door.url}
+    async with opened(root / "first", theme, environ=environ, credentials=keyring) as stage:
+        person = stage.person
+        await person.until_sees("Start with the example")
+        await camera.take(stage, "welcome")
+        await person.click("Connect my account")
+        await person.until_sees("Find my account ID", "Not tested yet")
+        await camera.take(stage, "connection-empty")
+        await person.type("Account ID", ACCOUNT)
+        await person.type("API token", TOKEN)
+        await person.click("Save and test")
+        await person.until(lambda: sum("Yes" in text for text in person.seen()) >= 4)
+        await camera.take(stage, "connection")
+
+
+class Past:
+    """A month of work that was really done, with the clock set back; before the window opens."""
+
+    def __init__(self, files: Path, clock: Clock, door: Door) -> None:
+        self._files, self._clock, self._door = files, clock, door
+
+    async def make(self, root: Path, credentials: Credentials) -> None:
+        """Finished jobs, a draft, and a job whose outcome is unknown."""
+
+        def follow(job: Job) -> None:
+            if any(batch.state is BatchState.QUEUED for batch in job.batches):
+                self._clock.offset += 70  # the queue takes its time
+
+        program = await Program.open(
+            root,
+            environ={"CLOUDFLARE_API_BASE_URL": self._door.url},
+            on_change=follow,
+            credentials=credentials,
+            practice_times=(0.0, 0.0),
+            clock=self._clock,
+        )
+        await program.save_cloudflare(ACCOUNT, TOKEN)
+        program.change_settings(connection="practice")
+        help_centre = resource("examples/help-centre-ranking.csv")
+        self._clock.offset = -17 * DAY
+        await run(program, "Reviews by topic", material.reviews(self._files / "reviews.csv", 40, 12), Kind.RANK)
+        self._clock.offset = -4 * DAY
+        await run(program, "Help centre, baseline", help_centre, Kind.RANK)
+        self._clock.offset = -2 * DAY
+        beginnings = material.beginnings(self._files / "beginnings.csv", help_centre)
+        await run(program, "Help centre, short answers", beginnings, Kind.RANK)
+        self._clock.offset = -DAY
+        await run(program, "Catalogue vectors", material.catalogue(self._files / "catalogue.csv", 1_820), Kind.EMBED)
+        self._clock.offset = -3 * HOUR
+        self._door.follow(script.ResetAfterBody(on="submit"))
+        await run(program, "FAQ rerank, second try", help_centre, Kind.RANK, "cloudflare")
+        self._door.follow()
+        self._clock.offset = -2 * HOUR
+        await draft(program, "Product search, May", resource("examples/wide-questions.csv"), Kind.RANK)
+        await program.close()
+        self._clock.offset = 0.0
+
+
+async def rank(stage: Stage, camera: Camera) -> None:
+    """From a new job to a ranking and its export."""
+    person = stage.person
+    await person.press(Qt.Key.Key_N, CTRL)
+    await person.click("Use the example")
+    await person.until_sees("Send 1 batch")
+    await rename(stage, "Support articles, March")
+    await camera.take(stage, "draft")
+    await person.click("Send 1 batch")
+    await person.until_sees("Export…", "how do I reset my password")
+    await camera.take(stage, "ranking")
+    await person.click("Details")
+    await camera.take(stage, "details")
+    await person.click_row("Jobs", "Reviews by topic")
+    await person.click("Overview")
+    await person.until_sees("How to read it")
+    await camera.take(stage, "overview")
+    await person.click_row("Jobs", "Help centre, baseline")
+    await person.click("Compare")
+    await person.until_sees("Compare “Help centre, baseline” with")
+    await camera.take(stage, "comparison-choose")
+    await person.click_row("Jobs to compare with", "Help centre, short answers")
+    await person.press(Qt.Key.Key_Return)
+    await person.until_sees("overlap (RBO)")
+    await camera.take(stage, "comparison")
+    await person.click("Scores")
+    await camera.take(stage, "comparison-scores")
+    await person.click("Jobs and metrics")
+    await camera.take(stage, "comparison-jobs")
+    await person.click_row("Jobs", "Support articles, March")
+    await person.click("Ranking")
+    await person.press(Qt.Key.Key_E, CTRL)
+    await person.until_sees("How do you want to take it home?", "rows of")
+    await camera.take(stage, "export")
+    await person.click("Change…")
+    await person.until_sees("File name:")
+    await camera.take(stage, "export-save")
+    await person.press(Qt.Key.Key_Escape)
+    await person.press(Qt.Key.Key_Escape)
+
+
+async def embed(stage: Stage, camera: Camera) -> None:
+    """From a new job to vectors."""
+    person = stage.person
+    await person.click("New job")
+    await person.click("Turn texts into vectors")
+    await person.click("Use the example")
+    await person.until_sees("Send 1 batch")
+    await rename(stage, "Product texts")
+    await camera.take(stage, "draft-vectors")
+    await person.click("Send 1 batch")
+    await person.until_sees("Export…", "Nearest to")
+    await person.until_row("Nearest texts", "Poêle en fonte")
+    await camera.take(stage, "vectors")
+    await person.click_row("Jobs", "Catalogue vectors")
+    await person.click("Map")
+    await person.until_sees("distances between islands")
+    await camera.take(stage, "map")
+    await person.click("Similar")
+    await person.type("A sentence to look for", "something warm for the bed")
+    await person.click("Find similar")
+    await person.until_sees("Most similar to")
+    await camera.take(stage, "similar")
+    await person.click("Duplicates")
+    await person.until_sees("would go")
+    await camera.take(stage, "duplicates")
+    await person.click("Clusters")
+    await person.until_sees(" clusters")
+    await camera.take(stage, "clusters")
+
+
+async def drafts(stage: Stage, files: Path, camera: Camera) -> None:
+    """What is asked and said before anything is sent."""
+    person = stage.person
+    await person.press(Qt.Key.Key_N, CTRL)
+    await open_file(stage, material.reviews(files / "store-reviews.csv", 212, 18, gaps=24, separator=";"))
+    await person.until_sees("Show rows", "Send ")
+    await rename(stage, "Store reviews, spring")
+    await person.click("Options")
+    await person.click("Show rows")
+    await person.until_sees("There is no text in")
+    await camera.take(stage, "draft-problems")
+    await person.press(Qt.Key.Key_N, CTRL)
+    await open_file(stage, material.old_letters(files / "letters-1998.csv"))
+    await person.until_sees("Choose the encoding in which its text looks right")
+    await camera.take(stage, "draft-encoding")
+    await person.click("Do not open it")
+
+
+class Queue:
+    """Holds the clock, and moves it on by a minute whenever a batch of the large job was accepted."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock, self._accepted = clock, 0
+        self._start = 0.0
+
+    def hold(self, moment: float) -> None:
+        """Hold the clock so many seconds after the first batch; eight minutes are now."""
+        self._start = self._start or time.time() - 8 * MINUTE
+        self._clock.held = self._start + moment
+
+    def tell(self, job: Job) -> None:
+        """What the program calls after each change."""
+        accepted = sum(bool(batch.request_id) for batch in job.batches) if job.name == LARGE else 0
+        if accepted > self._accepted:
+            self._accepted = accepted
+            self.hold(accepted * MINUTE)
+
+
+async def work(stage: Stage, files: Path, camera: Camera, clock: Clock, queue: Queue) -> None:
+    """Seven batches on their way: three are back, two run, two wait."""
+    person = stage.person
+    queue.hold(0.0)
+    await person.press(Qt.Key.Key_N, CTRL)
+    await open_file(stage, material.abstracts(files / "abstracts.csv", 12_804))
+    await person.until_sees("Send 7 batches")
+    await rename(stage, LARGE)
+    await person.click("Send 7 batches")
+    await person.until(lambda: stage.job(LARGE).is_sent and all(each.request_id for each in stage.job(LARGE).batches))
+    for moment, done, running in ((7 * MINUTE, 2, 2), (8 * MINUTE - 15, 2, 3), (8 * MINUTE, 3, 2)):
+        queue.hold(moment)
+        await person.until(partial(_are, stage, done, running))
+    clock.held = None
+    await person.until_sees("3 of 7 batches are back", "can be read now")
+    await camera.take(stage, "working")
+
+
+def _are(stage: Stage, done: int, running: int) -> bool:
+    stage.program.runner.check_now(stage.job(LARGE).id)
+    wanted = [BatchState.DONE] * done + [BatchState.RUNNING] * running + [BatchState.QUEUED] * (7 - done - running)
+    return [each.state for each in stage.job(LARGE).batches] == wanted
+
+
+async def trouble(stage: Stage, files: Path, camera: Camera, door: Door) -> None:
+    """What needs the user, and what is offered."""
+    person = stage.person
+    door.follow(script.FailRequests(on="poll", requests=(2, 5), error="AiError: Internal server error"))
+    letters = material.reviews(files / "newsletters.csv", 9, 30)
+    await run(stage.program, "Newsletter archive", letters, Kind.RANK, "cloudflare")
+    await person.click_row("Jobs", "Newsletter archive")
+    await person.until_sees("Finished in part")
+    await person.click("Progress")
+    await person.until_sees("The service refused 2 of 9 requests")
+    await camera.take(stage, "failed-in-part")
+    door.follow(script.Refusal(on="any", times=0, status=401, code=10000, message="Authentication error"))
+    help_centre = resource("examples/help-centre-ranking.csv")
+    await run(stage.program, "Invoices, first quarter", help_centre, Kind.RANK, "cloudflare")
+    await person.click_row("Jobs", "Invoices, first quarter")
+    await person.until_sees("Carry on")
+    await camera.take(stage, "paused")
+    await person.click_row("Jobs", "FAQ rerank, second try")
+    await person.until_sees("Send again")
+    await camera.take(stage, "outcome-unknown")
+    await person.click_row("Jobs", "Support articles, March")
+    await person.until_row("Queries", "how do I reset my password")
+    await camera.take(stage, "sidebar")
+    door.follow()
+    clauses = material.clauses(files / "clauses.csv")
+    await run(stage.program, "Terms of use, clauses", clauses, Kind.RANK, "cloudflare")
+    await person.click_row("Jobs", "Terms of use, clauses")
+    await person.click_row("Ranked texts of the query", "in writing", double=True)
+    await person.until_sees("Show less")
+    await camera.take(stage, "ranking-text")
+    await person.press(Qt.Key.Key_F1)
+    await person.until_sees("Show or hide the menu")
+    await camera.take(stage, "shortcuts")
+
+
+async def main(theme: Theme, wanted: Sequence[str]) -> None:
+    QCursor.setPos(1279, 819)
+    camera = Camera(theme, wanted)
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        if not wanted or not all(_is_wanted([each], APART) for each in wanted):
+            await usual_way(root, theme, camera)
+        if _is_wanted(wanted, elsewhere.NAMES):
+            await elsewhere.elsewhere(root / "elsewhere", theme, camera.take)
+        if _is_wanted(wanted, failures.NAMES):
+            await failures.failures(root / "failures", theme, camera.take)
+
+
+async def usual_way(root: Path, theme: Theme, camera: Camera) -> None:
+    """From the first start to jobs at work and in trouble."""
+    clock = Clock()
+    files = root / "files"
+    files.mkdir()
+    with Door(root / "service", clock).opened() as door:
+        await first_start(root, theme, camera, door)
+        credentials = Credentials(MemoryKeyring(), {})
+        environ = {"CLOUDFLARE_API_BASE_URL": door.url}
+        window = partial(opened, root / "data", theme, environ=environ, credentials=credentials, clock=clock)
+        await Past(files, clock, door).make(root / "data", credentials)
+        async with window(practice_times=(0.1, 0.1)) as stage:
+            await rank(stage, camera)
+            await embed(stage, camera)
+            await drafts(stage, files, camera)
+        queue = Queue(clock)
+        async with window(practice_times=TIMES, tell=queue.tell) as stage:
+            stage.workspace.window.setGeometry(QApplication.primaryScreen().geometry())
+            await work(stage, files, camera, clock, queue)
+            await trouble(stage, files, camera, door)
+
+
+def _is_wanted(wanted: Sequence[str], names: Sequence[str]) -> bool:
+    return not wanted or any(name.startswith(each) or each.startswith(name) for name in wanted for each in names)
+
+
+if __name__ == "__main__":
+    application = QApplication(sys.argv[:1])
+    application.setCursorFlashTime(0)
+    look = Theme(Scheme.LIGHT)
+    look.apply(application)
+    loop.run(application, lambda: main(look, sys.argv[1:]))
