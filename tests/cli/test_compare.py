@@ -1,0 +1,124 @@
+"""`cfbatch compare`, and the figures over all scores in `cfbatch show`."""
+
+import csv
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.cli.main import main
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.ledger import Ledger
+from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
+from cfbatch_gui.core.paths import Paths
+from tests.core.results.folders import WAITING, Pair, Table
+
+Run = Callable[..., tuple[int, str, str]]
+QUERIES = ("reset my password", "refund for an order", "change the invoice")
+
+
+def pairs(*, other: bool = False) -> list[Pair]:
+    """Every text under every query; in the other job each is under other words, and the best text is another one."""
+    return [
+        Pair(
+            query,
+            f"{'Title: ' if other else ''}text {text}",
+            0.9 - text / 100 if text % 3 == (number + other) % 3 else 0.1 + text / 1000,
+            id=f"T{text}",
+            label="1" if text == number else "0",
+        )
+        for number, query in enumerate(QUERIES)
+        for text in range(12)
+    ]
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    paths = Paths(tmp_path / "data")
+    paths.create()
+    ledger = Ledger.open(paths)
+    for name, made, kind in (
+        ("one", pairs(), Kind.RANK),
+        ("two", list(reversed(pairs(other=True))), Kind.RANK),
+        ("begun", [*pairs()[:12], *(replace(pair, outcome=WAITING) for pair in pairs()[12:])], Kind.RANK),
+        ("vectors", pairs(), Kind.EMBED),
+    ):
+        Table(paths.job(name)).rank(made)
+        job = Job(name, f"Job {name}", kind, "@cf/baai/bge-m3", "practice", 1.0, is_sent=True, rows_in=36, texts=36)
+        ledger.save_plan(job, [Batch(name, 1, BatchState.DONE, 3, 36, 1000)])
+    ledger.close()
+    return paths
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], paths: Paths) -> Run:
+    def run(*arguments: object) -> tuple[int, str, str]:
+        status = main([*map(str, arguments), "--data-dir", str(paths.root)])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return run
+
+
+def test_says_how_items_were_matched_and_what_has_moved(run: Run) -> None:
+    status, out, err = run("compare", "one", "two")
+    assert (status, err) == (0, "")
+    assert "queries 3 by text; contexts 36 by id alone, with other texts" in out
+    assert "3 of 3" in out  # another text stands first everywhere
+    assert "nDCG@10" in out
+    assert "Partial" not in out
+
+
+def test_one_object_for_programs(run: Run) -> None:
+    _, out, _ = run("compare", "one", "two", "begun", "--json", "--top", 3, "--most", 1)
+    found = json.loads(out)
+    assert [job["job"] for job in found["jobs"]] == ["one", "two", "begun"]
+    assert found["compared"] == {"queries": 1, "contexts": 12, "partial": True}
+    assert found["jobs"][1]["matched_contexts"] == {"id_and_text": 0, "text": 0, "id": 36}
+    first, second = found["with_first"]
+    assert first["other_first"] == 1
+    assert (second["rbo"], second["unmoved"], second["moved_most"]) == (pytest.approx(1.0), 1, [])
+    assert found["metrics"]["queries"] == 3
+    assert found["metrics"]["jobs"][2]["without_answer"] == 2
+
+
+def test_writes_a_row_for_each_text_and_each_query(run: Run, tmp_path: Path) -> None:
+    texts, queries = tmp_path / "texts.csv", tmp_path / "queries.csv"
+    status, _, err = run("compare", "one", "two", "--out", texts, "--queries", queries)
+    assert status == 0
+    assert f"Wrote 36 rows to {texts}" in err
+    with texts.open(encoding="utf-8", newline="") as file:
+        assert {row["doc_id"] for row in csv.DictReader(file)} == {f"T{number}" for number in range(12)}
+    with queries.open(encoding="utf-8", newline="") as file:
+        assert [row["query"] for row in csv.DictReader(file)] == list(QUERIES)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("one",), "Name two jobs or more"),
+        (("one", "one"), "each of them once"),
+        (("one", "vectors"), "made vectors and no scores"),
+        (("one", "nothing like it"), "nothing like it"),
+        (("one", "two", "--top", 0), "--top must be 1 or more"),
+        (("one", "two", "--out", "/nowhere/at/all.csv"), "There is no folder"),
+    ],
+)
+def test_refuses_with_a_sentence(run: Run, arguments: tuple[object, ...], says: str) -> None:
+    status, out, err = run("compare", *arguments)
+    assert (status, out) == (2, "")
+    assert says in err
+
+
+def test_show_has_the_figures_of_the_overview(run: Run) -> None:
+    _, out, _ = run("show", "one")
+    assert "unrelated pairs score" in out
+    _, out, _ = run("show", "begun")
+    assert "12 of 36; partial" in out
+    assert "no text was ranked for two queries" in out
+    _, out, _ = run("show", "one", "--json")
+    scores = json.loads(out)["scores"]
+    assert (scores["scored"], scores["unrelated_pairs"]) == (36, 24)
+    assert sum(scores["histogram"]["counts"]) == 36

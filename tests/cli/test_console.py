@@ -1,0 +1,104 @@
+import io
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cfbatch_gui.cli.console import Console, elided, one_line, padded, width_of
+
+
+@given(st.text(), st.integers(2, 60))
+def test_an_elided_text_fits_and_is_one_printable_line(text: str, width: int) -> None:
+    shown = elided(text, width)
+    assert width_of(shown) <= width
+    assert all(sign.isprintable() or sign in "\u200c\u200d" for sign in shown)
+
+
+@given(st.text(), st.integers(2, 60))
+def test_a_padded_text_has_exactly_its_width(text: str, width: int) -> None:
+    assert width_of(padded(text, width)) == width
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "expected"),
+    [
+        ("short", 5, "short"),
+        ("longer", 5, "long…"),
+        ("two words", 5, "two…"),
+        ("日本語", 6, "日本語"),
+        ("日本語", 5, "日本…"),
+        ("e\u0301te\u0301", 3, "e\u0301te\u0301"),
+        ("a\nb\tc", 10, "a b c"),
+        ("\x1b[31mred\x1b]0;title\x07", 40, "[31mred ]0;title"),
+        ("\u202eevil", 10, "evil"),
+    ],
+)
+def test_how_texts_are_elided(text: str, width: int, expected: str) -> None:
+    assert elided(text, width) == expected
+
+
+def test_joiners_of_scripts_and_emoji_stay() -> None:
+    assert one_line("می\u200cخواهم") == "می\u200cخواهم"
+
+
+def test_the_two_streams() -> None:
+    out, err = io.StringIO(), io.StringIO()
+    console = Console(out, err)
+    console.say("hello")
+    console.print_result(["a", "b"])
+    assert out.getvalue() == "a\nb\n"
+    assert err.getvalue() == "hello\n"
+
+
+def test_letters_that_a_console_lacks_are_shown_in_plainer_ones() -> None:
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii", newline="\n")
+    Console(out, io.StringIO()).print_result(["“a · b” – c… █░ é"])
+    out.seek(0)
+    assert out.read() == '"a - b" - c... #. ?\n'
+
+
+PRINTS_MUCH = """
+from cfbatch_gui.cli.console import Console
+from cfbatch_gui.core.errors import UserError
+console = Console()
+try:
+    console.print_result(f"line {number}" for number in range(200_000))
+except UserError as error:
+    console.say_error(error)
+    raise SystemExit(1)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
+def test_a_reader_who_leaves_is_no_error() -> None:
+    done = subprocess.run(
+        ["sh", "-c", '{ "$0" -c "$1"; echo "status $?" >&2; } | head -n 1', sys.executable, PRINTS_MUCH],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == ("line 0\n", "status 0\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
+def test_a_full_disk_under_standard_output_is_said() -> None:
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        done = subprocess.run(
+            [sys.executable, "-c", PRINTS_MUCH], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr == (
+        "cfbatch: The disk is full: the result could not be printed. The job and its results are kept.\n"
+    )
+
+
+def test_letters_that_the_console_lacks_are_no_error() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", 'from cfbatch_gui.cli.console import Console; Console().print_result(["ä日"])'],
+        capture_output=True,
+        env={"PYTHONIOENCODING": "latin-1", "PATH": ""},
+        check=True,
+    )
+    assert done.stdout == b"\xe4?\n"

@@ -1,0 +1,124 @@
+"""What a failure leaves on the two streams, and that no way of starting the command ends in a traceback."""
+
+import importlib.machinery
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from cfbatch_gui.cli.main import main
+
+COMMAND = [sys.executable, "-m", "cfbatch_gui.cli.main"]
+MANY = "id,text\n" + "1,warm\n2,\n"
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    path = tmp_path / "texts.csv"
+    path.write_text(MANY)
+    return path
+
+
+def cfbatch(capsys: pytest.CaptureFixture[str], data: Path, *arguments: object) -> tuple[int, str, str]:
+    status = main([*map(str, arguments), "--data-dir", str(data)])
+    said = capsys.readouterr()
+    return status, said.out, said.err
+
+
+def test_of_a_job_whose_file_could_not_be_written_the_object_says_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, texts: Path
+) -> None:
+    if not os.access("/proc", os.W_OK):
+        pytest.skip("needs a folder in which nobody can write")
+    arguments = ("run", texts, "--embed", "--connection", "practice", "--at-once", "--json")
+    good, bad = tmp_path / "good.npy", "/proc/bad.npy"
+    status, out, err = cfbatch(capsys, tmp_path / "data", *arguments, "--out", good, "--out", bad)
+    said = json.loads(out)
+    assert (status, said["state"]) == (1, "done")
+    assert [file["path"] for file in said["files"]] == [str(good)]
+    assert "“bad.npy” could not be written" in err
+
+    status, out, _ = cfbatch(capsys, tmp_path / "data", "resume", said["job"], "--json")
+    assert (status, json.loads(out)["job"]) == (1, said["job"])
+    status, out, _ = cfbatch(capsys, tmp_path / "data", "resume", "--json")
+    assert (status, [job["job"] for job in json.loads(out)["jobs"]]) == (1, [said["job"]])
+
+
+def test_rows_that_were_left_out_stand_below_their_title(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, texts: Path
+) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    arguments = (texts, "--embed", "--connection", "practice", "--at-once", "--name", "short")
+    assert cfbatch(capsys, tmp_path / "data", "run", *arguments)[0] == 0
+    _, out, _ = cfbatch(capsys, tmp_path / "data", "show", "short")
+    (line,) = [line for line in out.splitlines() if "row 3" in line]
+    assert line.startswith("  row 3: ")
+    assert len(line) <= 30
+
+
+def test_an_encoding_nobody_knows_can_be_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "old.txt"
+    path.write_bytes(b"caf\xe9 one\ncaf\xe9 two\n")
+    status, _, err = cfbatch(capsys, tmp_path / "data", "check", path, "--embed")
+    assert status == 2
+    assert "Name it with --encoding (it may be cp1252)" in err
+    assert cfbatch(capsys, tmp_path / "data", "check", path, "--embed", "--encoding", "cp1252")[0] == 0
+
+
+def test_a_file_is_no_place_for_jobs(capsys: pytest.CaptureFixture[str], texts: Path) -> None:
+    status, out, err = cfbatch(capsys, texts, "jobs")
+    assert (status, out) == (2, "")
+    assert "is a file" in err
+    assert texts.read_text() == MANY
+
+
+def test_the_folder_one_stands_in_has_a_name(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    status, _, err = cfbatch(capsys, tmp_path / "data", "check", ".", "--embed")
+    assert status == 2
+    assert "cfbatch: here is a folder" in err
+
+
+def test_ctrl_c_while_the_program_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = "cfbatch_gui.cli.command_line"
+
+    class Interrupted:
+        def find_spec(
+            self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+        ) -> importlib.machinery.ModuleSpec | None:
+            if name == slow:
+                raise KeyboardInterrupt
+            return None
+
+    monkeypatch.delitem(sys.modules, slow, raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Interrupted(), *sys.meta_path])
+    assert main(["jobs"]) == 130
+
+
+@pytest.mark.parametrize(
+    ("closed", "arguments", "status"),
+    [
+        (">&-", ("jobs", "--json"), 0),
+        ("2>&-", ("show", "nothing"), 2),
+        ("<&-", ("run", "-", "--embed", "--connection", "practice"), 2),
+        ("<&-", ("attach", "-", "--connection", "practice"), 2),
+        ("<&-", ("connections", "add", "worker", "--url", "https://a.example.com"), 4),
+    ],
+)
+@pytest.mark.skipif(os.name == "nt", reason="a shell of Unix closes the streams")
+def test_a_stream_that_was_closed_before_the_start(
+    tmp_path: Path, closed: str, arguments: Sequence[str], status: int
+) -> None:
+    command = [*COMMAND, *arguments, "--data-dir", str(tmp_path / "data")]
+    ended = subprocess.run(["sh", "-c", f'"$@" {closed}', "sh", *command], capture_output=True, text=True, check=False)
+    assert ended.returncode == status
+    assert "should not have" not in ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -1,0 +1,134 @@
+"""`--recipe` and `--budget`: what was saved in the window, and what stops a send."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.cli.main import main
+from cfbatch_gui.core.inputs.model import Kind, Layout, Mapping, ReadOptions, Role, Split
+from cfbatch_gui.core.inputs.recipe_book import RecipeBook
+from cfbatch_gui.core.inputs.recipes import Recipe
+from cfbatch_gui.core.jobs.ledger import Ledger
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.settings import Budget, Settings
+from tests.canary import TOKEN
+
+RECIPE = Recipe(
+    "Products",
+    ("sku", "title", "body", "secret"),
+    Mapping(Kind.EMBED, Layout.TEXTS, (Role.ID, Role.KEEP, Role.TEXT, Role.IGNORE), template="{title}. {body}"),
+    ReadOptions(separator=";"),
+)
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    paths = Paths(tmp_path / "data")
+    paths.create()
+    RecipeBook(paths.recipes).save(RECIPE)
+    return paths
+
+
+@pytest.fixture
+def products(tmp_path: Path) -> Path:
+    path = tmp_path / "may.csv"
+    path.write_text("body;title;sku\nwarm, and of brass;Lamp;1\ncold;Chair;2\n")
+    return path
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], paths: Paths) -> Run:
+    def run(*arguments: object) -> tuple[int, str, str]:
+        status = main([*map(str, arguments), "--data-dir", str(paths.root)])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return run
+
+
+def test_a_recipe_says_all_that_is_needed(run: Run, products: Path) -> None:
+    status, out, _ = run("check", products, "--recipe", "products", "--json")
+    facts = json.loads(out)
+    assert status == 0
+    assert (facts["kind"], facts["texts"], facts["template"]) == ("embed", 2, "{title}. {body}")
+    assert facts["roles"] == {"body": "text", "title": "keep", "sku": "id"}
+    assert facts["files"][0]["separator"] == ";"
+
+
+def test_the_command_line_stands_above_the_recipe(run: Run, products: Path) -> None:
+    said = ("--template", "{body}", "--split", "400", "--role", "sku=ignore")
+    status, out, _ = run("check", products, "--recipe", "Products", *said, "--json")
+    facts = json.loads(out)
+    assert (status, facts["template"], facts["roles"]["sku"]) == (0, "{body}", "ignore")
+    assert facts["split"] == {"tokens": 400, "overlap": 0}
+    products.write_text("body,title,sku\na,b,c\n")
+    assert run("check", products, "--recipe", "Products", "--separator", ",", "--embed")[0] == 0
+
+
+def test_a_recipe_that_does_not_do_is_a_sentence(run: Run, products: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text("title;text\na;b\n")
+    for arguments, sentence in (
+        (("--recipe", "Goods"), "There is no recipe “Goods”. There are “Products”."),
+        (("--recipe", "Products", "--rank"), "The recipe “Products” turns texts into vectors. Leave out --rank."),
+        ((), "Say what to do with the file: --rank or --embed, or --recipe NAME."),
+    ):
+        status, _, err = run("check", products, *arguments)
+        assert status == 2 and sentence in err
+    status, _, err = run("check", other, "--recipe", "Products")
+    assert status == 2 and "The recipe “Products” does not fit other.csv. There is no column “sku”." in err
+
+
+def test_check_says_when_it_is_over_budget(run: Run, products: Path) -> None:
+    assert run("check", products, "--embed", "--budget", "1")[0] == 0
+    status, out, err = run("check", products, "--embed", "--budget", "$0")
+    assert status == 5
+    assert "Texts     2" in out
+    assert "your budget for a job is $0. Nothing was sent. Allow more with --budget DOLLARS." in err
+    assert run("check", products, "--embed", "--budget", "much")[0] == 2
+
+
+def test_texts_of_which_the_beginning_is_read_are_named(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text(f"text\nshort\n{'word ' * 9_000}\n")
+    arguments = ("check", path, "--embed")
+    _, out, _ = run(*arguments)
+    assert "Of 1 text the model may read the beginning only." in out
+    assert "row 3: 11,250 to 15,000 tokens; the model reads 8,192." in out
+    assert json.loads(run(*arguments, "--json")[1])["too_long"][0]["row"] == 3
+    assert "beginning" not in run(*arguments, "--split", "400")[1]
+
+
+@pytest.fixture
+def account(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An account whose service answers nobody: whoever is refused before has asked it nothing."""
+    monkeypatch.setenv("CLOUDFLARE_API_BASE_URL", "http://127.0.0.1:9/client/v4")
+    monkeypatch.setenv("CLOUDFLARE_ACCOUNT_ID", "0123456789abcdef0123456789abcdef")
+    monkeypatch.setenv("CLOUDFLARE_API_TOKEN", TOKEN)
+
+
+@pytest.mark.usefixtures("account")
+def test_run_refuses_what_may_cost_more(run: Run, products: Path, paths: Paths) -> None:
+    status, out, err = run("run", products, "--embed", "--connection", "cloudflare", "--budget", "0")
+    assert (status, out) == (5, "")
+    assert "This job may cost" in err and "Nothing was sent." in err
+    assert Ledger.open_read_only(paths).jobs() == ()
+
+
+@pytest.mark.usefixtures("account")
+def test_run_keeps_to_the_budget_of_the_window_unless_it_has_its_own(run: Run, products: Path, paths: Paths) -> None:
+    Settings(budget=Budget(a_job=0.001, unit="neurons")).save(paths.settings)
+    status, _, err = run("run", products, "--embed", "--connection", "cloudflare")
+    assert status == 5 and "your budget for a job is 0.001 neurons." in err
+    assert run("run", products, "--embed", "--connection", "practice")[0] == 0
+
+
+def test_parts_come_with_the_recipe(run: Run, paths: Paths, tmp_path: Path) -> None:
+    mapping = Mapping(Kind.EMBED, Layout.TEXTS, (Role.TEXT,), split=Split(100, 10))
+    RecipeBook(paths.recipes).save(Recipe("Parts", ("text",), mapping))
+    path = tmp_path / "long.csv"
+    path.write_text(f"text\n{'word ' * 600}\n")
+    assert json.loads(run("check", path, "--recipe", "Parts", "--json")[1])["texts"] > 5

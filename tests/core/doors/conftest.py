@@ -1,0 +1,135 @@
+"""Connections over sockets: the practice service itself, a Worker in front of it, and an AI Gateway in front of it.
+
+The Worker and the gateway are stand-ins that keep the contract of `doors/worker.py` and of Cloudflare's pages.
+"""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from cfbatch_gui.core.practice.app import Application, Message, Receive, Scope, Send, practice_app
+from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.practice.faults.http import Answer, Head, ask
+from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.practice.routes import PREFIX
+from tests import canary
+
+TOKEN, SECRET = canary.TOKEN, canary.SECRET
+ACCOUNT = "0123456789abcdef0123456789abcdef"
+GATEWAY = "my-gateway"
+GATEWAY_TOKEN = f"{SECRET}-of-the-gateways-own"
+
+
+def service(
+    folder: Path, *, token: str = TOKEN, seconds_queued: float = 0.0, seconds_running: float = 0.0
+) -> Application:
+    """The practice service; it takes this token and no other."""
+    return practice_app(
+        folder,
+        seconds_queued=seconds_queued,
+        seconds_running=seconds_running,
+        token=token,
+        load_model=HashedNgrams,
+    )
+
+
+def worker(behind: Application, *, secret: str = SECRET, token: str = TOKEN) -> Application:
+    """A Worker: its own address and secret outside, the binding (here: the service with its token) inside."""
+
+    async def answer(head: Head, body: bytes) -> Answer:
+        if secret and head.header("authorization") != f"Bearer {secret}":
+            return _refused(401, 10000, "wrong secret")
+        target = f"{PREFIX}/accounts/{ACCOUNT}{unquote(head.target).removeprefix(PREFIX)}"
+        inner = Head(head.method, target, (("authorization", f"Bearer {token}"),), head.length)
+        found = await ask(behind, inner, body)
+        envelope = json.loads(found.body)
+        if envelope["success"]:
+            return _json(200, envelope["result"])
+        error = envelope["errors"][0]
+        return _refused(found.status, error["code"], error["message"])
+
+    return _application(answer)
+
+
+def gateway(behind: Application, *, gateway_token: str = "") -> Application:
+    """An AI Gateway: the service's answers pass through; its refusals have a form of their own."""
+
+    async def answer(head: Head, body: bytes) -> Answer:
+        if gateway_token and head.header("cf-aig-authorization") != f"Bearer {gateway_token}":
+            return _json(401, {"name": "AiGatewayError", "internalCode": 2009, "message": "Unauthorized"})
+        path = unquote(head.target).removeprefix(PREFIX)
+        begin = f"/{ACCOUNT}/{GATEWAY}/workers-ai/"
+        if path.startswith(begin):
+            path = f"/accounts/{ACCOUNT}/ai/run/{path.removeprefix(begin)}"
+        elif not path.startswith("/accounts/") or (head.header("cf-aig-gateway-id") or GATEWAY) != GATEWAY:
+            error = [{"code": 2001, "message": "Please configure AI Gateway in the Cloudflare dashboard"}]
+            return _json(400, {"success": False, "result": [], "messages": [], "error": error})
+        return await ask(behind, Head(head.method, PREFIX + path, head.headers, head.length), body)
+
+    return _application(answer)
+
+
+def _application(answer: Any) -> Application:
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        body = b""
+        while True:
+            message: Message = await receive()
+            body += message.get("body", b"")
+            if not message.get("more_body", False):
+                break
+        query = scope["query_string"].decode()
+        target = scope["raw_path"].decode() + (f"?{query}" if query else "")
+        headers = tuple((name.decode().lower(), value.decode()) for name, value in scope["headers"])
+        found: Answer = await answer(Head(scope["method"], target, headers, len(body)), body)
+        sent = [(name.encode(), value.encode()) for name, value in found.headers]
+        await send({"type": "http.response.start", "status": found.status, "headers": sent})
+        await send({"type": "http.response.body", "body": found.body, "more_body": False})
+
+    return application
+
+
+def _json(status: int, value: object) -> Answer:
+    return Answer(status, (("content-type", "application/json"),), json.dumps(value).encode())
+
+
+def _refused(status: int, code: int, message: str) -> Answer:
+    return _json(status, {"error": {"code": code, "message": message}})
+
+
+@dataclass
+class Doors:
+    """The base addresses of what listens, and what arrived there."""
+
+    behind: Application
+    rest: FaultyDoor
+    worker: FaultyDoor
+    gateway: FaultyDoor
+    locked_gateway: FaultyDoor
+
+    @property
+    def worker_url(self) -> str:
+        return self.worker.url.removesuffix(PREFIX)
+
+
+@asynccontextmanager
+async def opened(behind: Application) -> AsyncIterator[Doors]:
+    """All doors to one service."""
+    async with (
+        FaultyDoor(behind) as rest,
+        FaultyDoor(worker(behind)) as workers,
+        FaultyDoor(gateway(behind)) as gateways,
+        FaultyDoor(gateway(behind, gateway_token=GATEWAY_TOKEN)) as locked,
+    ):
+        yield Doors(behind, rest, workers, gateways, locked)
+
+
+@pytest.fixture
+async def doors(tmp_path: Path) -> AsyncIterator[Doors]:
+    async with opened(service(tmp_path / "service")) as made:
+        yield made

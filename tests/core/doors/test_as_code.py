@@ -1,0 +1,120 @@
+"""The code of a job is run for real: curl and Python against a service, what comes back is the job's own answer."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.inputs.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.jobs.as_code import Language, as_code, body_names, save_bodies
+from cfbatch_gui.core.jobs.drafts import Drafts
+from cfbatch_gui.core.jobs.ledger import Ledger
+from cfbatch_gui.core.jobs.model import Job, JobOptions
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.practice.server import PracticeServer
+from cfbatch_gui.core.workers_ai.connections import PRACTICE, Connection, cloudflare, gateway, worker
+from tests.core.doors.conftest import ACCOUNT, TOKEN
+
+PAIRS = "query,context\nclouds,an orange cloud\nclouds,a llama\nanimals,it's a llama\n"
+KINDS: dict[str, Connection] = {
+    "practice": PRACTICE,
+    "cloudflare": cloudflare(ACCOUNT),
+    "worker": worker("https://batch.example.workers.dev", connection_id="w", title="W"),
+    "gateway": gateway(ACCOUNT, "mine", connection_id="g", title="G"),
+    "gateway by header": gateway(ACCOUNT, "mine", connection_id="g", title="G", by_header=True),
+}
+
+
+@pytest.fixture
+def drafts(tmp_path: Path) -> Drafts:
+    paths = Paths(tmp_path / "data")
+    paths.create()
+    return Drafts(Ledger.open_read_only(paths) if paths.ledger.exists() else Ledger.open(paths), paths)
+
+
+def draft(drafts: Drafts, tmp_path: Path, *, at_once: bool) -> Job:
+    path = tmp_path / "pairs.csv"
+    path.write_text(PAIRS)
+    job = drafts.create(Kind.RANK, "pairs", "@cf/baai/bge-m3", "cloudflare")
+    source = open_source(path)
+    drafts.load(job.id, source, suggest_mapping(source, Kind.RANK, preview(source)))
+    job = drafts.change(job.id, options=JobOptions(at_once=at_once))
+    drafts.examine(job.id)
+    return job
+
+
+def run(command: list[str], folder: Path) -> str:
+    environ = {"PATH": os.environ["PATH"], "CLOUDFLARE_API_TOKEN": TOKEN}
+    ended = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_the_code_does_what_the_program_does(drafts: Drafts, tmp_path: Path, at_once: bool) -> None:
+    job = draft(drafts, tmp_path, at_once=at_once)
+    work = tmp_path / "work"
+    work.mkdir()
+    names = [path.name for path in save_bodies(drafts.folder(job.id), job, work)]
+    assert names == list(body_names(2 if at_once else 1))
+    with PracticeServer(tmp_path / "service", token=TOKEN, load_model=HashedNgrams) as server:
+        here = cloudflare(ACCOUNT, base_url=server.url)
+        curl = as_code(job, here, Language.CURL, bodies=names)
+        assert TOKEN not in curl and "$CLOUDFLARE_API_TOKEN" in curl
+        lines = curl.partition("# Later")[0].strip().replace("\\\n", " ").splitlines()
+        answers = [json.loads(run(["sh", "-c", line], work)) for line in lines if line]
+        assert all(answer["success"] for answer in answers)
+        if at_once:
+            assert len(answers[0]["result"]["response"]) == 2
+        else:
+            assert answers[0]["result"]["status"] == "queued"
+            ask = curl.partition("# Later")[2].partition("\n")[2]
+            asked = ask.replace("the request_id of the answer", answers[0]["result"]["request_id"])
+            assert len(json.loads(run(["sh", "-c", asked], work))["result"]["responses"]) == 2
+        program = as_code(job, here, Language.PYTHON, bodies=names).replace("time.sleep(5)", "time.sleep(0)")
+        (work / "send.py").write_text(program)
+        run([sys.executable, "send.py"], work)
+    answer = json.loads((work / "answer-0001.json").read_text())
+    assert "response" in answer if at_once else len(answer["responses"]) == 2
+
+
+@pytest.mark.parametrize("language", Language)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("at_once", [False, True])
+def test_no_secret_and_no_invalid_address_stand_in_it(
+    drafts: Drafts, tmp_path: Path, language: Language, kind: str, at_once: bool
+) -> None:
+    job = draft(drafts, tmp_path, at_once=at_once)
+    code = as_code(job, KINDS[kind], language)
+    assert ".invalid" not in code and "@cf/baai/bge-m3" in code
+    assert ("queueRequest" in code) is not at_once
+    if language is Language.PYTHON:
+        compile(code, "send.py", "exec")
+    if language is Language.CURL:
+        run(["sh", "-n", "-c", code], tmp_path)
+        assert ("$SHARED_SECRET" in code) is (kind == "worker")
+        assert ("$CF_AIG_TOKEN" in code) is kind.startswith("gateway")
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not here")
+@pytest.mark.parametrize("at_once", [False, True])
+def test_the_workers_code_is_javascript(drafts: Drafts, tmp_path: Path, at_once: bool) -> None:
+    job = draft(drafts, tmp_path, at_once=at_once)
+    path = tmp_path / "worker.mjs"
+    path.write_text(as_code(job, PRACTICE, Language.WORKER))
+    run(["node", "--check", str(path)], tmp_path)
+
+
+def test_an_empty_draft_has_no_code(drafts: Drafts, tmp_path: Path) -> None:
+    job = drafts.create(Kind.RANK, "empty", "@cf/baai/bge-m3", "practice")
+    with pytest.raises(UsageError, match="choose a file"):
+        save_bodies(drafts.folder(job.id), job, tmp_path)

@@ -1,0 +1,238 @@
+"""Jobs that curl or a Worker has begun: understood, watched, collected, with the input file and without it."""
+
+import csv
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+
+from cfbatch_gui.core.credentials import Credentials
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.inputs.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.jobs.attaching import PastedJob, read_pasted_job
+from cfbatch_gui.core.jobs.model import BatchState, Job, JobState
+from cfbatch_gui.core.practice.faults.script import FailRequests, Mutate
+from cfbatch_gui.core.program import AttachedInput, Program
+from cfbatch_gui.core.results.exports import export
+from cfbatch_gui.core.settings import SavedConnection
+from tests.core.doors.conftest import ACCOUNT, SECRET, TOKEN, Doors
+
+MODEL = "@cf/baai/bge-m3"
+ID = "768f15b7-4fd6-4498-906e-ad94ffc7f8d2"
+QUEUED = {"status": "queued", "request_id": ID, "model": MODEL}
+RANKED = {
+    "requests": [
+        {"query": "clouds", "contexts": [{"text": "an orange cloud"}, {"text": "a llama"}], "external_reference": "x"},
+        {"query": "animals", "contexts": [{"text": "a llama"}, {"text": "a dog"}, {"text": "a stone"}]},
+    ]
+}
+PAIRS = "query,context\nclouds,an orange cloud\nclouds,a llama\nanimals,a llama\nanimals,a dog\nanimals,a stone\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (ID, PastedJob(ID)),
+        (f'  "{ID}"\n', PastedJob(ID)),
+        (json.dumps(QUEUED), PastedJob(ID, MODEL)),
+        (json.dumps({"result": QUEUED, "success": True, "errors": [], "messages": []}, indent=2), PastedJob(ID, MODEL)),
+        (f"HTTP/2 200\ncf-ray: 1\n\n{json.dumps(QUEUED)}\n$ ", PastedJob(ID, MODEL)),
+        (json.dumps({"request_id": ID}), PastedJob(ID)),
+        ("000-000-000", PastedJob("000-000-000")),
+    ],
+)
+def test_what_is_pasted_is_understood(text: str, found: PastedJob) -> None:
+    assert read_pasted_job(text) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "two words", "{}", '{"status":"queued"}', '{"result":null,"success":false}', "https://x.example", "[1]"],
+)
+def test_what_holds_no_id_is_said(text: str) -> None:
+    with pytest.raises(UsageError, match="no request id"):
+        read_pasted_job(text)
+
+
+@pytest.fixture
+async def program(tmp_path: Path, doors: Doors) -> AsyncIterator[Program]:
+    opened = await Program.open(tmp_path / "data", environ={}, credentials=Credentials(environ={}))
+    await opened.save_connection(
+        SavedConnection("", "Account", "cloudflare", account_id=ACCOUNT, url=doors.rest.url), secret=TOKEN
+    )
+    await opened.save_connection(SavedConnection("", "Mine", "worker", url=doors.worker_url), secret=SECRET)
+    yield opened
+    await opened.close()
+
+
+async def post(doors: Doors, body: object, *, through: str = "Account", model: str = MODEL) -> str:
+    """What curl gets for a batch."""
+    if through == "Mine":
+        url, secret = f"{doors.worker_url}/ai/run/{model}", SECRET
+    else:
+        url, secret = f"{doors.rest.url}/accounts/{ACCOUNT}/ai/run/{model}", TOKEN
+    async with httpx.AsyncClient(headers={"authorization": f"Bearer {secret}"}) as client:
+        answer = await client.post(f"{url}?queueRequest=true", json=body)
+    assert answer.status_code == 200
+    return answer.text
+
+
+def inputs(path: Path, kind: Kind, second_path: Path | None = None) -> AttachedInput:
+    source = open_source(path)
+    if second_path is None:
+        return AttachedInput(source, suggest_mapping(source, kind, preview(source)))
+    second = open_source(second_path)
+    return AttachedInput(source, suggest_mapping(source, kind, preview(source), second, preview(second)), second)
+
+
+async def attached(
+    program: Program, pasted: str, given: AttachedInput | None = None, *, through: str = "Account"
+) -> Job:
+    job = await program.attach(program.address_book.find(through), pasted, inputs=given)
+    return await program.runner.wait(job.id)
+
+
+def rows(program: Program, job: Job) -> list[tuple[str, str, float | None]]:
+    with program.folder(job.id).open(read_only=True) as database:
+        return database.execute(
+            "SELECT q.text, t.text, i.score FROM items i JOIN texts t USING(text_no) JOIN queries q USING(query_no)"
+            " ORDER BY i.item_no"
+        ).fetchall()
+
+
+@pytest.mark.parametrize("through", ["Account", "Mine"])
+async def test_with_its_file_the_rows_have_their_scores(
+    program: Program, doors: Doors, tmp_path: Path, through: str
+) -> None:
+    (tmp_path / "pairs.csv").write_text(PAIRS)
+    pasted = await post(doors, RANKED, through=through)
+    job = await attached(program, pasted, inputs(tmp_path / "pairs.csv", Kind.RANK), through=through)
+    assert job.state is JobState.DONE and job.model == MODEL and job.attached
+    found = rows(program, job)
+    assert [(query, text) for query, text, _ in found] == [tuple(line.split(",")) for line in PAIRS.splitlines()[1:]]
+    assert found[0][2] > found[1][2] and found[2][2] > found[4][2]  # type: ignore[operator]
+    assert job.batches[0].requests == 2 and job.batches[0].texts == 5
+
+
+async def test_without_its_file_the_texts_have_names(program: Program, doors: Doors, tmp_path: Path) -> None:
+    job = await attached(program, await post(doors, RANKED))
+    assert job.state is JobState.DONE and (job.kind, job.queries, job.texts) == (Kind.RANK, 2, 5)
+    found = rows(program, job)
+    assert [text for _, text, _ in found][:3] == ["Query 1 · Context 1", "Query 1 · Context 2", "Query 2 · Context 1"]
+    from cfbatch_gui.core.program import facts_of
+
+    exported = export(program.folder(job.id), facts_of(job, "Account"), tmp_path / "ranked.csv")
+    assert exported.rows == 5 and "Query 2 · Context 3" in (tmp_path / "ranked.csv").read_text()
+    with (tmp_path / "ranked.csv").open(newline="") as stream:
+        sent = {row["query"]: row["external_reference"] for row in csv.DictReader(stream)}
+    assert sent["Query 1"] == "x", "the reference that was sent, not one of ours"
+
+
+async def test_queries_and_contexts_may_stand_in_two_files(program: Program, doors: Doors, tmp_path: Path) -> None:
+    queries, contexts = tmp_path / "queries.csv", tmp_path / "contexts.csv"
+    queries.write_text("query\nclouds\nanimals\n")
+    contexts.write_text("context,sku\nan orange cloud,7\na llama,8\n")
+    shared = [{"text": "an orange cloud"}, {"text": "a llama"}]
+    pasted = await post(doors, {"requests": [{"query": each, "contexts": shared} for each in ("clouds", "animals")]})
+    job = await attached(program, pasted, inputs(queries, Kind.RANK, contexts))
+    assert job.state is JobState.DONE and (job.queries, job.texts) == (2, 4)
+    found = rows(program, job)
+    assert [(query, text) for query, text, _ in found] == [
+        ("clouds", "an orange cloud"),
+        ("clouds", "a llama"),
+        ("animals", "an orange cloud"),
+        ("animals", "a llama"),
+    ]
+    assert found[0][2] > found[1][2]  # type: ignore[operator]
+
+
+async def test_a_folder_of_texts(program: Program, doors: Doors, tmp_path: Path) -> None:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for name, text in (("a.txt", "an orange cloud"), ("b.txt", "a llama")):
+        (folder / name).write_text(text)
+    pasted = await post(doors, {"requests": [{"text": ["an orange cloud", "a llama"]}]})
+    job = await attached(program, pasted, inputs(folder, Kind.EMBED))
+    assert job.state is JobState.DONE and job.texts == 2 and job.source_name == "texts"
+
+
+@pytest.mark.parametrize(
+    "elements",
+    [
+        [{"text": ["a", "b"]}, {"text": "c"}],
+        [{"contexts": [{"text": "a"}, {"text": "b"}]}, {"contexts": [{"text": "c"}]}],
+    ],
+)
+async def test_vectors_of_either_form(program: Program, doors: Doors, tmp_path: Path, elements: object) -> None:
+    pasted = await post(doors, {"requests": elements})
+    job = await attached(program, pasted)
+    assert job.state is JobState.DONE and (job.kind, job.texts) == (Kind.EMBED, 3)
+    (tmp_path / "texts.txt").write_text("a\nb\nc\n")
+    program.drafts.delete(job.id)
+    with_file = await attached(program, pasted, inputs(tmp_path / "texts.txt", Kind.EMBED))
+    assert with_file.state is JobState.DONE and with_file.texts == 3
+    ours, theirs = (program.folder(each.id).vectors.read_bytes() for each in (job, with_file))
+    assert ours == theirs
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (PAIRS.replace("animals,a stone\n", ""), Kind.RANK),
+        (PAIRS + "more,one\n", Kind.RANK),
+        ("text\na\nb\nc\nd\ne\n", Kind.EMBED),
+    ],
+)
+async def test_another_file_is_refused(program: Program, doors: Doors, tmp_path: Path, text: str, kind: Kind) -> None:
+    (tmp_path / "other.csv").write_text(text)
+    job = await attached(program, await post(doors, RANKED), inputs(tmp_path / "other.csv", kind))
+    assert job.state is JobState.FAILED and "does not fit the input file" in job.error
+    assert program.folder(job.id).reply(1).exists()
+
+
+async def test_an_unknown_id_is_said_and_not_offered_to_be_sent_again(program: Program) -> None:
+    job = await attached(program, ID)
+    assert job.batches[0].state is BatchState.GONE and "does not know this request id" in job.error
+    assert job.batches[0].error_action == "none"
+    for again in (program.runner.send_again(job.id, 1), program.runner.send_failed_again(job.id)):
+        with pytest.raises(UsageError, match="made elsewhere"):
+            await again
+    with pytest.raises(UsageError, match="not here"):
+        program.drafts.duplicate(job.id, "again")
+
+
+async def test_the_same_id_is_not_added_twice(program: Program, doors: Doors) -> None:
+    pasted = await post(doors, RANKED)
+    await attached(program, pasted)
+    with pytest.raises(UsageError, match="already"):
+        await attached(program, pasted)
+    assert len(program.ledger.jobs()) == 1
+
+
+async def test_a_request_that_failed_there_is_failed_here(program: Program, doors: Doors) -> None:
+    pasted = await post(doors, RANKED)
+    doors.rest.follow(FailRequests(on="poll", requests=(1,)))
+    job = await attached(program, pasted)
+    assert job.state is JobState.PARTLY_DONE and job.batches[0].failed_requests == 1
+
+
+async def test_an_answer_without_ids_is_not_guessed_at(program: Program, doors: Doors) -> None:
+    pasted = await post(doors, RANKED)
+    doors.rest.follow(Mutate(on="poll", times=0, how="ids_missing"))
+    job = await attached(program, pasted)
+    assert job.state is JobState.FAILED and "which request" in job.error
+
+
+async def test_a_text_that_comes_twice_was_sent_twice(program: Program, doors: Doors, tmp_path: Path) -> None:
+    pasted = await post(doors, {"requests": [{"text": ["a", "b", "a"]}, {"text": "b"}]})
+    (tmp_path / "texts.txt").write_text("a\nb\na\nb\n")
+    job = await attached(program, pasted, inputs(tmp_path / "texts.txt", Kind.EMBED))
+    assert job.state is JobState.DONE and job.texts == 4
+    vectors = np.load(program.folder(job.id).vectors)
+    assert (vectors[0] == vectors[2]).all() and (vectors[1] == vectors[3]).all() and (vectors[0] != vectors[1]).any()

@@ -1,0 +1,171 @@
+"""The free test of a connection: every failure has its own sentence, says where it stopped, and what to do next."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.credentials import Token
+from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.practice.faults.script import AnyFault, AnyReply, Page, Refusal
+from cfbatch_gui.core.practice.faults.serving import load_certificate
+from cfbatch_gui.core.workers_ai.budget import RateBudget
+from cfbatch_gui.core.workers_ai.checking import Tick, check_connection
+from cfbatch_gui.core.workers_ai.client import WorkersAI
+from cfbatch_gui.core.workers_ai.connections import Connection, cloudflare, gateway, worker
+from cfbatch_gui.core.workers_ai.transport import Transport
+from tests.core.doors.conftest import ACCOUNT, GATEWAY, SECRET, TOKEN, Doors, service
+
+MODEL = "@cf/baai/bge-m3"
+EXPIRED = Path(__file__).parents[2] / "data" / "tls" / "expired.pem"
+Check = Callable[..., "asyncio.Future[tuple[Tick, ...]]"]
+
+
+@pytest.fixture
+async def check() -> AsyncIterator[Check]:
+    made: list[WorkersAI] = []
+
+    async def checked(connection: Connection, *, token: str = TOKEN, model: str = MODEL) -> tuple[Tick, ...]:
+        async def give() -> Token:
+            return Token(token)
+
+        made.append(
+            WorkersAI(connection, give, transport=Transport(), budget=RateBudget(), clock=lambda: 1_790_000_000)
+        )
+        return await check_connection(made[-1], model)
+
+    yield checked  # type: ignore[misc]  # a coroutine function
+    for each in made:
+        await each.close()
+
+
+def status(word: str, **times: str) -> str:
+    messages = [{"code": 10000, "message": "This API Token is valid and active"}] if word == "active" else []
+    result = {"id": "0" * 32, "status": word, **times}
+    return json.dumps({"result": result, "success": True, "errors": [], "messages": messages})
+
+
+REFUSED = Refusal(status=401, code=10000, message="Authentication error")
+FORBIDDEN = Refusal(status=403, code=10000, message="Authentication error")
+FAILURES: dict[str, tuple[tuple[AnyFault, ...], int, str]] = {
+    "wrong id": ((Refusal(status=404, code=7003, message="Could not route"),), 2, "no account with this id"),
+    "junk token": ((Refusal(status=400, code=9106, message="Malformed header"),), 1, "this is no API token"),
+    "unknown token": ((Refusal(status=401, code=10000, times=3),), 1, "does not know this token"),
+    "expired": (
+        (REFUSED, AnyReply(body=status("expired", expires_on="2026-01-31T12:00:00Z"))),
+        1,
+        "expired on 31 January 2026",
+    ),
+    "switched off": ((REFUSED, AnyReply(body=status("disabled"))), 1, "switched off"),
+    "not valid yet": (
+        (REFUSED, AnyReply(body=status("active", not_before="2027-01-31T12:00:00Z"))),
+        1,
+        "from 31 January 2027 on",
+    ),
+    "no permission": ((REFUSED, AnyReply(body=status("active"))), 1, "may not use Workers AI"),
+    "no permission, token of an account": (
+        (REFUSED, Refusal(status=401, code=1000, message="Invalid API Token"), AnyReply(body=status("active"))),
+        1,
+        "may not use Workers AI",
+    ),
+    "wrong account": ((FORBIDDEN, AnyReply(body=status("active"))), 1, "not for this account"),
+    "wrong account, token of an account": ((Refusal(status=403, code=10000, times=3),), 1, "not for this account"),
+    "captive portal": ((Page(),), 0, "sign in first"),
+    "asked too often": ((Refusal(status=429, retry_after="300"),), 1, "Test again in 5 minutes."),
+}
+
+
+@pytest.mark.parametrize(("faults", "question", "words"), FAILURES.values(), ids=FAILURES)
+async def test_every_failure_has_its_sentence(
+    doors: Doors, check: Check, faults: tuple[AnyFault, ...], question: int, words: str
+) -> None:
+    doors.rest.follow(*faults)
+    ticks = await check(cloudflare(ACCOUNT, base_url=doors.rest.url))
+    assert words in ticks[question].sentence
+    assert [tick.ok for tick in ticks[:question]] == [True] * question and not ticks[question].ok
+    assert [(tick.ok, tick.sentence) for tick in ticks[question + 1 :]] == [(None, "")] * (3 - question)
+    assert TOKEN not in repr(ticks) and not doors.rest.submits
+
+
+def test_no_two_failures_share_a_sentence() -> None:
+    by_words: dict[str, set[str]] = {}
+    for name, (_, _, words) in FAILURES.items():
+        by_words.setdefault(words, set()).add(name.partition(",")[0])
+    assert all(len(names) == 1 for names in by_words.values())
+
+
+async def test_all_is_well_and_until_when(doors: Doors, check: Check) -> None:
+    doors.rest.follow(AnyReply(on="check", number=2, body=status("active", expires_on="2027-03-01T12:00:00Z")))
+    ticks = await check(cloudflare(ACCOUNT, base_url=doors.rest.url))
+    assert [tick.ok for tick in ticks] == [True] * 4
+    assert ticks[1].sentence == "Valid until 1 March 2027."
+
+
+async def test_a_model_that_is_not_there(doors: Doors, check: Check) -> None:
+    ticks = await check(cloudflare(ACCOUNT, base_url=doors.rest.url), model="@cf/baai/bge-m4")
+    assert ticks[3].ok is False and "@cf/baai/bge-m4" in ticks[3].sentence
+
+
+async def test_no_network(check: Check) -> None:
+    ticks = await check(cloudflare(ACCOUNT, base_url="https://no-such-host.invalid"))
+    assert ticks[0].ok is False and "connected to the internet" in ticks[0].sentence
+
+
+async def test_a_clock_that_is_wrong(tmp_path: Path, check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(EXPIRED))
+    async with FaultyDoor(service(tmp_path), tls=load_certificate(EXPIRED)) as door:
+        ticks = await check(cloudflare(ACCOUNT, base_url=door.url))
+    assert ticks[0].ok is False and "2026" in ticks[0].sentence and "Set the clock" in ticks[0].sentence
+
+
+@pytest.mark.parametrize(
+    "reply", [b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", b"HTTP/1.1 403 No\r\n\r\n", None]
+)
+async def test_a_proxy_in_the_way_is_named_without_its_password(
+    check: Check, monkeypatch: pytest.MonkeyPatch, reply: bytes | None
+) -> None:
+    async def proxy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(reply or b"")
+        writer.close()
+
+    server = await asyncio.start_server(proxy, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    if reply is None:  # nobody listens there any more
+        server.close()
+    monkeypatch.setenv("HTTPS_PROXY", f"http://someone:their-password@127.0.0.1:{port}")
+    ticks = await check(cloudflare(ACCOUNT))
+    server.close()
+    await server.wait_closed()
+    assert ticks[0].ok is False and f"proxy, 127.0.0.1:{port}," in ticks[0].sentence
+    assert "their-password" not in repr(ticks)
+
+
+# A Worker and a gateway
+
+
+async def test_a_worker_is_tested_for_free(doors: Doors, check: Check) -> None:
+    connection = worker(doors.worker_url, connection_id="w", title="Mine")
+    assert [tick.ok for tick in await check(connection, token=SECRET)] == [True] * 4
+    wrong = await check(connection, token="another")
+    assert [tick.ok for tick in wrong] == [True, False, None, None] and "SHARED_SECRET" in wrong[1].sentence
+    missing = await check(connection, token=SECRET, model="@cf/baai/bge-m4")
+    assert [tick.ok for tick in missing] == [True, True, True, False]
+    elsewhere = await check(worker(doors.rest.url, connection_id="w", title="Mine"), token=SECRET)
+    assert elsewhere[0].ok is False and elsewhere[0].sentence
+    assert not doors.worker.submits
+
+
+async def test_a_gateway_is_tested_as_far_as_it_goes(doors: Doors, check: Check) -> None:
+    def through(name: str) -> Connection:
+        door = doors.gateway
+        return gateway(ACCOUNT, name, connection_id="g", title="G", base_url=door.url, api_base_url=doors.rest.url)
+
+    ticks = await check(through(GATEWAY))
+    assert [tick.ok for tick in ticks] == [True, True, True, None]
+    assert "Cloudflare does not say" in ticks[3].sentence
+    ticks = await check(through("another"))
+    assert ticks[3].ok is False and "no AI Gateway" in ticks[3].sentence
+    assert not doors.gateway.submits

@@ -1,0 +1,151 @@
+"""Each kind of connection says what it has to say, over a socket, and its refusals are understood."""
+
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from cfbatch_gui.core.credentials import Token
+from cfbatch_gui.core.errors import (
+    NotConnected,
+    OutcomeUnknown,
+    RequestGone,
+    ServiceRefused,
+    TokenRefused,
+    UsageError,
+)
+from cfbatch_gui.core.practice.faults.script import Page, Refusal
+from cfbatch_gui.core.workers_ai.budget import RateBudget
+from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
+from cfbatch_gui.core.workers_ai.connections import Connection, cloudflare, gateway, worker
+from cfbatch_gui.core.workers_ai.transport import Transport
+from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Scored, expect, match
+from cfbatch_gui.core.workers_ai.wire.requests import EmbedRequest, RankRequest, encode_batch, encode_request
+from tests.canary import OTHER_TOKEN
+from tests.core.doors.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, SECRET, TOKEN, Doors
+
+MODEL = "@cf/baai/bge-m3"
+RANK = RankRequest("This is a story about Cloudflare", ("an orange cloud", "a llama", "an emoji"), reference="r1")
+EMBED = EmbedRequest(("an orange cloud", "a llama"), reference="r2")
+KINDS = ("rest", "worker", "gateway", "gateway by header", "gateway with a token")
+
+Connect = Callable[..., WorkersAI]
+
+
+def connection(doors: Doors, kind: str) -> Connection:
+    match kind:
+        case "rest":
+            return cloudflare(ACCOUNT, base_url=doors.rest.url)
+        case "worker":
+            return worker(doors.worker_url, connection_id="w", title="My Worker")
+    door = doors.locked_gateway if kind == "gateway with a token" else doors.gateway
+    return gateway(
+        ACCOUNT,
+        GATEWAY,
+        connection_id="g",
+        title="My gateway",
+        by_header=kind == "gateway by header",
+        base_url=door.url,
+        api_base_url=door.url,
+    )
+
+
+@pytest.fixture
+async def connect(doors: Doors) -> AsyncIterator[Connect]:
+    made: list[WorkersAI] = []
+
+    def connected(kind: str, secret: str = "") -> WorkersAI:
+        async def token() -> Token:
+            return Token(secret or (SECRET if kind == "worker" else TOKEN))
+
+        async def gateway_token() -> Token | None:
+            return Token(GATEWAY_TOKEN) if kind == "gateway with a token" else None
+
+        here = connection(doors, kind)
+        made.append(WorkersAI(here, token, gateway_token=gateway_token, transport=Transport(), budget=RateBudget()))
+        return made[-1]
+
+    yield connected
+    for each in made:
+        await each.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_batch_goes_through(connect: Connect, kind: str) -> None:
+    client = connect(kind)
+    queued = await client.submit(MODEL, encode_batch([encode_request(RANK), encode_request(EMBED)]))
+    reply = await client.ask(MODEL, queued.request_id)
+    assert isinstance(reply, Reply)
+    scored, embedded = match(reply.finished, [expect(RANK), expect(EMBED)])
+    assert isinstance(scored, Scored) and scored.scores.argmax() == 0
+    assert isinstance(embedded, Embedded) and embedded.vectors.shape[0] == 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_secret_that_is_refused_stops_everything(connect: Connect, kind: str) -> None:
+    wrong = OTHER_TOKEN
+    with pytest.raises(TokenRefused) as caught:
+        await connect(kind, wrong).submit(MODEL, encode_batch([encode_request(RANK)]))
+    assert wrong not in f"{caught.value!r} {caught.value.detail}"
+    assert ("secret" in caught.value.message) is (kind == "worker")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_unknown_id_is_named(connect: Connect, kind: str) -> None:
+    with pytest.raises(RequestGone):
+        await connect(kind).ask(MODEL, "00000000-0000-4000-8000-000000000001")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_refusal_is_proof_that_nothing_was_accepted(connect: Connect, kind: str) -> None:
+    with pytest.raises(ServiceRefused):
+        await connect(kind).submit(MODEL, b'{"requests":[{"nothing":1}]}')
+
+
+@pytest.mark.parametrize("kind", ["rest", "worker", "gateway"])
+@pytest.mark.parametrize("fault", [Page(status=502), Refusal(status=500, code=5001, envelope=False)])
+async def test_a_fault_leaves_the_outcome_unknown(connect: Connect, doors: Doors, kind: str, fault: Page) -> None:
+    getattr(doors, kind).follow(fault)
+    with pytest.raises(OutcomeUnknown):
+        await connect(kind).submit(MODEL, encode_batch([encode_request(RANK)]))
+
+
+async def test_a_gateway_that_asks_for_its_own_token_says_so(doors: Doors) -> None:
+    async def token() -> Token:
+        return Token(TOKEN)
+
+    client = WorkersAI(connection(doors, "gateway with a token"), token, transport=Transport(), budget=RateBudget())
+    with pytest.raises(TokenRefused, match="gateway"):
+        await client.submit(MODEL, encode_batch([encode_request(RANK)]))
+    await client.close()
+
+
+async def test_a_gateway_of_another_name_is_not_found(doors: Doors, connect: Connect) -> None:
+    client = connect("gateway")
+    other = gateway(ACCOUNT, "other", connection_id="g", title="G", base_url=doors.gateway.url)
+    with pytest.raises(ServiceRefused, match="no AI Gateway"):
+        await WorkersAI(other, client._token, transport=client._transport, budget=RateBudget()).submit(MODEL, b"{}")
+
+
+@pytest.mark.parametrize("address", ["http://batch.example.com", "batch.example.com", "https://u:p@example.com", ""])
+def test_a_secret_goes_to_no_unsafe_address(address: str) -> None:
+    with pytest.raises(NotConnected):
+        worker(address, connection_id="w", title="W")
+
+
+def test_a_workers_address_may_be_pasted_with_all_that_follows() -> None:
+    pasted = "https://batch.example.workers.dev/ai/run/@cf/baai/bge-m3?queueRequest=true"
+    assert worker(pasted, connection_id="w", title="W").base_url == "https://batch.example.workers.dev"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_models_name_cannot_become_another_address(connect: Connect, doors: Doors, kind: str) -> None:
+    for model in ("../../tokens/verify", "@cf/a?b", "@cf/a%2Fb", ""):
+        with pytest.raises(UsageError):
+            await connect(kind).submit(model, b"{}")
+    assert not doors.rest.arrivals + doors.worker.arrivals + doors.gateway.arrivals
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_probe_costs_nothing_and_sends_no_text(connect: Connect, doors: Doors, kind: str) -> None:
+    await connect(kind).probe(MODEL)
+    assert not doors.rest.submits + doors.worker.submits + doors.gateway.submits

@@ -1,0 +1,195 @@
+"""The README's table, cell by cell: each page of Cloudflare's, each form of request and answer, each connection."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.credentials import Token
+from cfbatch_gui.core.errors import RequestGone
+from cfbatch_gui.core.workers_ai.budget import RateBudget
+from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
+from cfbatch_gui.core.workers_ai.connections import PRACTICE, Connection, cloudflare, gateway, worker
+from cfbatch_gui.core.workers_ai.transport import Transport
+from cfbatch_gui.core.workers_ai.wire.at_once import read_run
+from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Finished, Matched, Scored, Waiting, expect, match
+from cfbatch_gui.core.workers_ai.wire.requests import encode_batch, encode_request, parse_requests
+from tests.core.doors.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, SECRET, TOKEN, Doors, opened, service
+
+MODEL = "@cf/baai/bge-m3"
+SEEDS = Path(__file__).parents[2] / "data" / "seeds"
+README = Path(__file__).parents[3] / "README.md"
+CONNECTIONS = ("Cloudflare", "Worker", "AI Gateway", "AI Gateway, by header", "Practice")
+STORIES = (
+    "This is a story about an orange cloud",
+    "This is a story about a llama",
+    "This is a story about a hugging emoji",
+)
+QUERY = "This is a story about Cloudflare"
+
+
+def body(*, reference_on: str = "") -> bytes:
+    """What the pages send; the one of 2025 has references on the contexts, that of 2026 on the request."""
+    contexts: list[dict[str, str]] = [{"text": text} for text in STORIES]
+    if reference_on == "contexts":
+        contexts = [{**context, "external_reference": f"story{n}"} for n, context in enumerate(contexts, start=1)]
+    request: dict[str, object] = {"query": QUERY, "contexts": contexts}
+    if reference_on == "request":
+        request["external_reference"] = "reference-1"
+    return json.dumps({"requests": [request]}).encode()
+
+
+PAGES = {
+    "REST API, 2025": body(reference_on="contexts"),
+    "REST API, 2026": body(reference_on="request"),
+    "Workers Binding, 2025": body(),
+    "Workers Binding, 2026": body(),
+    "bge-m3": json.dumps({"text": STORIES}).encode(),  # runs at once
+}
+FORMS = {
+    "query and contexts → scores": {"query": QUERY, "contexts": [{"text": text} for text in STORIES]},
+    "contexts → vectors (`response`)": {"contexts": [{"text": text} for text in STORIES]},
+    "one text → a vector (`data`)": {"text": STORIES[0]},
+    "several texts → vectors (`data`)": {"text": STORIES},
+}
+WAYS = ("in a batch", "at once")
+STATES = ("queued", "running", "an unknown id (5504)")
+
+CONNECTION_IDS = ("cf", "worker", "gw", "gwh", "practice")
+PAGE_IDS = ("rest25", "rest26", "binding25", "binding26", "model")
+FORM_IDS = ("scores", "contexts", "one", "several")
+WAY_IDS = ("batch", "now")
+STATE_IDS = ("queued", "running", "gone")
+
+
+def connection_of(doors: Doors, name: str) -> Connection:
+    door = doors.locked_gateway
+    match name:
+        case "Cloudflare":
+            return cloudflare(ACCOUNT, base_url=doors.rest.url)
+        case "Worker":
+            return worker(doors.worker_url, connection_id="w", title="W")
+        case "Practice":
+            return replace(PRACTICE, base_url=doors.rest.url, api_base_url=doors.rest.url)
+    by_header = name.endswith("header")
+    return gateway(
+        ACCOUNT, GATEWAY, connection_id="g", title="G", by_header=by_header, base_url=door.url, api_base_url=door.url
+    )
+
+
+async def through(doors: Doors, name: str) -> AsyncIterator[WorkersAI]:
+    """The connection's client, over a socket; the practice service's also as the program has it, without one."""
+    async with _client(doors, connection_of(doors, name), name, Transport()) as client:
+        yield client
+    if name == "Practice":
+        async with _client(doors, PRACTICE, name, Transport(application=doors.behind)) as client:
+            yield client
+
+
+@asynccontextmanager
+async def _client(doors: Doors, connection: Connection, name: str, transport: Transport) -> AsyncIterator[WorkersAI]:
+    async def token() -> Token:
+        return Token(SECRET if name == "Worker" else TOKEN)
+
+    async def gateway_token() -> Token:
+        return Token(GATEWAY_TOKEN)
+
+    client = WorkersAI(connection, token, gateway_token=gateway_token, transport=transport, budget=RateBudget())
+    yield client
+    await client.close()
+
+
+async def answered(client: WorkersAI, data: bytes, way: str) -> list[Matched]:
+    """The body goes out as it stands; what comes back is matched with what it asked for."""
+    requests = parse_requests(data)
+    if way == "at once":
+        finished: Finished = read_run(await client.run(MODEL, data))
+    else:
+        queued = await client.submit(MODEL, data)
+        assert queued.request_id and queued.model == MODEL
+        reply = await client.ask(MODEL, queued.request_id)
+        assert isinstance(reply, Reply)
+        finished = reply.finished
+    return list(match(finished, [expect(request) for request in requests]))
+
+
+@pytest.mark.parametrize("connection", CONNECTIONS, ids=CONNECTION_IDS)
+@pytest.mark.parametrize("page", PAGES, ids=PAGE_IDS)
+async def test_page(doors: Doors, page: str, connection: str) -> None:
+    async for client in through(doors, connection):
+        (result,) = await answered(client, PAGES[page], "at once" if page == "bge-m3" else "in a batch")
+        if page == "bge-m3":
+            assert isinstance(result, Embedded) and result.vectors.shape[0] == 3
+        else:
+            assert isinstance(result, Scored) and result.scores.argmax() == 0
+
+
+@pytest.mark.parametrize("connection", CONNECTIONS, ids=CONNECTION_IDS)
+@pytest.mark.parametrize("way", WAYS, ids=WAY_IDS)
+@pytest.mark.parametrize("form", FORMS, ids=FORM_IDS)
+async def test_form(doors: Doors, form: str, way: str, connection: str) -> None:
+    element = encode_request(parse_requests(json.dumps(FORMS[form]).encode())[0])
+    async for client in through(doors, connection):
+        (result,) = await answered(client, encode_batch([element]) if way == "in a batch" else element, way)
+        if form.endswith("scores"):
+            assert isinstance(result, Scored) and len(result.scores) == 3
+        else:
+            assert isinstance(result, Embedded) and result.vectors.shape[0] == (1 if form.startswith("one") else 3)
+
+
+@pytest.mark.parametrize("connection", CONNECTIONS, ids=CONNECTION_IDS)
+@pytest.mark.parametrize("state", STATES, ids=STATE_IDS)
+async def test_state(tmp_path: Path, state: str, connection: str) -> None:
+    queued, running = (9e9 if state == each else 0.0 for each in ("queued", "running"))
+    behind = service(tmp_path, seconds_queued=queued, seconds_running=running)
+    async with opened(behind) as doors:
+        async for client in through(doors, connection):
+            if state not in ("queued", "running"):
+                with pytest.raises(RequestGone):
+                    await client.ask(MODEL, "768f15b7-4fd6-4498-906e-ad94ffc7f8d2")
+                continue
+            accepted = await client.submit(MODEL, PAGES["REST API, 2026"])
+            assert await client.ask(MODEL, accepted.request_id) == Waiting(state)
+
+
+@pytest.mark.parametrize(
+    ("page", "line"),
+    [
+        ("REST API, 2025", "batch-rest-2025-send.sh"),
+        ("REST API, 2026", "batch-rest-2026-send.sh"),
+        ("bge-m3", "bge-m3-model-run.sh"),
+    ],
+)
+def test_the_bodies_are_the_pages_own(page: str, line: str) -> None:
+    found = re.search(r"'(\{.*\})'", (SEEDS / line).read_text("utf-8"), re.DOTALL)
+    assert found is not None and json.loads(found[1]) == json.loads(PAGES[page])
+
+
+def table() -> list[str]:
+    """The lines of the README. A cell is the name of its test, without `test_`."""
+    rows = [
+        *(("page", title, f"{key}") for title, key in zip(PAGES, PAGE_IDS, strict=True)),
+        *(
+            ("form", f"{title}, {way}", f"{key}-{way_id}")
+            for title, key in zip(FORMS, FORM_IDS, strict=True)
+            for way, way_id in zip(WAYS, WAY_IDS, strict=True)
+        ),
+        *(("state", title, key) for title, key in zip(STATES, STATE_IDS, strict=True)),
+    ]
+    lines = [f"| | {' | '.join(CONNECTIONS)} |", f"|---|{'---|' * len(CONNECTIONS)}"]
+    for test, title, key in rows:
+        cells = " | ".join(f"`{test}[{key}-{connection}]`" for connection in CONNECTION_IDS)
+        lines.append(f"| {title} | {cells} |")
+    return lines
+
+
+def test_the_table_stands_in_the_readme(request: pytest.FixtureRequest) -> None:
+    wanted = "\n".join(table())
+    assert wanted in README.read_text(encoding="utf-8")
+    ran = {item.name.removeprefix("test_") for item in request.session.items}
+    named = set(re.findall(r"`(\w+\[[\w-]+\])`", wanted))
+    assert len(named) == 5 * (5 + 4 * 2 + 3) and (named <= ran or len(request.session.items) < len(named))

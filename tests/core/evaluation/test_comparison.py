@@ -1,0 +1,105 @@
+"""Jobs over the same items, and what is made of their rankings."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.evaluation.comparison import compare
+from cfbatch_gui.core.evaluation.matching import MatchedBy
+from cfbatch_gui.core.evaluation.runs import read_run
+from cfbatch_gui.core.inputs.model import Kind
+from tests.core.evaluation.runs import run_of, scored
+from tests.core.results.folders import FAILED, WAITING, Pair, Table
+
+BASE = [
+    Pair("reset", "first", 0.9, id="A"),
+    Pair("reset", "second", 0.5, id="B"),
+    Pair("reset", "third", 0.5, id="C"),
+    Pair("refund", "fourth", 0.4, id="D"),
+    Pair("refund", "fifth", 0.3, id="E"),
+]
+
+
+def test_items_are_matched_in_whatever_order_they_come(tmp_path: Path) -> None:
+    other = list(reversed(scored(BASE, 0.1, 0.2, 0.3, 0.1, 0.2)))
+    compared = compare([run_of(tmp_path, BASE, "one"), run_of(tmp_path, other, "other")])
+    assert [query.text for query in compared.queries] == ["reset", "refund"]
+    assert compared.ranks[0].texts() == ["1", "2=", "2=", "1", "2"]
+    assert compared.ranks[1].rank.tolist() == [3, 2, 1, 2, 1]
+    assert compared.changes(1).tolist() == [-2, 0, 1, -1, 1]
+    assert compared.joined[1].texts == {MatchedBy.ID_AND_TEXT: 5, MatchedBy.TEXT: 0, MatchedBy.ID: 0}
+    for place, run in zip(compared.places, compared.runs, strict=True):
+        texts = run.texts(place.tolist())
+        assert [texts[at].id for at in place.tolist()] == ["A", "B", "C", "D", "E"]
+
+
+def test_another_template_is_matched_by_the_ids_of_its_texts(tmp_path: Path) -> None:
+    other = [replace(pair, text=f"Title: {pair.text}") for pair in scored(BASE, 0.1, 0.2, 0.3, 0.1, 0.2)]
+    compared = compare([run_of(tmp_path, BASE, "one"), run_of(tmp_path, other, "other")])
+    assert compared.joined[1].texts[MatchedBy.ID] == 5
+    assert compared.joined[1].queries[MatchedBy.TEXT] == 2
+
+
+def test_only_what_all_have_scored_is_compared(tmp_path: Path) -> None:
+    other = scored(BASE, 0.1, FAILED, 0.3, WAITING, WAITING)
+    compared = compare([run_of(tmp_path, BASE, "one"), run_of(tmp_path, other, "other")])
+    assert [query.text for query in compared.queries] == ["reset"]
+    assert compared.ranks[0].texts() == ["1", "2"]  # among the two texts that both have
+    assert compared.is_partial
+    assert not compared.runs[0].is_partial
+
+
+def test_more_than_two_jobs_share_what_all_of_them_have(tmp_path: Path) -> None:
+    runs = [run_of(tmp_path, pairs, name) for name, pairs in (("one", BASE), ("two", BASE[:4]), ("three", BASE[1:]))]
+    compared = compare(runs)
+    assert len(compared.query) == 3
+    assert len(compared.places) == len(compared.scores) == len(compared.ranks) == 3
+    assert compared.overlaps(2).rbo.tolist() == pytest.approx([1.0, 1.0])
+
+
+def test_overlap_per_query(tmp_path: Path) -> None:
+    compared = compare([run_of(tmp_path, BASE, "one"), run_of(tmp_path, scored(BASE, 0.9, 0.5, 0.5, 0.1, 0.2), "two")])
+    found = compared.overlaps(1, top_k=1)
+    assert found.rbo[0] > 0.9
+    assert found.rbo[1] == pytest.approx(0.9)
+    assert found.first.tolist() == [1.0, 0.0]
+    assert compared.of_query(1).tolist() == [3, 4]
+
+
+def test_a_job_compared_with_itself_has_not_moved(tmp_path: Path) -> None:
+    run = run_of(tmp_path, BASE)
+    compared = compare([run, run])
+    assert not compared.changes(1).any()
+    assert np.array_equal(compared.scores[0], compared.scores[1])
+
+
+def test_queries_without_an_id_are_matched_by_their_text_only(tmp_path: Path) -> None:
+    other = [replace(pair, query=f"{pair.query}?") for pair in BASE]
+    with pytest.raises(UsageError, match="no query with a text in common"):
+        compare([run_of(tmp_path, BASE, "one"), run_of(tmp_path, other, "other")])
+
+
+def test_queries_with_ids_are_matched_though_their_wording_differs(tmp_path: Path) -> None:
+    other = [replace(pair, query=f"{pair.query}?") for pair in BASE]
+    runs = [run_of(tmp_path, pairs, name) for name, pairs in (("one", BASE), ("other", other))]
+    for run in runs:
+        with closing(sqlite3.connect(run.folder.data)) as database, database:
+            database.execute("UPDATE queries SET query_id = 'q' || query_no")
+    compared = compare([read_run(run.folder, run.facts) for run in runs])
+    assert compared.joined[1].queries[MatchedBy.ID] == 2
+    assert len(compared.query) == 5
+
+
+def test_vectors_and_jobs_without_scores_say_so(tmp_path: Path) -> None:
+    table = Table(tmp_path / "job").rank(scored(BASE, *[WAITING] * 5))
+    with pytest.raises(UsageError, match="no scores yet"):
+        read_run(table.folder, table.facts())
+    with pytest.raises(UsageError, match="vectors"):
+        read_run(table.folder, table.facts(Kind.EMBED))
+    with pytest.raises(UsageError, match="two jobs"):
+        compare([])

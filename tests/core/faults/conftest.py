@@ -1,0 +1,158 @@
+"""The whole program below its faces, over a door that misbehaves; one deadline is short, the rest is as it is."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.practice.app import practice_app
+from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.practice.faults.serving import load_certificate
+from cfbatch_gui.core.workers_ai.transport import HttpAnswer, Transport, What
+from tests.core.jobs.conftest import Bench, Clock
+
+CERTIFICATE = Path(__file__).parents[2] / "data" / "tls" / "loopback.pem"
+QUERIES = {f"query {n}": [f"context {n} {c}" for c in range(2)] for n in range(3)}
+TEXTS = [f"text {n}" for n in range(201)]  # three requests
+DEADLINE = 0.5  # seconds; on loopback an exchange takes some milliseconds
+
+
+class TinyModel:
+    """Vectors of eight numbers that follow from the text, so that answers are small and their values known."""
+
+    name = "tiny 8"
+    dimension = 8
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Unit vectors."""
+        return np.array([vector_of(text) for text in texts], dtype=np.float32).reshape(-1, self.dimension)
+
+
+def vector_of(text: str) -> npt.NDArray[np.float32]:
+    """The vector of a text."""
+    numbers = np.random.default_rng(list(text.encode())).normal(size=8)
+    return (numbers / np.linalg.norm(numbers)).astype(np.float32)
+
+
+def score_of(query: str, context: str) -> float:
+    """The score of a context, in half precision as the service gives it."""
+    return float(np.float16(vector_of(context) @ vector_of(query)))
+
+
+def sent_as(text: str) -> list[float]:
+    """The vector of a text as it stands in an answer and comes out of it."""
+    rounded: list[float] = np.round(vector_of(text).astype(np.float64), 7).astype(np.float32).tolist()
+    return rounded
+
+
+class HastyTransport(Transport):
+    """Waits half a second for the first exchange of one kind, the one that meets the fault.
+
+    All others have the time that the program gives them: what is to succeed must not be late on a busy machine.
+    """
+
+    def __init__(self, hasty: What | None) -> None:
+        super().__init__()
+        self._hasty = hasty
+
+    async def send(
+        self,
+        method: str,
+        url: str,
+        *,
+        what: What = "check",
+        headers: Mapping[str, str],
+        body: bytes = b"",
+        seconds: float,
+        most_bytes: int,
+        own_connection: bool = False,
+    ) -> HttpAnswer:
+        """As every transport."""
+        if what == self._hasty:
+            self._hasty, seconds = None, DEADLINE
+        return await super().send(
+            method,
+            url,
+            what=what,
+            headers=headers,
+            body=body,
+            seconds=seconds,
+            most_bytes=most_bytes,
+            own_connection=own_connection,
+        )
+
+
+class FaultBench(Bench):
+    """A bench that knows what the right results are."""
+
+    def write(self, kind: Kind) -> Path:
+        """A file of three requests."""
+        if kind is Kind.EMBED:
+            lines = TEXTS
+        else:
+            pairs = [f"{query},{context}" for query, contexts in QUERIES.items() for context in contexts]
+            lines = ["query,context", *pairs]
+        path = self.paths.root / ("texts.txt" if kind is Kind.EMBED else "pairs.csv")
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return path
+
+    def wrong_results(self, job_id: str) -> list[object]:
+        """Every result that is shown and is not right. What has not come is not wrong."""
+        folder = self.runner.folder(job_id)
+        with folder.open(read_only=True) as database:
+            rows = database.execute(
+                "SELECT i.item_no, q.text, t.text, i.score, r.state FROM items i JOIN texts t USING(text_no)"
+                " LEFT JOIN queries q USING(query_no) JOIN requests r USING(request_no)"
+            ).fetchall()
+        vectors = np.load(folder.vectors) if folder.vectors.exists() else None
+        wrong: list[object] = []
+        for item_no, query, text, score, state in rows:
+            if query is not None:
+                right = score_of(query, text) if state == "done" else None
+                wrong += [] if score == right or (right and abs(score - right) < 1e-3) else [(query, text, score)]
+            elif state == "done" and (vectors is None or vectors[item_no - 1].tolist() != sent_as(text)):
+                wrong.append(text)
+        return wrong
+
+    def results(self, job_id: str) -> int:
+        """How many results are shown."""
+        with self.runner.folder(job_id).open(read_only=True) as database:
+            found: int = database.execute(
+                "SELECT count(*) FROM items JOIN requests r USING(request_no) WHERE r.state = 'done'"
+            ).fetchone()[0]
+        return found
+
+
+Open = Callable[..., AbstractAsyncContextManager[FaultBench]]
+
+
+@pytest.fixture
+def open_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
+    """Make a bench over a door, which speaks TLS where that is asked for; `trusted` by this computer, or not.
+
+    `hasty` is the kind of exchange that is given up soon, the first time.
+    """
+
+    @asynccontextmanager
+    async def opened(
+        *, tls: bool = False, trusted: bool = True, hasty: What | None = None
+    ) -> AsyncIterator[FaultBench]:
+        clock = Clock()
+        folder = tmp_path / "service"
+        service = practice_app(folder, seconds_queued=0, seconds_running=0, clock=clock, load_model=TinyModel)
+        if tls and trusted:
+            monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+        async with FaultyDoor(service, clock=clock, tls=load_certificate(CERTIFICATE) if tls else None) as door:
+            transport = partial(HastyTransport, hasty)
+            bench = FaultBench(tmp_path / "data", door, clock, service_folder=folder, new_transport=transport)
+            try:
+                yield bench
+            finally:
+                await bench.stop()
+
+    return opened

@@ -1,0 +1,140 @@
+"""Broken at any byte, and larger than memory: over real sockets, and measured in a process of its own."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.credentials import Token
+from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
+from cfbatch_gui.core.practice.app import practice_app
+from cfbatch_gui.core.practice.faults import script
+from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.practice.queue import accepted
+from cfbatch_gui.core.workers_ai.budget import RateBudget
+from cfbatch_gui.core.workers_ai.client import Limits, Reply, WorkersAI
+from cfbatch_gui.core.workers_ai.connections import cloudflare
+from cfbatch_gui.core.workers_ai.transport import Transport
+from tests.canary import TOKEN
+from tests.core.faults.conftest import TinyModel
+
+MODEL = "@cf/baai/bge-m3"
+BODY = b'{"requests":[{"text":["one","two"],"external_reference":"r-1"}]}'
+ROOM = 64  # megabytes that an answer without measure may take
+
+
+@pytest.fixture
+async def door(tmp_path: Path) -> AsyncIterator[FaultyDoor]:
+    service = practice_app(tmp_path, seconds_queued=0, seconds_running=0, load_model=TinyModel)
+    async with FaultyDoor(service) as made:
+        yield made
+
+
+@pytest.fixture
+async def client(door: FaultyDoor) -> AsyncIterator[WorkersAI]:
+    async def token() -> Token:
+        return Token(TOKEN)
+
+    limits = Limits(submit_seconds=10, poll_seconds=10, check_seconds=10)
+    made = WorkersAI(
+        cloudflare("a" * 32, base_url=door.url), token, transport=Transport(), budget=RateBudget(), limits=limits
+    )
+    yield made
+    await made.close()
+
+
+@pytest.mark.parametrize("rst", [True, False])
+async def test_a_reply_that_ends_at_any_byte_leaves_the_outcome_unknown(
+    door: FaultyDoor, client: WorkersAI, tmp_path: Path, rst: bool
+) -> None:
+    faults: list[script.AnyFault] = []
+    for byte in range(0, 300, 23):
+        faults += [
+            script.ResetInReplyHeaders(byte=byte, rst=rst, billed=True),
+            script.ResetInReply(byte=byte, rst=rst, billed=True),
+        ]
+    door.follow(*faults)
+    for _ in faults:
+        with pytest.raises(OutcomeUnknown):
+            await client.submit(MODEL, BODY)
+    assert len(accepted(tmp_path)) == len(door.submits) == len(faults)
+    assert (await client.submit(MODEL, BODY)).request_id
+
+
+async def test_a_body_that_is_cut_at_any_byte_is_not_accepted(
+    door: FaultyDoor, client: WorkersAI, tmp_path: Path
+) -> None:
+    faults = [script.ResetInBody(byte=byte, rst=byte % 2 == 0) for byte in range(0, len(BODY), 7)]
+    door.follow(*faults)
+    for _ in faults:
+        with pytest.raises(OutcomeUnknown):
+            await client.submit(MODEL, BODY)
+    assert accepted(tmp_path) == []
+
+
+async def test_a_question_that_breaks_does_not_break_the_others(door: FaultyDoor, client: WorkersAI) -> None:
+    """They share kept connections, which are given up when one of them fails."""
+    request_id = (await client.submit(MODEL, BODY)).request_id
+    door.follow(
+        script.Stall(on="poll", times=3, seconds=0.1, billed=True),
+        script.ResetAfterBody(on="poll", times=3, billed=True),
+    )
+    answers = await asyncio.gather(*(client.ask(MODEL, request_id) for _ in range(6)), return_exceptions=True)
+    assert all(isinstance(answer, Reply | Unreachable) for answer in answers)
+    assert isinstance(await client.ask(MODEL, request_id), Reply)
+
+
+MEASURED = """
+import asyncio, json, re, sys
+from pathlib import Path
+from cfbatch_gui.core.workers_ai.transport import ExchangeError, Transport
+
+def peak():  # in kilobytes; getrusage would tell that of the process that started this one
+    return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
+
+async def main():
+    url, most_bytes = sys.argv[1], int(sys.argv[2])
+    transport = Transport()
+    said = []
+    for number in range(2):
+        try:
+            answer = await transport.send("GET", url, headers={}, seconds=60, most_bytes=most_bytes)
+            said.append(answer.status)
+        except ExchangeError as error:
+            said.append(error.reason)
+        if number == 0:
+            before = peak()
+    after = peak()
+    await transport.close()
+    print(json.dumps({"said": said, "megabytes": (after - before) / 1024}))
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize(
+    ("fault", "most_bytes"),
+    [
+        (script.GzipBomb(number=2, megabytes=500), Limits().poll_bytes),
+        (script.GzipBomb(number=2, megabytes=500), Limits().other_bytes),
+        (script.LargeReply(number=2, megabytes=300), Limits().other_bytes),
+    ],
+)
+async def test_no_answer_fills_the_memory(door: FaultyDoor, fault: script.AnyFault, most_bytes: int) -> None:
+    door.follow(fault)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        MEASURED,
+        f"{door.url}/user/tokens/verify",
+        str(most_bytes),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    out, _ = await process.communicate()
+    measured = json.loads(out)
+    assert measured["said"] == [400, "too_large"]  # no token was sent
+    assert measured["megabytes"] < ROOM

@@ -1,0 +1,140 @@
+"""Every fault ends in a named state and an approved sentence, and nothing is paid twice."""
+
+import asyncio
+from dataclasses import replace
+from typing import get_args
+
+import msgspec
+import pytest
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import BatchState, Job
+from cfbatch_gui.core.practice.faults import script
+from cfbatch_gui.core.practice.faults.mutations import Mutation
+from cfbatch_gui.core.practice.faults.script import AnyFault
+from cfbatch_gui.core.practice.queue import accepted
+from cfbatch_gui.core.workers_ai.transport import What
+from tests.core.faults.conftest import FaultBench, Open
+from tests.core.faults.mutated import MUTATED, Mutated, without_numbers
+from tests.core.faults.table import LATE, LOST, ROWS, Ending, Row
+
+HANGS_AFTER = 60.0  # seconds
+
+SUBMITS = [
+    pytest.param(row, billed, id=f"{row.name}{' (billed)' if billed else ''}")
+    for row in ROWS
+    for billed in ((False, True) if row.has_twins else (getattr(row.fault, "billed", False),))
+]
+
+
+def hasty(row: Row, what: What) -> What | None:
+    """Only where the deadline is the point: a busy machine must not make others late."""
+    return what if LATE in row.poll.said else None
+
+
+def said(bench: FaultBench, job: Job) -> tuple[str, ...]:
+    """All sentences that anyone could see, in order, each once."""
+    found = []
+    for seen in bench.seen:
+        found += [batch.error for batch in seen.batches] + [seen.paused_because]
+    found += [batch.error for batch in job.batches] + [job.paused_because]
+    return tuple(dict.fromkeys(sentence for sentence in found if sentence))
+
+
+async def play(bench: FaultBench, fault: AnyFault, kind: Kind = Kind.RANK) -> Job:
+    """Send a job of one batch and wait until nothing more happens by itself."""
+    job = bench.draft(bench.write(kind), kind)
+    bench.door.follow(fault)
+    async with asyncio.timeout(HANGS_AFTER):
+        return await bench.run(job)
+
+
+def check(bench: FaultBench, job: Job, ending: Ending) -> None:
+    assert (job.batches[0].state, job.state) == (ending.batch, ending.job), said(bench, job)
+    assert said(bench, job) == ending.said
+    assert bench.wrong_results(job.id) == []
+    if ending.batch is not BatchState.DONE:
+        assert bench.results(job.id) == 0
+
+
+@pytest.mark.parametrize(("row", "billed"), SUBMITS)
+async def test_sending(row: Row, billed: bool, open_bench: Open) -> None:
+    fault = msgspec.structs.replace(row.fault, on="submit")
+    if isinstance(fault, script.TwinFault):
+        fault = msgspec.structs.replace(fault, billed=billed)
+    async with open_bench(tls=row.tls, trusted=row.trusted, hasty=hasty(row, "submit")) as bench:
+        job = await play(bench, fault)
+        check(bench, job, row.submit)
+        if billed:
+            await noted(bench)
+        known = accepted(bench.service_folder)
+        assert len(known) <= 1
+        assert not any(arrival.is_asked for arrival in bench.door.submits[:-1])
+        if row.submit is LOST:
+            assert len(bench.door.submits) <= 1 and len(known) == int(billed)
+            await stays_unknown(bench, job)
+        elif job.batches[0].state is BatchState.DONE:
+            assert [line.sha256 for line in known] == [job.batches[0].sha256]
+
+
+async def noted(bench: FaultBench) -> None:
+    """Wait until the service has done what it is billed for: whoever gave up waiting may have been quicker."""
+    async with asyncio.timeout(HANGS_AFTER):
+        while not bench.door.submits:
+            await asyncio.sleep(0.01)
+
+
+async def stays_unknown(bench: FaultBench, job: Job) -> None:
+    """No timer and no start of the program ever sends it again."""
+    arrived = len(bench.door.submits)
+    await bench.restart()
+    assert await bench.runner.resume_all() == ()
+    await bench.clock.sleep(1_000_000)
+    assert bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN
+    assert len(bench.door.submits) == arrived
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS])
+async def test_asking(row: Row, open_bench: Open) -> None:
+    async with open_bench(tls=row.tls, trusted=row.trusted, hasty=hasty(row, "ask")) as bench:
+        job = await play(bench, msgspec.structs.replace(row.fault, on="poll"))
+        check(bench, job, row.poll)
+        assert len(bench.door.submits) == len(accepted(bench.service_folder)) == int(row.trusted)
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS])
+async def test_checking(row: Row, open_bench: Open) -> None:
+    async with open_bench(tls=row.tls, trusted=row.trusted, hasty=hasty(row, "check")) as bench:
+        bench.door.follow(msgspec.structs.replace(row.fault, on="check"))
+        async with asyncio.timeout(HANGS_AFTER):
+            if row.check is None:
+                assert (await bench.client.find_models("bge")).ok
+                return
+            with pytest.raises(UserError) as caught:
+                await bench.client.find_models("bge")
+        assert (type(caught.value), caught.value.message) == row.check
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in MUTATED])
+async def test_an_answer_with_one_thing_wrong(row: Mutated, kind: Kind, open_bench: Open) -> None:
+    async with open_bench() as bench:
+        job = await play(bench, row.fault, kind)
+        ending = row.scores if kind is Kind.RANK else row.vectors
+        bench.seen = [without(seen) for seen in bench.seen]
+        check(bench, without(job), ending)
+        if ending.batch is BatchState.FAILED:
+            assert bench.runner.folder(job.id).reply(1).exists()
+
+
+def without(job: Job) -> Job:
+    batches = tuple(replace(batch, error=without_numbers(batch.error)) for batch in job.batches)
+    return replace(job, batches=batches)
+
+
+def test_the_table_is_large_enough_and_whole() -> None:
+    assert len({row.name for row in ROWS}) == len(ROWS) >= 60
+    assert {row.fault.how for row in MUTATED if isinstance(row.fault, script.Mutate)} == set(get_args(Mutation))
+    used = {type(row.fault) for row in ROWS} | {type(row.fault) for row in MUTATED} | {script.AnyReply}
+    assert used == set(get_args(script.AnyFault))

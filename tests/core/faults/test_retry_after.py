@@ -1,0 +1,98 @@
+"""The service's word for how long to wait, in every form, against the clock: never early, and not for ever."""
+
+import asyncio
+import itertools
+
+import msgspec
+import pytest
+
+from cfbatch_gui.core.errors import ServiceBusy
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import JobState
+from cfbatch_gui.core.practice.faults.door import Arrival
+from cfbatch_gui.core.practice.faults.script import Block, Refusal
+from tests.core.faults.conftest import FaultBench, Open
+
+NO_CAPACITY = Refusal(status=429, code=3040, message="No more data centers to forward the request to")
+TOO_OFTEN = Refusal(status=429)
+OWN_FAULT = Refusal(status=503)
+DAY = 86_400.0
+SLACK = 5_000.0  # the clock of these tests moves whenever anything waits, however short the time is in truth
+
+WAITS = [
+    pytest.param(msgspec.structs.replace(fault, **how), seconds, id=f"{fault.status}/{fault.code} {how} {seconds:g}")
+    for fault, by_itself in ((NO_CAPACITY, 15.0), (TOO_OFTEN, 300.0))
+    for how, seconds in (
+        ({"retry_after": ""}, by_itself),
+        ({"retry_after": "70"}, 70.0),
+        ({"retry_after": "61.5"}, 61.5),
+        ({"retry_after": "0"}, 0.0),
+        ({"retry_after": "-5"}, by_itself),
+        ({"retry_after": "soon"}, by_itself),
+        ({"retry_after": "nan"}, by_itself),
+        ({"retry_after": "Wed, 99 Foo 2026 25:61:61 GMT"}, by_itself),
+        ({"retry_date": 90.0}, 90.0),
+        ({"retry_date": -90.0}, 0.0),
+        ({"retry_after": "99999999999"}, DAY),
+        ({"retry_after": "1e400"}, DAY),
+        ({"retry_date": 400 * DAY}, DAY),
+    )
+]
+
+
+def gaps(arrivals: list[Arrival]) -> list[float]:
+    return [later.at - earlier.at for earlier, later in itertools.pairwise(arrivals)]
+
+
+async def done(bench: FaultBench, fault: Refusal | Block) -> None:
+    job = bench.draft(bench.write(Kind.RANK), Kind.RANK)
+    bench.door.follow(fault)
+    async with asyncio.timeout(10):
+        assert (await bench.run(job)).state is JobState.DONE
+    assert bench.wrong_results(job.id) == []
+
+
+@pytest.mark.parametrize(("fault", "seconds"), WAITS)
+async def test_a_batch_waits_as_long_as_it_is_told(fault: Refusal, seconds: float, open_bench: Open) -> None:
+    async with open_bench() as bench:
+        await done(bench, msgspec.structs.replace(fault, on="submit"))
+        (gap,) = gaps(bench.door.submits)
+        # A date is said in whole seconds, so it is up to one second earlier than was meant.
+        assert seconds - (fault.retry_date is not None) <= gap <= max(seconds, 1.0) + SLACK
+
+
+@pytest.mark.parametrize(("fault", "seconds"), WAITS)
+async def test_a_question_waits_as_long_as_it_is_told(fault: Refusal, seconds: float, open_bench: Open) -> None:
+    async with open_bench() as bench:
+        await done(bench, msgspec.structs.replace(fault, on="poll"))
+        first = next(number for number, arrival in enumerate(bench.door.arrivals) if arrival.kind == "poll")
+        gap = gaps(bench.door.arrivals[first:])[0]
+        assert seconds - (fault.retry_date is not None) <= gap <= seconds + SLACK
+
+
+async def test_a_fault_of_the_service_that_says_how_long_is_waited_for(open_bench: Open) -> None:
+    async with open_bench() as bench:
+        await done(bench, msgspec.structs.replace(OWN_FAULT, on="poll", retry_after="500"))
+        assert gaps([arrival for arrival in bench.door.arrivals if arrival.kind == "poll"])[0] >= 500
+
+
+async def test_in_a_block_nothing_asks_and_everything_is_said(open_bench: Open) -> None:
+    async with open_bench() as bench:
+        bench.door.follow(Block(on="check", told=True))
+        for _ in range(3):
+            with pytest.raises(ServiceBusy) as caught:
+                await bench.client.find_models("bge")
+            assert 290 < caught.value.retry_after <= 301
+        assert len(bench.door.arrivals) == 1
+        started = bench.clock.now
+        job = await bench.run(bench.draft(bench.write(Kind.RANK), Kind.RANK))
+        assert job.state is JobState.DONE
+        assert all(arrival.at >= started + 299 for arrival in bench.door.arrivals[1:])
+
+
+async def test_a_block_that_is_longer_than_it_says_costs_one_call_each_time(open_bench: Open) -> None:
+    async with open_bench() as bench:
+        await done(bench, Block(on="submit", seconds=900.0))
+        assert [arrival.fault for arrival in bench.door.submits] == ["block"] * (len(bench.door.submits) - 1) + [""]
+        assert len(bench.door.submits) <= 4
+        assert all(gap >= 300 for gap in gaps(bench.door.submits))

@@ -1,0 +1,202 @@
+"""The rows of a file as readers of other people give them, and the comparison with ours, to the letter."""
+
+import csv
+import gzip
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from cfbatch_gui.core.errors import EncodingUnknown, UserError
+from cfbatch_gui.core.inputs.model import FileFormat, Quoting, ReadOptions, Row, Shape, Source
+from cfbatch_gui.core.inputs.readers import read_rows
+from cfbatch_gui.core.inputs.recognise import open_source
+
+Cells = tuple[str | None, ...]  # None is what is compared by nobody: numbers, lists
+
+csv.field_size_limit(2**31 - 1)
+_DIALECTS: dict[Quoting, dict[str, Any]] = {
+    Quoting.DOUBLED: {"quotechar": '"', "doublequote": True},
+    Quoting.ESCAPED: {"quotechar": '"', "escapechar": "\\"},
+    Quoting.SINGLE: {"quotechar": "'"},
+    Quoting.SPACED: {"skipinitialspace": True},
+    Quoting.NONE: {"quoting": csv.QUOTE_NONE},
+}
+
+
+def outcome(path: Path, options: ReadOptions | None = None) -> str:
+    """ "accepted", "in part" or "refused"; an AssertionError for any letter that ours gives otherwise, or keeps quiet.
+
+    An encoding that is asked for is answered as it is proposed.
+    """
+    options = options or ReadOptions()
+    try:
+        try:
+            source = open_source(path, options)
+        except EncodingUnknown as question:
+            source = open_source(path, ReadOptions(**{**_fields(options), "encoding": question.guess}))
+        rows = list(read_rows(source))
+    except UserError as error:
+        assert error.message.endswith((".", "!", "?", "}.")), error.message
+        return "refused"
+    compare(source, rows)
+    return "in part" if any(row.problem for row in rows) else "accepted"
+
+
+def _fields(options: ReadOptions) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in ReadOptions.__slots__}
+
+
+def compare(source: Source, rows: list[Row]) -> None:
+    """Rows without a problem are those of the other reader, in order; of the others none is missing."""
+    theirs = other_rows(source)
+    if theirs is None:
+        return
+    filled = [row for row in rows if row.problem or any(row.cells)]
+    for number, other in enumerate(theirs):
+        assert number < len(filled), f"lost: {other!r}"
+        row = filled[number]
+        if row.problem:
+            if _is_end(row):
+                assert number == len(filled) - 1
+                return
+            continue
+        assert source.format is not FileFormat.DELIMITED or None not in other, f"ragged, and not said: {row!r}"
+        assert len(row.cells) == len(source.columns)
+        for ours, cell in zip(row.cells, other, strict=True):
+            assert cell is None or ours == cell or _is_blank_in_workbook(source, cell), (row.number, ours, cell)
+    rest = filled[len(theirs) :]
+    assert all(row.problem for row in rest), f"invented: {rest[:3]!r}"
+
+
+def _is_blank_in_workbook(source: Source, cell: str) -> bool:
+    """Of a cell of white space only, which never is a text, calamine keeps nothing."""
+    return source.format is FileFormat.XLSX and not cell.strip()
+
+
+def _is_end(row: Row) -> bool:
+    return "rest of the file" in row.problem or "From here on" in row.problem
+
+
+def other_rows(source: Source) -> list[Cells] | None:
+    """The rows that hold something; None where nobody else reads such a file."""
+    match source.format:
+        case FileFormat.DELIMITED:
+            return None if source.quoting is Quoting.COPY or source.marked else list(_delimited(source))
+        case FileFormat.LINES:
+            lines = re.split("\r\n|\r|\n", _text(source))[source.has_header :]
+            return [(line,) for line in lines if line]
+        case FileFormat.JSON_LINES if source.shape is Shape.PLAIN:
+            return _filled(_of_object(source, line) for line in re.split("\r\n|\r|\n", _text(source)) if line.strip())
+        case FileFormat.JSON if source.shape is Shape.PLAIN:
+            return _of_document(source)
+        case FileFormat.XLSX:
+            return _workbook(source)
+        case FileFormat.PARQUET:
+            return _parquet(source)
+        case _:
+            return None
+
+
+def _text(source: Source) -> str:
+    data = source.path.read_bytes()
+    if data.startswith(b"\x1f\x8b"):
+        data = gzip.decompress(data)
+    if data.startswith(b"PK\x03\x04"):
+        archive = zipfile.ZipFile(source.path)
+        data = archive.read(archive.namelist()[0])
+    if source.end:
+        data = data[: source.end]
+    text = data.decode(source.encoding, "replace").removeprefix("\ufeff")
+    return text.replace("\0", "\ufffd")
+
+
+def _delimited(source: Source) -> Iterator[Cells]:
+    lines = io.StringIO(_text(source), newline="")
+    for _ in range(source.first_line - 1):
+        lines.readline()
+    reader = csv.reader(lines, delimiter=source.separator, **_DIALECTS[source.quoting])
+    records = (record for record in reader if record)
+    if source.has_header:
+        next(records, None)
+    width = len(source.columns)
+    found = list(records)
+    if found and found[-1] == [""]:
+        del found[-1]  # of a quotation mark that opens at the very end
+    for record in found:
+        if len(record) > width and not any(record[width:]):
+            del record[width:]
+        if len(record) != width:
+            yield (None,) * width  # which must come as a problem
+        elif any(record):
+            yield tuple(record)
+
+
+def _of_object(source: Source, line: str) -> Cells:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return (None,) * len(source.columns)
+    return _cells(source, value)
+
+
+def _cells(source: Source, value: object) -> Cells:
+    if isinstance(value, str):
+        value = {"text": value}
+    if not isinstance(value, dict):
+        return (None,) * len(source.columns)
+    return tuple(_cell(value.get(name)) for name in source.columns)
+
+
+def _cell(value: object) -> str | None:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return None
+    return value.replace("\0", "\ufffd").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _of_document(source: Source) -> list[Cells] | None:
+    try:
+        value = json.loads(_text(source))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, list):
+        return None
+    return _filled(_cells(source, each) for each in value)
+
+
+def _workbook(source: Source) -> list[Cells] | None:
+    import openpyxl
+
+    try:
+        sheet = openpyxl.load_workbook(source.path, data_only=True)[source.sheet]
+    except Exception:  # damage in a part that ours does not need
+        return None
+    rows = [
+        tuple(cell if isinstance(cell, str) else "" if cell is None else None for cell in row) for row in sheet.values
+    ]
+    filled = [row for row in rows if any(cell is None or cell.strip(" \t\r\n") for cell in row)]
+    # Columns on the left that are blank calamine leaves out, save some with line ends.
+    blank = min((place for row in filled for place, cell in enumerate(row) if cell is None or cell.strip()), default=0)
+    left = min(blank, max([0, *(len(row) - len(source.columns) for row in filled)]))
+    return [(*row[left:], *("",) * len(source.columns))[: len(source.columns)] for row in filled[source.has_header :]]
+
+
+def _parquet(source: Source) -> list[Cells] | None:
+    try:
+        from pyarrow import parquet  # in the environment of make interop
+    except ImportError:
+        return None
+    try:
+        rows = parquet.read_table(source.path).to_pylist()
+    except Exception:  # damage in a part that ours does not need
+        return None
+    return _filled(tuple(_cell(row[name]) for name in source.columns) for row in rows)
+
+
+def _filled(rows: Iterable[Cells]) -> list[Cells]:
+    return [row for row in rows if any(cell != "" for cell in row)]

@@ -1,0 +1,192 @@
+"""Whatever someone drops on the window: one sentence that names the file and says what to do, nothing else."""
+
+import gzip
+import io
+import os
+import socket
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.errors import Action, EncodingUnknown, InputError, UsageError
+from cfbatch_gui.core.inputs.model import FileFormat, ReadOptions
+from cfbatch_gui.core.inputs.readers import read_rows
+from cfbatch_gui.core.inputs.recognise import open_source
+
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+def archive(*names: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        for name in names:
+            file.writestr(name, "x")
+    return buffer.getvalue()
+
+
+BAD_FILES = [
+    # name, bytes, what the sentence holds
+    ("a.csv", b"", "a.csv is empty. Choose a file with at least one row."),
+    ("a.txt", b"\xef\xbb\xbf", "a.txt is empty."),
+    ("a.csv", b"\n\r\n\n", "a.csv is empty."),
+    ("a.txt", b"\n" * 200_000, "a.txt is empty."),
+    ("a.csv", "\ufeff".encode("utf-16-le"), "a.csv is empty."),
+    ("a.xlsx", b"", "a.xlsx is empty."),
+    ("a.csv", b"id,text\n", "a.csv has a header but no rows below it."),
+    ("a.csv", b"question\n\n\n", "a.csv has a header but no rows below it."),
+    ("a.csv", b'"id,text\n1,2\n', "a.csv cannot be read as a table. A quotation mark opens in row 1"),
+    ("a.pdf", b"%PDF-1.7\n%\xe2\xe3", "a.pdf is a PDF document. Copy its text"),
+    ("a.csv", b"%PDF-1.4\nplain", "a.csv is a PDF document."),
+    ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a.png is a picture."),
+    ("a.jpg", b"\xff\xd8\xff\xe0\0\x10JFIF", "a.jpg is a picture."),
+    ("a.gif", b"GIF89a\x01\0\x01\0", "a.gif is a picture."),
+    ("a.tiff", b"II*\0\x08\0\0\0", "a.tiff is a picture."),
+    ("a.webp", b"RIFF\x1a\0\0\0WEBPVP8L", "a.webp is a picture, sound or film."),
+    ("a.mp3", b"ID3\x04\0\0\0\0\0\0", "a.mp3 is a sound."),
+    ("a.csv.gz", gzip.compress(b"id,text\n1,a\n", mtime=0)[:-6], "a.csv.gz is damaged or protected by a password."),
+    ("a.csv.gz", gzip.compress(b"", mtime=0), "a.csv.gz is empty."),
+    (
+        "a.csv.gz",
+        gzip.compress(gzip.compress(b"id,text\n1,a\n", mtime=0), mtime=0),
+        "a.csv.gz holds a file that is itself packed.",
+    ),
+    ("a.pdf.gz", gzip.compress(b"%PDF-1.7\n%\xe2\xe3", mtime=0), "a.pdf is a PDF document."),
+    ("a.bz2", b"BZh91AY&SY\xf1\0\0", "a.bz2 is compressed (bzip2)."),
+    ("a.xz", b"\xfd7zXZ\0\0\x04", "a.xz is compressed (xz)."),
+    ("a.zst", b"\x28\xb5\x2f\xfd\x24\x0c", "a.zst is compressed (zstd)."),
+    ("a.7z", b"7z\xbc\xaf\x27\x1c\0\x04", "a.7z is a 7-Zip archive."),
+    ("a.rar", b"Rar!\x1a\x07\x01\0", "a.rar is a RAR archive."),
+    ("a.parquet", b"PAR1\x15\x04\x15\0", "a.parquet is damaged or incomplete."),
+    ("a.db", b"SQLite format 3\0\x10\0", "a.db is a SQLite database."),
+    ("a.npy", b"\x93NUMPY\x01\0v\0", "a.npy is a NumPy array."),
+    ("a.rtf", b"{\\rtf1\\ansi Hello}", "a.rtf is a formatted document (RTF)."),
+    ("a.exe", b"MZ\x90\0\x03\0", "a.exe is a program."),
+    ("a", b"\x7fELF\x02\x01\x01\0", "a is a program."),
+    ("a.xls", OLE + bytes(64) + "Workbook".encode("utf-16-le"), "a.xls is damaged or incomplete."),
+    ("a.xls", OLE + bytes(64), "a.xls is damaged, or no workbook."),
+    ("a.doc", OLE + bytes(64) + "WordDocument".encode("utf-16-le"), "a.doc is a document in an old Office format."),
+    ("a.xlsx", OLE + bytes(64) + "EncryptedPackage".encode("utf-16-le"), "a.xlsx is protected by a password."),
+    ("a.xls", b"<html><table><tr><td>1</td></tr></table></html>", "a.xls is a web page, whatever its name says."),
+    ("a.html", b"\xef\xbb\xbf \n<!DOCTYPE html>\n<p>Hi</p>", "a.html is a web page"),
+    ("a.xml", b'<?xml version="1.0"?><Workbook/>', "a.xml is an XML file."),
+    ("a.zip", archive("readme.txt", "data.csv"), "a.zip holds 2 files. Unpack it"),
+    ("a.zip", archive(), "a.zip is an empty zip archive."),
+    ("a.docx", archive("word/document.xml"), "a.docx is damaged or incomplete."),
+    ("a.ods", archive("mimetype", "content.xml"), "a.ods is damaged or incomplete."),
+    ("a.xlsb", archive("xl/workbook.bin"), "a.xlsb is damaged or incomplete."),
+    ("a.numbers", archive("Index/Document.iwa"), "a.numbers is an Apple Numbers file."),
+    ("a.xlsx", archive("xl/workbook.xml"), "a.xlsx is damaged or incomplete."),
+    ("a.xlsx", b"PK\x03\x04 and nothing more", "a.xlsx is damaged or incomplete."),
+    ("a.csv", bytes(range(256)) * 8, "a.csv is not a text file or a spreadsheet."),
+    ("a.txt", bytes(5000), "a.txt is not a text file or a spreadsheet."),
+    ("a.jsonl", b"[]\n1\n", "a.jsonl holds no list of JSON objects."),
+    ("a.json", b"[1, 2]", "a.json holds no list of JSON objects."),
+    ("a.json", b'[\n  {"text": \n', "a.json holds no list of JSON objects. From here on this is not valid JSON"),
+    ("a.jsonl", b"{}\n{}\n", "a.jsonl holds no JSON object"),
+    ("a.csv", "naïve,café\n".encode("latin-1"), "a.csv does not say how its letters are encoded"),
+    ("a.txt", "ab\n".encode("utf-16-be") * 40, "a.txt does not say how its letters are encoded"),
+    ("a.txt", b"cut in a letter \xe2\x82", "a.txt does not say how its letters are encoded"),
+    ("a.txt", b"surrogate \xed\xa0\x80 as utf-8", "a.txt does not say how its letters are encoded"),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "sentence"), BAD_FILES, ids=range(len(BAD_FILES)))
+def test_a_bad_file_gets_a_sentence(tmp_path: Path, name: str, data: bytes, sentence: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(InputError) as raised:
+        list(read_rows(open_source(path)))
+    assert sentence in raised.value.message
+    assert raised.value.message.endswith((".", "}."))
+    assert raised.value.action in (Action.CHOOSE_FILE, Action.CHOOSE_ENCODING)
+    assert str(tmp_path) not in raised.value.message
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"is a folder\. Choose a file in it\."):
+        open_source(tmp_path)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"There is no file a\.csv\."):
+        open_source(tmp_path / "a.csv")
+    with pytest.raises(InputError, match=r"cannot be read from its disk"):
+        open_source(tmp_path / "a\0.csv")
+    with pytest.raises(InputError, match=r"cannot be read from its disk"):
+        open_source(tmp_path / ("x" * 300))
+
+
+def test_a_file_that_went_away_after_it_was_recognised(tmp_path: Path) -> None:
+    for name, data in (("a.csv", b"id,text\n1,a\n"), ("a.txt", b"a\n"), ("a.jsonl", b'{"text":"a"}\n')):
+        path = tmp_path / name
+        path.write_bytes(data)
+        source = open_source(path)
+        path.unlink()
+        with pytest.raises(InputError, match="There is no file"):
+            list(read_rows(source))
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may read everything")
+def test_a_file_this_account_may_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"id,text\n1,a\n")
+    path.chmod(0)
+    with pytest.raises(InputError, match=r"cannot be opened: this account may not read it"):
+        open_source(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such files")
+def test_pipes_sockets_and_devices_do_not_hang(tmp_path: Path) -> None:
+    pipe, address = tmp_path / "pipe", tmp_path / "s"
+    os.mkfifo(pipe)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(address)) if len(str(address)) < 100 else address.symlink_to("/dev/zero")
+        for path in (pipe, address, Path("/dev/zero")):
+            with pytest.raises(InputError, match="is a device or a pipe, not a file"):
+                open_source(path)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (ReadOptions(separator="x"), "“x” cannot be the separator."),
+        (ReadOptions(separator=",,"), "“,,” cannot be the separator."),
+        (ReadOptions(encoding="klingon"), "“klingon” is not the name of an encoding."),
+        (ReadOptions(sheet="S"), "a.csv is a text file and has no sheets."),
+    ],
+)
+def test_options_that_do_not_exist(tmp_path: Path, options: ReadOptions, sentence: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"id,text\n1,a\n")
+    with pytest.raises(UsageError) as raised:
+        open_source(path, options)
+    assert sentence in raised.value.message
+
+
+def test_text_that_only_looks_bad_is_read(tmp_path: Path) -> None:
+    for name, data, file_format in (
+        ("a.txt", b"RIFF is a word, ID3 a tag, and PAR1 a file\n", FileFormat.LINES),
+        ("b.txt", b"BZh is a beginning\nof a text\n", FileFormat.LINES),
+        ("c.xlsx", b"id;text\n1;a\n2;b\n", FileFormat.DELIMITED),
+        ("d.xls", b"id\ttext\n1\ta\n2\tb\n", FileFormat.DELIMITED),
+        ("e.dat", b"id|text\n1|a\n2|b\n", FileFormat.DELIMITED),
+        ("f", b"Dear all, I am here.\nHello, you.\nBye.\n", FileFormat.LINES),
+        ("g.csv", b"PK is a chemist\nand so on\n", FileFormat.DELIMITED),
+    ):
+        path = tmp_path / name
+        path.write_bytes(data)
+        source = open_source(path)
+        assert source.format is file_format, name
+        assert list(read_rows(source))
+
+
+def test_a_guess_is_offered_and_never_used(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(
+        "Frage;Antwort\nWie groß ist das Gerät?;Größe und Maße stehen auf der Rückseite.\n".encode("cp1252")
+    )
+    with pytest.raises(EncodingUnknown) as raised:
+        open_source(path)
+    assert (raised.value.guess, raised.value.action) == ("cp1252", Action.CHOOSE_ENCODING)

@@ -1,0 +1,144 @@
+"""Packed files, documents, Parquet, open document sheets; and plain text by line, paragraph or file."""
+
+import csv
+import gzip
+import io
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.model import (
+    FileFormat,
+    ReadOptions,
+    Role,
+    Row,
+)
+from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.readers import read_rows
+from cfbatch_gui.core.inputs.recognise import open_source
+
+LONG_TEXT = "The lamp stands on the desk, and its light is warm"
+TEXTS = [("id", "title", "body"), *[(f"00{n}", f"Title {n}", f"{LONG_TEXT} {n}") for n in range(5)]]
+Q, C, T, I, L, K, QI = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP, Role.QUERY_ID  # noqa: E741
+
+
+def table(rows: Sequence[tuple[str, ...]], separator: str, end: str = "\r\n", quoting: int = csv.QUOTE_MINIMAL) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=separator, lineterminator=end, quoting=quoting).writerows(rows)  # type: ignore[arg-type]
+    return text.getvalue()
+
+
+def read(tmp_path: Path, name: str, data: str | bytes, options: ReadOptions | None = None) -> tuple[list[Row], object]:
+    path = tmp_path / name
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    source = open_source(path, options or ReadOptions())
+    return list(read_rows(source)), source
+
+
+def zipped(*members: tuple[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def test_packed_files(tmp_path: Path) -> None:
+    data = table(TEXTS, ",").encode()
+    for name, packed in (
+        ("a.csv.gz", gzip.compress(data)),
+        ("a.zip", zipped(("folder/a.csv", data), ("__MACOSX/._a.csv", b"x"))),
+    ):
+        rows, source = read(tmp_path, name, packed)
+        assert [row.cells for row in rows] == TEXTS[1:]
+        assert getattr(source, "size") == len(data)  # noqa: B009
+    with pytest.raises(InputError, match="unpacks to more than"):
+        read(tmp_path, "b.txt.gz", gzip.compress((b"a" * 9_999 + b"\n") * 30_000))
+
+
+DOCUMENT = (
+    '<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>'
+    "<w:p><w:r><w:t>First </w:t></w:r><w:r><w:t>paragraph</w:t></w:r></w:p><w:p/>"
+    "<w:tbl><w:tr><w:tc><w:p><w:r><w:t>in</w:t><w:tab/><w:t>table</w:t></w:r></w:p></w:tc></w:tr></w:tbl>"
+    "</w:body></w:document>"
+)
+
+
+def test_documents(tmp_path: Path) -> None:
+    rows, _ = read(tmp_path, "a.docx", zipped(("word/document.xml", DOCUMENT.encode())))
+    assert [(row.number, row.cells) for row in rows] == [(1, ("First paragraph",)), (3, ("in\ttable",))]
+    entities = DOCUMENT.replace("?>", '?><!DOCTYPE a [<!ENTITY x "y">]>')
+    with pytest.raises(InputError, match="is damaged"):
+        read(tmp_path, "b.docx", zipped(("word/document.xml", entities.encode())))
+    with pytest.raises(InputError, match="unpack to far more"):
+        read(tmp_path, "c.docx", zipped(("word/document.xml", b" " * 50_000_000)))
+
+
+def test_parquet(tmp_path: Path) -> None:
+    core, arro = pytest.importorskip("arro3.core"), pytest.importorskip("arro3.io")
+    columns = {
+        "id": core.Array(["001", "002", None], core.DataType.utf8()),
+        "text": core.Array(["one", "two, three", "four"], core.DataType.utf8()),
+        "n": core.Array([1.5, 2.0, None], core.DataType.float64()),
+    }
+    path = tmp_path / "a.parquet"
+    arro.write_parquet(core.Table.from_pydict(columns), str(path))
+    source = open_source(path)
+    assert source.columns == ("id", "text", "n")
+    assert [row.cells for row in read_rows(source)] == [
+        ("001", "one", "1.5"), ("002", "two, three", "2.0"), ("", "four", "")
+    ]  # fmt: skip
+    assert suggest_mapping(source, None, preview(source)).roles == (I, T, K)
+
+
+ODS = (
+    '<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
+    'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" '
+    'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:spreadsheet>'
+    '<table:table table:name="S">{rows}</table:table></office:spreadsheet></office:body></office:document-content>'
+)
+CELL = '<table:table-cell office:value-type="string"{more}><text:p>{text}</text:p></table:table-cell>'
+
+
+def ods(rows: list[list[str]], more: str = "") -> bytes:
+    xml = "".join(
+        f"<table:table-row>{''.join(CELL.format(text=text, more=more) for text in row)}</table:table-row>"
+        for row in rows
+    )
+    xml += (
+        '<table:table-row table:number-rows-repeated="1048000">'
+        '<table:table-cell table:number-columns-repeated="1024"/></table:table-row>'
+    )
+    mime = b"application/vnd.oasis.opendocument.spreadsheet"
+    manifest = b'<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
+    return zipped(
+        ("mimetype", mime), ("META-INF/manifest.xml", manifest), ("content.xml", ODS.format(rows=xml).encode())
+    )
+
+
+def test_open_document_sheets(tmp_path: Path) -> None:
+    rows, source = read(tmp_path, "a.ods", ods([["id", "text"], ["001", "one"], ["002", "two"]]))
+    assert [row.cells for row in rows] == [("001", "one"), ("002", "two")]
+    assert getattr(source, "sheets") == ("S",)  # noqa: B009
+    huge = ods([["a"]] * 50_000, ' table:number-columns-repeated="16000"')
+    with pytest.raises(InputError, match="would unpack to more"):
+        read(tmp_path, "b.ods", huge)
+
+
+@pytest.mark.parametrize(
+    ("unit", "expected"),
+    [
+        (FileFormat.LINES, [(1, "One."), (2, "Still one."), (3, ""), (4, ""), (5, "Two.")]),
+        (FileFormat.PARAGRAPHS, [(1, "One.\nStill one."), (5, "Two.")]),
+        (FileFormat.WHOLE, [(1, "One.\nStill one.\n\n\nTwo.")]),
+    ],
+)
+def test_plain_text_by_line_paragraph_or_file(
+    tmp_path: Path, unit: FileFormat, expected: list[tuple[int, str]]
+) -> None:
+    rows, _ = read(tmp_path, "a.txt", "One.\nStill one.\n\n\nTwo.\n", ReadOptions(unit=unit))
+    assert [(row.number, row.cells[0]) for row in rows] == expected

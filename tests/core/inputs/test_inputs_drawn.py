@@ -1,0 +1,201 @@
+"""Tables as psql, MySQL's client, Markdown and others draw them."""
+
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.explain import explain
+from cfbatch_gui.core.inputs.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.model import FileFormat, ReadOptions, Role, Source
+from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.readers import read_rows
+from cfbatch_gui.core.inputs.recognise import open_source
+
+PSQL = """ id |      text       | label
+----+-----------------+-------
+  1 | C++ | Rust      |     1
+  2 | 日本語の文      |
+ 30 | It's "fine", no |     0
+(3 rows)
+
+"""
+PSQL_LINES = """ id |     text
+----+---------------
+  1 | line one     +
+    | line two, C+++
+    |              +
+    | last
+  2 | C++
+(2 rows)
+"""
+PSQL_ONE = """   text
+-----------
+ one thing
+ another, +
+ and more
+(2 Zeilen)
+"""
+BOX = """┌────┬───────────┐
+│ id │   text    │
+├────┼───────────┤
+│ 1  │ one thing │
+│ 2  │ Äpfel     │
+└────┴───────────┘
+"""
+DUCKDB = """┌───────┬───────────┐
+│  id   │   text    │
+│ int32 │  varchar  │
+├───────┼───────────┤
+│     1 │ one thing │
+│     2 │ Äpfel     │
+└───────┴───────────┘
+"""
+MYSQL = """mysql> select id, text from t;
++----+-----------+
+| id | text      |
++----+-----------+
+|  1 | one thing |
+|  2 | first
+second |
+|  3 | a | b     |
+|  4 | NULL      |
++----+-----------+
+4 rows in set (0.00 sec)
+
+"""
+MYSQL_ONE = "+-------+\n| text  |\n+-------+\n| one   |\n| - - - |\n+-------+\n"
+MARKDOWN = """# Products
+
+| id | text           |
+|---:|:---------------|
+| 1  | a \\| b        |
+| 2  | - |
+| 3  | --- |
+| 4  | **bold**, `x`  |
+"""
+MARKDOWN_BARE = "id | text\n---|---\n1 | one\n2 | two\n"
+ORG = "| id | text |\n|----+------|\n|  1 | one  |\n|  2 | two  |\n"
+SAP = """Table: MAKT
+Displayed Fields: 2 of 2
+
+------------------------------
+|MATNR     |MAKTX            |
+------------------------------
+|0000000012|Lampe; blau      |
+|0000000013|Stuhl | Holz     |
+------------------------------
+"""
+GRID = """+----+-------+
+| id | text  |
++====+=======+
+| 1  | one   |
+|    | more  |
++----+-------+
+| 2  | two   |
++----+-------+
+"""
+SQLCMD = "id|text\n--|----\n1|one\n2|two\n\n(2 rows affected)\n"
+
+CASES: list[tuple[str, str, list[tuple[str, ...]], tuple[str, ...]]] = [
+    ("psql.txt", PSQL, [("1", "C++ | Rust", "1"), ("2", "日本語の文", ""), ("30", 'It\'s "fine", no', "0")],
+     ("1 line was below the table left aside: “(3 rows)”.",)),
+    ("psql.csv", PSQL_LINES, [("1", "line one\nline two, C++\n\nlast"), ("2", "C++")],
+     ("1 line was below the table left aside: “(2 rows)”.",)),
+    ("psql-one.txt", PSQL_ONE, [("one thing",), ("another,\nand more",)],
+     ("1 line was below the table left aside: “(2 Zeilen)”.",)),
+    ("psql-unicode.txt", BOX, [("1", "one thing"), ("2", "Äpfel")], ()),
+    ("duckdb.txt", DUCKDB, [("1", "one thing"), ("2", "Äpfel")], ()),
+    ("mysql.txt", MYSQL, [("1", "one thing"), ("2", "first\nsecond"), ("3", "a | b"), ("4", "NULL")],
+     ("1 line was above the table left aside: “mysql> select id, text from t”.",
+      "1 line was below the table left aside: “4 rows in set (0.00 sec)”.")),
+    ("mysql-one.txt", MYSQL_ONE, [("one",), ("- - -",)], ()),
+    ("notes.md", MARKDOWN, [("1", "a | b"), ("2", "-"), ("3", "---"), ("4", "**bold**, `x`")],
+     ("1 line was above the table left aside: “# Products”.",)),
+    ("bare.md", MARKDOWN_BARE, [("1", "one"), ("2", "two")], ()),
+    ("table.org", ORG, [("1", "one"), ("2", "two")], ()),
+    ("sap.txt", SAP, [("0000000012", "Lampe; blau"), ("0000000013", "Stuhl | Holz")],
+     ("2 lines were above the table left aside: “Table: MAKT” and more.",)),
+    ("grid.rst", GRID, [("1", "one\nmore"), ("2", "two")], ()),
+    ("sqlcmd.csv", SQLCMD, [("1", "one"), ("2", "two")],
+     ("1 line was below the table left aside: “(2 rows affected)”.",)),
+]  # fmt: skip
+
+
+def opened(path: Path, text: str, encoding: str = "utf-8", end: str = "\n") -> Source:
+    path.write_bytes(text.replace("\n", end).encode(encoding))
+    return open_source(path)
+
+
+@pytest.mark.parametrize(("name", "text", "rows", "notices"), CASES, ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(("encoding", "end"), [("utf-8", "\n"), ("utf-8-sig", "\r\n"), ("utf-16", "\r\n")])
+def test_rows_without_the_drawing(
+    tmp_path: Path,
+    name: str,
+    text: str,
+    rows: list[tuple[str, ...]],
+    notices: tuple[str, ...],
+    encoding: str,
+    end: str,
+) -> None:
+    source = opened(tmp_path / name, text, encoding, end)
+    assert source.format is FileFormat.DRAWN
+    found = [(row.problem, tuple(cell.replace("\r\n", "\n") for cell in row.cells)) for row in read_rows(source)]
+    assert found == [("", row) for row in rows]
+    assert source.notices == notices
+    assert explain(source).startswith("A table drawn with bars and lines")
+
+
+def test_roles_and_row_numbers(tmp_path: Path) -> None:
+    source = opened(tmp_path / "a.txt", MYSQL)
+    assert suggest_mapping(source, None, preview(source)).roles == (Role.ID, Role.TEXT)
+    assert [row.number for row in read_rows(source)] == [5, 6, 8, 9]
+    assert opened(tmp_path / "b.txt", PSQL_LINES).columns == ("id", "text")
+
+
+def test_a_long_one_and_what_is_no_row_of_it(tmp_path: Path) -> None:
+    body = "".join(f"| {number:5} | Text number {number:5} |\n" for number in range(5_000))
+    line = "+-------+-------------------+\n"
+    text = f"{line}| id    | text              |\n{line}{body}| 1 | 2 | 3 |\nwhat is this?\n{body}{line}"
+    source = opened(tmp_path / "a.txt", f"{text}10000 rows in set (0.01 sec)\n\n")
+    assert source.notices == ("1 line was below the table left aside: “10000 rows in set (0.01 sec)”.",)
+    rows = list(read_rows(source))
+    assert [(row.number, row.problem) for row in rows if row.problem] == [
+        (5_004, "This row has 3 cells, but the file has 2 columns."),
+        (5_005, "This line is no row of the table."),
+    ]
+    assert len(rows) == 10_002
+
+
+def test_of_several_the_first(tmp_path: Path) -> None:
+    source = opened(tmp_path / "a.txt", PSQL + PSQL_LINES)
+    assert len(list(read_rows(source))) == 3
+    assert "several tables" in source.notices[0]
+
+
+def test_other_files_stay_what_they_are(tmp_path: Path) -> None:
+    prose = "A sentence of a text that has a table somewhere.\n"
+    for name, text, wanted, count in (
+        ("notes.md", prose * 9 + "\n" + MARKDOWN_BARE + "\n" + prose * 9, FileFormat.LINES, 24),
+        ("headed.md", "Title\n-----\n" + prose * 3, FileFormat.LINES, 5),
+        ("a.csv", "id,text\n-,---\n1,one\n2,two\n", FileFormat.DELIMITED, 3),
+        ("b.csv", "id|text\n-|one\n--|two\n3|---\n", FileFormat.DELIMITED, 3),
+        ("bars.txt", "a | b\nc | d\ne | f\n", FileFormat.LINES, 3),
+    ):
+        source = opened(tmp_path / name, text)
+        assert (source.format, len(list(read_rows(source)))) == (wanted, count), name
+    path = tmp_path / "a.md"
+    path.write_text(MARKDOWN)
+    assert open_source(path, ReadOptions(unit=FileFormat.LINES)).format is FileFormat.LINES
+    assert open_source(path, ReadOptions(separator="|")).format is FileFormat.DELIMITED
+
+
+def test_a_row_that_is_never_closed_is_a_problem(tmp_path: Path) -> None:
+    line = "+----+------+\n"
+    source = opened(tmp_path / "a.txt", f"{line}| id | text |\n{line}|  1 | one  |\n|  2 | two\nmore\n{line}")
+    assert [(row.number, bool(row.problem)) for row in read_rows(source)] == [(4, False), (5, True)]
+
+
+def test_a_drawing_without_rows_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="header"):
+        opened(tmp_path / "a.csv", " id | text \n----+------\n(0 rows)\n")

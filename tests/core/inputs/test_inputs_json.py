@@ -1,0 +1,145 @@
+"""JSON of every kind, and what other programs mean by it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.inputs.items import read_items
+from cfbatch_gui.core.inputs.layouts import check_mapping, suggest_mapping
+from cfbatch_gui.core.inputs.model import (
+    Context,
+    FileFormat,
+    Kind,
+    Layout,
+    Problem,
+    Query,
+    Shape,
+    Text,
+)
+from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.readers import read_rows
+from cfbatch_gui.core.inputs.recognise import open_source
+
+REQUEST = {
+    "query": "what is orange",
+    "contexts": [{"text": "a colour"}, {"text": "a cloud"}],
+    "external_reference": "r-1",
+}
+OPENAI = [
+    {"custom_id": "a", "method": "POST", "url": "/v1/embeddings", "body": {"model": "m", "input": "one"}},
+    {"custom_id": "b", "method": "POST", "url": "/v1/embeddings", "body": {"model": "m", "input": ["two", "three"]}},
+]
+RANK_LLM = {
+    "query": {"text": "why", "qid": 7},
+    "candidates": [
+        {"docid": "d1", "score": 2.5, "doc": {"title": "T", "contents": "because"}},
+        {"docid": 2, "doc": "no"},
+    ],
+}
+
+
+def lines(*objects: object) -> str:
+    return "".join(json.dumps(each) + "\n" for each in objects)
+
+
+def everything(path: Path, kind: Kind | None = None) -> tuple[object, Layout, list[object]]:
+    source = open_source(path)
+    mapping = suggest_mapping(source, kind, preview(source))
+    assert check_mapping(mapping, source) == ""
+    return source.shape, mapping.layout, list(read_items(source, mapping))
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("body.json", json.dumps({"requests": [REQUEST]})),
+        ("body.json", json.dumps({"requests": [REQUEST]}, indent=2)),
+        ("body.jsonl", lines(REQUEST)),
+        ("body.json", json.dumps([REQUEST], indent=2)),
+        ("body.txt", json.dumps({"requests": [REQUEST]})),
+    ],
+)
+def test_requests_for_rankings(tmp_path: Path, name: str, data: str) -> None:
+    (tmp_path / name).write_text(data)
+    shape, layout, items = everything(tmp_path / name)
+    assert (shape, layout) == (Shape.REQUESTS, Layout.NESTED)
+    assert items == [Query(1, "what is orange", "r-1", (Context(1, "a colour"), Context(1, "a cloud")))]
+
+
+def test_requests_for_vectors(tmp_path: Path) -> None:
+    path = tmp_path / "body.json"
+    path.write_text(json.dumps({"requests": [{"text": ["one", "two"], "external_reference": "x"}, {"text": "three"}]}))
+    assert everything(path)[2] == [Text(1, "one", "x"), Text(1, "two", "x"), Text(2, "three")]
+    contexts = [{"text": "a", "external_reference": "001"}, {"text": "b", "external_reference": "002"}]
+    path.write_text(json.dumps({"requests": [{"contexts": contexts}]}))
+    assert everything(path)[2] == [Text(1, "a", "001"), Text(1, "b", "002")]
+
+
+def test_requests_that_do_not_belong_together_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "body.json"
+    path.write_text(json.dumps({"requests": [REQUEST, REQUEST, {"contexts": [{"text": "alone"}]}, 7]}))
+    found = everything(path)[2]
+    assert [item.row for item in found if isinstance(item, Problem)] == [3, 4]
+
+
+def test_openai_and_rank_llm(tmp_path: Path) -> None:
+    path = tmp_path / "batch.jsonl"
+    path.write_text(lines(*OPENAI))
+    shape, layout, items = everything(path)
+    assert (shape, layout) == (Shape.OPENAI, Layout.TEXTS)
+    assert items == [Text(1, "one", "a"), Text(2, "two", "b"), Text(2, "three", "b")]
+    path.write_text(lines(RANK_LLM))
+    shape, layout, items = everything(path)
+    assert (shape, layout) == (Shape.RANK_LLM, Layout.NESTED)
+    assert items == [Query(1, "why", "7", (Context(1, "T because", "d1"), Context(1, "no", "2")))]
+
+
+def test_json_documents(tmp_path: Path) -> None:
+    objects = [{"id": f"00{n}", "text": f"Text {n}", "n": 1.10} for n in range(3)]
+    for number, data in enumerate(
+        (
+            json.dumps(objects),
+            json.dumps(objects, indent=2),
+            json.dumps({"meta": {"n": 3}, "data": objects}, indent=1),
+            "\n".join(json.dumps(each, indent=2) for each in objects),
+        )
+    ):
+        path = tmp_path / f"{number}.json"
+        path.write_text(data)
+        source = open_source(path)
+        assert source.format in (FileFormat.JSON, FileFormat.JSON_LINES)
+        assert [row.cells for row in read_rows(source)] == [(f"00{n}", f"Text {n}", "1.1") for n in range(3)], data
+    (tmp_path / "s.json").write_text('["one", "two"]')
+    assert [row.cells for row in read_rows(open_source(tmp_path / "s.json"))] == [("one",), ("two",)]
+    (tmp_path / "cut.json").write_text('[{"text": "one"}, {"text": "tw')
+    rows = list(read_rows(open_source(tmp_path / "cut.json")))
+    assert rows[0].cells == ("one",)
+    assert "not valid JSON" in rows[1].problem
+
+
+def test_large_json_documents_are_read_in_pieces(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    texts = [f"{n} " + 'long text \\ " \u2028 ' * (n % 4000) for n in range(400)]
+    path.write_text(json.dumps([{"text": text} for text in texts], ensure_ascii=False), encoding="utf-8")
+    assert [row.cells[0] for row in read_rows(open_source(path))] == texts
+
+
+def test_reranking_lists(tmp_path: Path) -> None:
+    path = tmp_path / "train.jsonl"
+    path.write_text(lines(*[{"query": f"q{n}", "positive": ["good"], "negative": ["bad", "worse"]} for n in range(3)]))
+    _, layout, items = everything(path)
+    assert layout is Layout.JUDGED
+    assert items[0] == Query(
+        1, "q0", "", (Context(1, "good", "", "1"), Context(1, "bad", "", "0"), Context(1, "worse", "", "0"))
+    )
+
+
+def test_ms_marco(tmp_path: Path) -> None:
+    path = tmp_path / "top1000.dev"
+    path.write_text(
+        "".join(f'{100 + n // 2}\t{7000 + n}\twhat is {n // 2}\tpassage “{n}" of some length\n' for n in range(6))
+    )
+    _, layout, items = everything(path)
+    assert layout is Layout.LONG
+    assert items[0] == Query(1, "what is 0", "100", (Context(1, 'passage “0" of some length', "7000"),))

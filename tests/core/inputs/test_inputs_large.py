@@ -1,0 +1,96 @@
+"""Of a large file only the beginning is looked at before its rows are shown; the rest is checked when it is read."""
+
+import gzip
+import random
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.errors import EncodingUnknown, InputError
+from cfbatch_gui.core.inputs import encodings, opening, recognise
+from cfbatch_gui.core.inputs.model import ReadOptions
+from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.readers import read_rows
+from cfbatch_gui.core.inputs.recognise import open_source
+
+
+@pytest.fixture(autouse=True)
+def _small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (encodings, recognise):
+        monkeypatch.setattr(module, "MOST_CHECKED", 2_000_000)
+    for module in (opening, recognise):
+        monkeypatch.setattr(module, "MOST_TRIED", 1_500_000)
+
+
+def large(path: Path, last: str, encoding: str) -> Path:
+    path.write_bytes(b"id,text\n" + b"1,cloud\n" * 400_000 + f"2,{last}\n".encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.jsonl"])
+def test_what_is_not_utf8_far_down_is_asked_about_and_never_changed(tmp_path: Path, name: str) -> None:
+    path = large(tmp_path / name, "Müll und Öl", "cp1252")
+    if name == "a.jsonl":
+        path.write_bytes(b'{"text": "cloud"}\n' * 200_000 + '{"text": "Müll und Öl"}\n'.encode("cp1252"))
+    source = open_source(path)
+    assert len(preview(source)) == 200
+    with pytest.raises(EncodingUnknown) as caught:
+        list(read_rows(source))
+    assert caught.value.guess == "cp1252"
+    chosen = open_source(path, ReadOptions(encoding="cp1252"))
+    assert "Müll und Öl" in list(read_rows(chosen))[-1].cells[-1]
+
+
+def test_utf8_far_down_is_read(tmp_path: Path) -> None:
+    source = open_source(large(tmp_path / "a.csv", "Müll 🌍", "utf-8"))
+    assert not source.is_encoding_sure
+    assert list(read_rows(source))[-1].cells == ("2", "Müll 🌍")
+
+
+def packed(path: Path, data: bytes) -> Path:
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(data, 1))
+    else:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("a.csv", data)
+    return path
+
+
+def noise(rows: int) -> bytes:
+    chance = random.Random(7)
+    return b"id,text\n" + b"".join(b"%d,%s\n" % (row, chance.randbytes(300).hex().encode()) for row in range(rows))
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.zip"])
+def test_of_what_is_packed_only_the_beginning_is_unpacked_before_its_rows_are_shown(tmp_path: Path, name: str) -> None:
+    data = noise(10_000)
+    path = packed(tmp_path / name, data)
+    whole = path.read_bytes()
+    middle = len(whole) * 3 // 4
+    path.write_bytes(whole[:middle] + bytes(4096) + whole[middle + 4096 :])  # which nobody sees until it is reached
+    source = open_source(path)
+    assert (source.columns, source.size, source.is_encoding_sure) == (("id", "text"), len(data), False)
+    assert len(preview(source)) == 200
+    with pytest.raises(InputError, match="is damaged"):
+        list(read_rows(source))
+    path.write_bytes(whole)
+    assert sum(1 for _ in read_rows(open_source(path))) == 10_000
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.zip"])
+def test_what_is_not_utf8_far_down_in_what_is_packed_is_asked_about(tmp_path: Path, name: str) -> None:
+    path = packed(tmp_path / name, noise(10_000) + "1,Müll und Öl\n".encode("cp1252"))
+    source = open_source(path)
+    with pytest.raises(EncodingUnknown) as caught:
+        list(read_rows(source))
+    assert caught.value.guess == "cp1252"
+
+
+def test_several_packed_files_in_one_are_read_to_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv.gz"
+    first, again = noise(5_000), noise(5_000).removeprefix(b"id,text\n")
+    path.write_bytes(gzip.compress(first, 1) + gzip.compress(again, 1) + gzip.compress(b"x,y\n"))
+    source = open_source(path)
+    assert len(first) < source.size < 4 * len(first)
+    assert sum(1 for _ in read_rows(source)) == 10_001

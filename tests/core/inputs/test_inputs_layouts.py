@@ -1,0 +1,280 @@
+"""Layouts and roles: guessed rightly for the tables people bring, changed by hand, said in a sentence."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cfbatch_gui.core.inputs.headers import complete_names, has_header
+from cfbatch_gui.core.inputs.layouts import check_mapping, describe, suggest_mapping, with_layout, with_role
+from cfbatch_gui.core.inputs.model import FileFormat, Kind, Layout, Mapping, Role, Source
+from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.inputs.separators import find_separator
+
+EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
+Q, C, T, I, L, K = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP  # noqa: E741
+LONG = "Open the sign-in page, choose “I cannot sign in” and follow the link that we send you."
+
+
+def guess(tmp_path: Path, table: list[list[str]], kind: Kind | None = None) -> Mapping:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(table)
+    path = tmp_path / "a.csv"
+    path.write_text(text.getvalue(), encoding="utf-8", newline="")
+    source = open_source(path)
+    return suggest_mapping(source, kind, preview(source))
+
+
+PAIRS = [
+    ["how do I reset my password", LONG, "A-1", "2"],
+    ["how do I reset my password", f"Delivery. {LONG}", "A-2", "0"],
+    ["refund for an order", f"Refunds. {LONG}", "A-3", "1"],
+    ["refund for an order", f"Invoices. {LONG}", "A-4", "0"],
+]
+
+
+@pytest.mark.parametrize(
+    ("header", "roles"),
+    [
+        (["question", "answer", "sku", "relevance"], (Q, C, I, L)),
+        (["query", "text", "doc_id", "label"], (Q, C, I, L)),
+        (["Suchanfrage", "Antwort", "Artikel-Nr.", "Bewertung"], (Q, C, I, L)),
+        (["requête", "réponse", "identifiant", "pertinence"], (Q, C, I, L)),
+        (["Pregunta", "Respuesta", "Código", "Relevancia"], (Q, C, I, L)),
+        (["вопрос", "ответ", "номер", "оценка"], (Q, C, I, L)),
+        (["質問", "回答", "番号", "評価"], (Q, C, I, L)),
+        (["سؤال", "إجابة", "رقم", "تقييم"], (Q, C, I, L)),
+        (["Search Query", "productDescription", "SKU", "rating"], (Q, C, I, L)),
+        (["query_text", "passage_text", "pid", "initial_rank"], (Q, C, I, K)),
+        (["question", "Beschreibung", "query_id", "grade"], (Q, C, Role.QUERY_ID, L)),
+    ],
+)
+def test_pairs_are_known_by_their_header(tmp_path: Path, header: list[str], roles: tuple[Role, ...]) -> None:
+    assert guess(tmp_path, [header, *PAIRS]) == Mapping(Kind.RANK, Layout.LONG, roles)
+
+
+def test_pairs_without_a_header_are_known_by_repetition(tmp_path: Path) -> None:
+    assert guess(tmp_path, PAIRS, Kind.RANK).roles[:2] == (Q, C)
+    ms_marco = [[str(100 + i // 2), str(7000 + i), *row[:2]] for i, row in enumerate(PAIRS)]
+    assert guess(tmp_path, ms_marco, Kind.RANK) == Mapping(Kind.RANK, Layout.LONG, (Role.QUERY_ID, I, Q, C))
+
+
+@pytest.mark.parametrize(
+    ("header", "roles"),
+    [
+        (["id", "text", "category"], (I, T, L)),
+        (["product_id", "title", "label"], (I, T, L)),
+        (["Nr", "Beschreibung", "Kategorie"], (I, T, L)),
+        (["sku", "name", "price"], (I, T, K)),
+    ],
+)
+def test_texts_become_vectors(tmp_path: Path, header: list[str], roles: tuple[Role, ...]) -> None:
+    table = [header, *([f"00{number}", f"Text number {number} of some length", "red"] for number in range(5))]
+    assert guess(tmp_path, table) == Mapping(Kind.EMBED, Layout.TEXTS, roles)
+
+
+def test_the_text_is_the_named_column_then_the_longest(tmp_path: Path) -> None:
+    table = [
+        ["title", "body", "url"],
+        *([f"Title {n}", f"{LONG} {n}", f"https://example.org/{n}/{LONG * 3}"] for n in range(4)),
+    ]
+    assert guess(tmp_path, table).roles == (K, T, I)
+
+
+def test_contexts_in_several_columns(tmp_path: Path) -> None:
+    rows = [[f"question number {n}?", f"{LONG} {n}", f"{LONG} b{n}", "" if n else LONG] for n in range(4)]
+    for names in (["query", "context_1", "context_2", "context_3"], ["Frage", "Antwort 1", "Antwort 2", "Antwort 3"]):
+        assert guess(tmp_path, [names, *rows]) == Mapping(Kind.RANK, Layout.WIDE, (Q, C, C, C))
+    assert guess(tmp_path, rows, Kind.RANK) == Mapping(Kind.RANK, Layout.WIDE, (Q, C, C, C))
+
+
+def test_contexts_in_one_cell(tmp_path: Path) -> None:
+    lists = ['["a text", "another"]', '[{"text": "third"}]', '["fourth"]']
+    rows = [[str(n), f"question number {n}?", cell] for n, cell in enumerate(lists)]
+    assert guess(tmp_path, [["query_id", "query", "contexts"], *rows]) == Mapping(Kind.RANK, Layout.NESTED, (I, Q, C))
+    lines = [[f"question number {n}?", f"{LONG}\n{LONG} {n}"] for n in range(3)]
+    assert guess(tmp_path, [["query", "contexts"], *lines]).layout is Layout.NESTED
+
+
+def test_two_files_are_queries_and_shared_contexts(tmp_path: Path) -> None:
+    queries, texts = tmp_path / "q.txt", EXAMPLES / "product-texts.csv"
+    queries.write_text("a pan for pancakes\na tent\n")
+    first, second = open_source(queries), open_source(texts)
+    mapping = suggest_mapping(first, None, preview(first), second, preview(second))
+    assert mapping == Mapping(Kind.RANK, Layout.SHARED, (Q,), (I, C, L))
+    assert check_mapping(mapping, first, second) == ""
+    assert check_mapping(mapping, first) == "Add the second file, which holds the contexts for all queries."
+    moved = with_role(mapping, 2, Role.TEXT, second=True)
+    assert moved.second_roles == (I, K, C)
+    assert check_mapping(with_role(moved, 2, K, second=True), first, second).startswith(
+        "Choose the column of the second"
+    )
+    assert check_mapping(with_role(moved, 0, C), first, second) == "Choose the column that holds the query."
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("help-centre-ranking.csv", Mapping(Kind.RANK, Layout.LONG, (Q, C, I, L))),
+        ("product-texts.csv", Mapping(Kind.EMBED, Layout.TEXTS, (I, T, L))),
+        ("orange-cloud.jsonl", Mapping(Kind.RANK, Layout.NESTED, (Q, C))),
+        ("three-stories.txt", Mapping(Kind.EMBED, Layout.TEXTS, (T,))),
+        ("wide-questions.csv", Mapping(Kind.RANK, Layout.WIDE, (I, Q, C, C, C))),
+    ],
+)
+def test_the_examples_need_no_hand(name: str, expected: Mapping) -> None:
+    source = open_source(EXAMPLES / name)
+    assert suggest_mapping(source, None, preview(source)) == expected
+    assert check_mapping(expected, source) == ""
+    assert all(not row.problem for row in preview(source))
+
+
+# Changes by hand
+
+
+def test_a_role_that_stands_once_moves() -> None:
+    mapping = Mapping(Kind.RANK, Layout.LONG, (Q, C, I, K))
+    assert with_role(mapping, 3, Role.QUERY).roles == (K, C, I, Q)
+    assert with_role(mapping, 3, Role.ID).roles == (Q, C, K, I)
+    assert with_role(Mapping(Kind.EMBED, Layout.TEXTS, (T, K)), 1, Role.CONTEXT).roles == (K, T)
+    with pytest.raises(IndexError):
+        with_role(mapping, 4, Role.ID)
+
+
+def test_the_layout_follows_the_roles() -> None:
+    mapping = Mapping(Kind.RANK, Layout.LONG, (Q, C, K))
+    wide = with_role(mapping, 2, Role.TEXT)
+    assert (wide.layout, wide.roles) == (Layout.WIDE, (Q, C, C))
+    assert with_role(wide, 1, Role.IGNORE).layout is Layout.LONG
+    nested = Mapping(Kind.RANK, Layout.NESTED, (Q, C, K))
+    assert with_role(nested, 2, Role.ID).layout is Layout.NESTED
+    assert with_role(with_role(nested, 1, K), 2, C).layout is Layout.LONG
+    assert with_layout(wide, Layout.NESTED) == Mapping(Kind.RANK, Layout.NESTED, (Q, C, K))
+    assert with_layout(mapping, Layout.TEXTS) == mapping
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.sampled_from(list(Role))), max_size=12),
+    st.sampled_from([(Kind.RANK, Layout.LONG), (Kind.RANK, Layout.NESTED), (Kind.EMBED, Layout.TEXTS)]),
+)
+def test_any_changes_keep_the_mapping_valid(changes: list[tuple[int, Role]], start: tuple[Kind, Layout]) -> None:
+    mapping = Mapping(*start, (K,) * 5)
+    for column, role in changes:
+        mapping = with_role(mapping, column, role)
+        for once in (Q, T, I, L):
+            assert mapping.roles.count(once) <= 1
+        assert (mapping.roles.count(C) > 1) == (mapping.layout is Layout.WIDE)
+        assert (T if mapping.kind is Kind.RANK else C) not in mapping.roles
+
+
+@pytest.mark.parametrize(
+    ("mapping", "sentence"),
+    [
+        (Mapping(Kind.RANK, Layout.LONG, (K, K)), "Choose the column that holds the query, and the one"),
+        (Mapping(Kind.RANK, Layout.LONG, (K, C)), "Choose the column that holds the query."),
+        (Mapping(Kind.RANK, Layout.LONG, (Q, K)), "Choose the column that holds the contexts, or add a second file"),
+        (Mapping(Kind.RANK, Layout.LONG, (C, C)), "Choose the column that holds the query."),
+        (Mapping(Kind.EMBED, Layout.TEXTS, (K, I)), "Choose the column that holds the text."),
+        (Mapping(Kind.EMBED, Layout.TEXTS, (T, Q)), "Only a ranking has a query."),
+        (Mapping(Kind.RANK, Layout.LONG, (Q,)), "a.csv has changed its columns."),
+        (Mapping(Kind.RANK, Layout.SHARED, (Q, K), (C,)), "Add the second file"),
+    ],
+)
+def test_what_is_missing_is_said(mapping: Mapping, sentence: str) -> None:
+    source = Source(Path("a.csv"), FileFormat.DELIMITED, ("one", "two"), 10)
+    assert check_mapping(mapping, source).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("layout", "roles", "queries", "texts", "sentence"),
+    [
+        (Layout.TEXTS, (T,), 0, 1204, "Each row is one text: 1,204 texts."),
+        (Layout.TEXTS, (T,), 0, 1, "Each row is one text: 1 text."),
+        (
+            *(Layout.LONG, (Q, C), 212, 3816),
+            "Each row is a query with one context; rows with the same query are ranked together: "
+            "212 queries, 18 contexts each.",
+        ),
+        (
+            *(Layout.WIDE, (Q, C, C, C), 40, 120),
+            "Each row is a query with its contexts in 3 columns: 40 queries, 3 contexts each.",
+        ),
+        (Layout.NESTED, (Q, C), 1, 3, "Each row is a query with its contexts in one cell: 1 query, 3 contexts."),
+        (
+            *(Layout.SHARED, (Q,), 1000, 1000),
+            "Each row is a query; all contexts of the second file are ranked for each: 1,000 queries, 1 context each.",
+        ),
+    ],
+)
+def test_the_layout_in_a_sentence(
+    layout: Layout, roles: tuple[Role, ...], queries: int, texts: int, sentence: str
+) -> None:
+    kind = Kind.EMBED if layout is Layout.TEXTS else Kind.RANK
+    assert describe(Mapping(kind, layout, roles), queries, texts) == sentence
+
+
+def test_uneven_rankings_are_said_to_be_about_as_long() -> None:
+    mapping = Mapping(Kind.RANK, Layout.LONG, (Q, C))
+    assert describe(mapping, 12, 82).endswith("12 queries, about 7 contexts each.")
+    assert describe(mapping, 0, 0).endswith("0 queries, 0 contexts.")
+
+
+# Headers and separators
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([["query", "text"]], True),
+        ([["text"], ["Hello, world."]], True),
+        ([["Hello, world."], ["Good bye."]], False),
+        ([["name", "colour"], ["Ada", "red"], ["Bo", "blue"]], True),
+        ([["", "question", "answer"], ["0", "a", "b"]], True),
+        ([["1", "a"], ["2", "b"]], False),
+        ([["2024-01-05", "a"], ["2024-01-06", "b"]], False),
+        ([["how do I reset it", LONG], ["how do I reset it", "other"]], False),
+        ([["red", "apple"], ["red", "cherry"], ["green", "kiwi"]], False),
+        ([["Gerät", "Preis"], ["Lampe", "19,90"], ["Stuhl", "89,00"]], True),
+        ([["Is this a question?", "It is."], ["And this?", "Too."]], False),
+        ([["Einwohnerzahl"], ["1200"], ["3400"]], True),
+        ([["https://example.org/a", "a"], ["https://example.org/b", "b"]], False),
+        ([["ada@example.org", "Ada"], ["bo@example.org", "Bo"]], False),
+        ([], False),
+    ],
+)
+def test_headers(rows: list[list[str]], expected: bool) -> None:
+    assert has_header(rows) is expected
+
+
+def test_names_are_unique_and_never_empty() -> None:
+    assert complete_names(["text", "", "text", " a\n b "], 5) == ("text", "Column 2", "text (2)", "a b", "Column 5")
+    assert complete_names(["a (2)", "a", "a"], 3) == ("a (2)", "a", "a (3)")
+
+
+@pytest.mark.parametrize(
+    ("sample", "separator"),
+    [
+        ("a,b\n1,2\n", ","),
+        ("Name;Preis\nLampe;19,90\nStuhl;89,00\n", ";"),
+        ("1,5;2,5\n3,5;4,5\n", ";"),
+        ("id,tags\n1,red|blue\n2,green|black\n", ","),
+        ("id\ttext\n1\tHello, you; and you\n2\tBye\n", "\t"),
+        ('id,text\n1,"a;b;c"\n2,"d;e;f"\n', ","),
+        ("text\nHello\nBye\n", ","),
+        ("text\nHello, you\nBye\nOne, two, three\n", ";"),
+        ("a,b,c\n1,2,3\n4,5\n6,7,8\n", ","),
+        ("a|b\n1|2\n", "|"),
+        ("", ","),
+    ],
+)
+def test_separators(sample: str, separator: str) -> None:
+    assert find_separator(sample, is_whole=True) == separator
+
+
+def test_a_sample_that_cuts_a_row_is_no_disagreement() -> None:
+    assert find_separator("a;b;c\n1;2;3\n4;5", is_whole=False) == ";"
+    assert find_separator('a;b\n1;2\n3;"cut, in, the, mid', is_whole=False) == ";"

@@ -1,0 +1,301 @@
+"""Text, CSV and JSON Lines as they come: what is written is what is read, with the row numbers of an editor."""
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
+from cfbatch_gui.core.inputs.encodings import CHOICES, shown_name
+from cfbatch_gui.core.inputs.model import FileFormat, ReadOptions, Row
+from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.readers import read_rows
+from cfbatch_gui.core.inputs.readers.text import PIECE
+from cfbatch_gui.core.inputs.recognise import open_source
+
+Write = Callable[[str, bytes], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write(name: str, data: bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(data)
+        return path
+
+    return write
+
+
+def read(path: Path, options: ReadOptions | None = None) -> list[Row]:
+    return list(read_rows(open_source(path, options or ReadOptions())))
+
+
+def cells(path: Path, options: ReadOptions | None = None) -> list[tuple[str, ...]]:
+    return [row.cells for row in read(path, options)]
+
+
+def test_a_text_file_is_one_text_a_line_with_its_separators_and_spaces(write: Write) -> None:
+    path = write("a.txt", b" one, two;three\r\n\ttab \n\nlast\x0bline\r\n\n\n")
+    source = open_source(path)
+    assert (source.format, source.columns, source.encoding) == (FileFormat.LINES, ("text",), "utf-8")
+    assert read(path) == [Row(1, (" one, two;three",)), Row(2, ("\ttab ",)), Row(3, ("",)), Row(4, ("last\x0bline",))]
+
+
+def test_a_text_file_may_have_a_header_and_may_be_read_as_a_table(write: Write) -> None:
+    path = write("a.txt", b"Story\na;b\nc;d\n")
+    source = open_source(path, ReadOptions(has_header=True))
+    assert source.columns == ("Story",)
+    assert [row.number for row in read_rows(source)] == [2, 3]
+    assert cells(path, ReadOptions(separator=";", has_header=False)) == [("Story", ""), ("a", "b"), ("c", "d")]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_every_separator_line_end_and_marked_encoding(write: Write, end: str, separator: str, encoding: str) -> None:
+    table = [["id", "text"], ["007", "grün"], [" 08 ", "日本 🦙"], ["9", f"a{separator}b"]]
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=separator, lineterminator=end).writerows(table)
+    path = write("a.csv", text.getvalue().encode(encoding))
+    source = open_source(path)
+    assert (source.separator, source.has_header, source.columns) == (separator, True, ("id", "text"))
+    assert cells(path) == [tuple(row) for row in table[1:]]
+
+
+def test_row_numbers_are_those_of_the_first_line(write: Write) -> None:
+    path = write("a.csv", b'text,note\n"one\ntwo\nthree",a\n\n"four\r\nfive",b\nsix,c\n')
+    assert [(row.number, row.cells[0]) for row in read(path)] == [
+        (2, "one\ntwo\nthree"),
+        (5, ""),
+        (6, "four\r\nfive"),
+        (8, "six"),
+    ]
+
+
+def test_blank_lines_above_the_header_are_skipped(write: Write) -> None:
+    path = write("a.csv", b"\n\nid,text\n1,one\n2,two\n")
+    assert open_source(path).columns == ("id", "text")
+    assert [row.number for row in read(path)] == [4, 5]
+
+
+def test_ragged_rows_are_problems_but_empty_cells_too_many_are_not(write: Write) -> None:
+    rows = read(write("a.csv", b"id,text,note\n1,a,b\n2,a\n3,a,b,c\n4,a,b,,\n5,a,b\n"))
+    assert [row.problem for row in rows] == [
+        "",
+        "This row has 2 cells, but the file has 3 columns.",
+        "This row has 4 cells, but the file has 3 columns.",
+        "",
+        "",
+    ]
+    assert {len(row.cells) for row in rows} == {3}
+
+
+def test_a_header_that_is_too_short_gets_names(write: Write) -> None:
+    path = write("a.csv", b"text,text,\n1,2,3,4\n5,6,7,8\n")
+    assert open_source(path, ReadOptions(has_header=True)).columns == ("text", "text (2)", "Column 3", "Column 4")
+
+
+def test_an_unclosed_quote_is_reported_where_it_opens(write: Write) -> None:
+    body = b'id,text\n1,one\n2,"two\n' + b"3,three\n" * 1000
+    rows = read(write("a.csv", body))
+    assert [row.number for row in rows] == [2, 3]
+    assert "opens in row 3 and is never closed" in rows[1].problem
+    assert "three" not in "".join(rows[1].cells)
+
+
+def test_a_quote_inside_a_cell_is_text(write: Write) -> None:
+    assert cells(write("a.csv", b'id,text\n1,5" screen\n2,"say ""hi"""\n')) == [("1", '5" screen'), ("2", 'say "hi"')]
+
+
+def test_cells_may_be_longer_than_the_csv_module_thinks(write: Write) -> None:
+    long = "x" * 1_000_000
+    assert cells(write("a.csv", f"id,text\n1,{long}\n2,b\n".encode()))[0] == ("1", long)
+
+
+def test_nuls_become_visible_signs(write: Write) -> None:
+    assert cells(write("a.csv", b"id,text\n1,a\0b\n2,plain\n"))[0] == ("1", "a\ufffdb")
+    assert cells(write("a.txt", b"a\0b and more\nplain\n"))[0] == ("a\ufffdb and more",)
+
+
+def test_characters_and_line_ends_cut_by_a_piece_come_whole(write: Write) -> None:
+    for shift in range(4):
+        lines = ["x" * shift] + ["äöü€🦙" * 3] * (PIECE // 30)
+        path = write("a.txt", "\r\n".join(lines).encode())
+        assert cells(path) == [(line,) for line in lines]
+        path = write("b.txt", "\r".join(lines[1:]).encode())
+        assert cells(path) == [(line,) for line in lines[1:]]
+
+
+def test_a_line_too_long_for_any_request_is_refused(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cfbatch_gui.core.inputs.readers.text.LONGEST_LINE", 3 * PIECE)
+    path = write("a.txt", b"x" * (5 * PIECE))
+    with pytest.raises(InputError, match=r"a.txt has a line of more than"):
+        read(path)
+
+
+def test_progress_ends_at_the_size_of_the_file(write: Write) -> None:
+    path = write("a.csv", b"id,text\n" + b"1,some text\n" * 100_000)
+    seen: list[int] = []
+    count = sum(1 for _ in read_rows(open_source(path), progress=seen.append))
+    assert count == 100_000
+    assert seen == sorted(seen)
+    assert seen[-1] == path.stat().st_size
+    assert len(seen) > 3
+
+
+def test_preview_reads_no_more_than_it_shows_and_frees_the_file(write: Write) -> None:
+    path = write("a.csv", b"id,text\n" + b"1,some text\n" * 1000)
+    assert len(preview(open_source(path), 10)) == 10
+    path.rename(path.with_name("b.csv"))  # fails on Windows while the file is open
+
+
+# Encodings
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "guesses"),
+    [
+        ("Größe;Maß\nStraße;Tür\nÄpfel;Öl über alles\n", "cp1252", {"cp1252"}),
+        ("質問,答え\nパスワードを忘れた場合はどうすればよいですか,再設定してください\n", "cp932", {"cp932"}),
+        ("问题,答案\n如何重置我的密码并登录,请点击忘记密码链接\n", "gb18030", {"gb18030", "big5", "cp949"}),
+        ("id,text\n1,one\n2,two\n", "utf-16-le", {"utf-16-le"}),
+        ("id,text\n1,one\n2,two\n", "utf-16-be", {"utf-16-be"}),
+    ],
+)
+def test_an_encoding_that_nothing_tells_is_asked_for(write: Write, text: str, encoding: str, guesses: set[str]) -> None:
+    path = write("a.csv", text.encode(encoding))
+    with pytest.raises(EncodingUnknown) as raised:
+        open_source(path)
+    assert raised.value.guess in guesses
+    assert raised.value.message.startswith("a.csv does not say how its letters are encoded")
+    source = open_source(path, ReadOptions(encoding=encoding))
+    assert [tuple(line.split(source.separator)) for line in text.splitlines()[1:]] == cells(
+        path, ReadOptions(encoding=encoding, has_header=True)
+    )
+
+
+def test_one_broken_byte_far_below_is_found_before_reading(write: Write) -> None:
+    path = write("a.csv", b"id,text\n" + "1,schön\n".encode() * 300_000 + b"2,\xff\n")
+    with pytest.raises(EncodingUnknown) as raised:
+        open_source(path)
+    assert raised.value.guess == "utf-8"
+    last = read(path, ReadOptions(encoding="utf-8"))[-1]
+    assert last.cells == ("2", "\ufffd")
+
+
+@pytest.mark.parametrize("name", ["no-such", "rot13", "hex", "idna\0", "undefined"])
+def test_an_encoding_that_does_not_exist(write: Write, name: str) -> None:
+    with pytest.raises(UsageError, match="is not the name of an encoding"):
+        open_source(write("a.csv", b"id,text\n1,a\n"), ReadOptions(encoding=name))
+
+
+@pytest.mark.parametrize(
+    ("codec", "name"),
+    [
+        *(("utf-8-sig", "UTF-8"), ("cp1252", "Windows-1252"), ("cp932", "Shift-JIS"), ("utf-16-be", "UTF-16")),
+        *(("iso8859-15", "ISO8859-15"), ("", "")),
+    ],
+)
+def test_encodings_have_names_for_people(codec: str, name: str) -> None:
+    assert shown_name(codec) == name
+
+
+def test_every_encoding_that_is_offered_can_be_chosen(write: Write) -> None:
+    path = write("a.txt", b"plain words\nmore words\n")
+    for codec, _ in CHOICES:
+        assert read(path, ReadOptions(encoding=codec))
+
+
+# JSON Lines
+
+
+def test_json_lines_have_the_union_of_keys_as_columns(write: Write) -> None:
+    path = write(
+        "a.jsonl",
+        b'{"id": 1.10, "text": "a\\u0000b"}\n\n{"text": null, "tags": ["x", {"n": 0.50}], "ok": true}\n'
+        b'{"id": 12345678901234567890123, "text": " b "}\n[1]\n{"id": \n\n',
+    )
+    source = open_source(path)
+    assert (source.format, source.columns) == (FileFormat.JSON_LINES, ("id", "text", "tags", "ok"))
+    rows = read(path)
+    assert [row.cells for row in rows[:4]] == [
+        ("1.10", "a\ufffdb", "", ""),
+        ("", "", "", ""),
+        ("", "", '["x",{"n":0.50}]', "true"),
+        ("12345678901234567890123", " b ", "", ""),
+    ]
+    assert [row.number for row in rows] == [1, 2, 3, 4, 5, 6]
+    assert rows[4].problem == "This line is not a JSON object. Each line must be one, such as {“text”: “…”}."
+    assert rows[5].problem.startswith("This line is not valid JSON: expecting value at character")
+
+
+def test_json_lines_that_strict_decoders_refuse_keep_their_texts(write: Write) -> None:
+    path = write(
+        "a.jsonl", b'{"text": "a\\ud800b", "x": [NaN, "\\udc00"]}\n{"text": "\\ud83e\\udd99"}\n{"text":' + b"[" * 5000
+    )
+    rows = read(path)
+    assert rows[0].cells[0] == "a\ufffdb"
+    assert rows[1].cells[0] == "🦙"
+    assert rows[2].problem.startswith("This line is not valid JSON")
+    for row in rows:
+        "".join(row.cells).encode()
+
+
+def test_json_lines_are_known_by_content(write: Write) -> None:
+    assert open_source(write("a.txt", b'{"text": "a"}\n{"text": "b"}\n')).format is FileFormat.JSON_LINES
+    assert open_source(write("b.txt", b'{"text": "a"}, really\nb\n')).format is FileFormat.LINES
+    assert open_source(write("a", b'{"query": "a", "contexts": ["b"]}')).columns == ("query", "contexts")
+
+
+# Properties
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
+AWKWARD = st.sampled_from(
+    ["", '"', "a,b", "x;y", "t\tb", "p|q", "two\nlines", "cr\rhere", "crlf\r\nhere", " sp ", "007"]
+)
+
+
+@given(
+    table=st.integers(1, 4).flatmap(
+        lambda width: st.lists(st.lists(TEXT | AWKWARD, min_size=width, max_size=width), min_size=1, max_size=12)
+    ),
+    separator=st.sampled_from(",;\t|"),
+    end=st.sampled_from(["\n", "\r\n", "\r"]),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_the_csv_module_writes_is_read_back(
+    tmp_path: Path, table: list[list[str]], separator: str, end: str, quoting: int, encoding: str
+) -> None:
+    if len(end) == 1 and quoting == csv.QUOTE_MINIMAL:  # that writer leaves the other line end unquoted
+        table = [[cell.replace("\r", end).replace("\n", end) for cell in row] for row in table]
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=separator, lineterminator=end, quoting=quoting)  # type: ignore[arg-type]
+    writer.writerow([f"c{number}" for number in range(len(table[0]))])
+    writer.writerows(table)
+    path = tmp_path / "a.csv"
+    path.write_bytes(text.getvalue().encode(encoding))
+    read_back = cells(path, ReadOptions(encoding=encoding, separator=separator, has_header=True))
+    assert read_back == [tuple(row) for row in table]
+
+
+@given(st.binary(max_size=400), st.sampled_from(["a.csv", "a.txt", "a.jsonl", "a.xlsx", "a", "a.tsv"]))
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_bytes_are_rows_or_a_sentence(tmp_path: Path, data: bytes, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    for options in (ReadOptions(), ReadOptions(encoding="cp1252"), ReadOptions(encoding="utf-16")):
+        try:
+            source = open_source(path, options)
+        except (InputError, UsageError) as exc:
+            assert exc.message.endswith((".", "!", "}."))
+            continue
+        for row in read_rows(source):
+            assert len(row.cells) == len(source.columns)
+            assert "\0" not in "".join(row.cells)
+            "".join(row.cells).encode()

@@ -1,0 +1,157 @@
+"""Texts in several files: collections, runs beside them, judgements with documents, folders, archives of folders."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.items import read_items
+from cfbatch_gui.core.inputs.layouts import check_mapping, suggest_mapping
+from cfbatch_gui.core.inputs.model import (
+    Context,
+    Kind,
+    Layout,
+    Problem,
+    Query,
+    ReadOptions,
+    Role,
+    Text,
+)
+from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.readers import read_rows
+from cfbatch_gui.core.inputs.recognise import open_source
+
+Q, C, T, I, L, K, QI = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP, Role.QUERY_ID  # noqa: E741
+
+
+def lines(*objects: object) -> str:
+    return "".join(json.dumps(each) + "\n" for each in objects)
+
+
+def everything(path: Path, kind: Kind | None = None) -> tuple[object, Layout, list[object]]:
+    source = open_source(path)
+    mapping = suggest_mapping(source, kind, preview(source))
+    assert check_mapping(mapping, source) == ""
+    return source.shape, mapping.layout, list(read_items(source, mapping))
+
+
+def beir(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "corpus.jsonl").write_text(
+        lines(*[{"_id": f"d{n}", "title": f"T{n}", "text": f"text {n}"} for n in range(5)])
+    )
+    (folder / "queries.jsonl").write_text(lines({"_id": "q1", "text": "why"}, {"_id": "q2", "text": "who"}))
+    (folder / "qrels").mkdir()
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\nq2\td3\t1\n")
+    return folder
+
+
+def test_beir_and_mteb_folders(tmp_path: Path) -> None:
+    folder = beir(tmp_path / "scifact")
+    _, layout, items = everything(folder)
+    assert layout is Layout.LONG
+    assert items == [
+        Query(1, "why", "q1", (Context(1, "T1 text 1", "d1", "2"),)),
+        Query(2, "who", "q2", (Context(2, "T3 text 3", "d3", "1"),)),
+    ]
+    (folder / "top_ranked.jsonl").write_text(lines({"query-id": "q1", "corpus-ids": ["d4", "d1", "gone"]}))
+    items = everything(folder)[2]
+    assert items[:2] == [
+        Query(1, "why", "q1", (Context(1, "T4 text 4", "d4", ""),)),
+        Query(2, "why", "q1", (Context(2, "T1 text 1", "d1", "2"),)),
+    ]
+    assert isinstance(items[2], Problem)
+    assert "gone" in items[2].reason
+    assert "top_ranked.jsonl" in open_source(folder).notices[0]
+    assert len([item for item in everything(folder, Kind.EMBED)[2] if isinstance(item, Text)]) == 2
+
+
+def test_a_trec_run_beside_its_corpus(tmp_path: Path) -> None:
+    folder = beir(tmp_path / "c")
+    run = folder / "bm25.run"
+    run.write_text("q1 Q0 d1 1 1.5 tag\nq1 Q0 d2 2 9.25 tag\nq2 Q0 d0 1 3e0 tag\n")
+    for path in (run, folder):
+        found = [(item.id, item.contexts[0].id) for item in everything(path)[2] if isinstance(item, Query)]
+        assert found == [("q1", "d2"), ("q1", "d1"), ("q2", "d0")]  # by falling score, whatever the rank says
+    alone = tmp_path / "run.txt"
+    alone.write_text(run.read_text())
+    with pytest.raises(InputError, match="is a TREC run"):
+        open_source(alone)
+
+
+def test_quepid_ratings_with_their_documents(tmp_path: Path) -> None:
+    ratings, documents = tmp_path / "ratings.csv", tmp_path / "docs.csv"
+    ratings.write_text("query,docid,rating\nlamp,7,3\nlamp,8,0\nchair,,\nlamp,99,1\n")
+    documents.write_text("id,text\n7,A warm lamp for the desk\n8,A cold chair\n")
+    first, second = open_source(ratings), open_source(documents)
+    mapping = suggest_mapping(first, None, preview(first), second, preview(second))
+    assert (mapping.layout, check_mapping(mapping, first, second)) == (Layout.CANDIDATES, "")
+    items = list(read_items(first, mapping, second))
+    assert items[0] == Query(2, "lamp", "", (Context(2, "A warm lamp for the desk", "7", "3"),))
+    assert [item.row for item in items if isinstance(item, Problem)] == [4, 5]
+    alone = suggest_mapping(first, None, preview(first))
+    assert check_mapping(alone, first) == "Add the second file, which holds the texts by their ids."
+
+
+def test_a_folder_of_texts(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "b.md").write_text("# Two\n\nlines\n")
+    (tmp_path / "a.txt").write_text("one", encoding="utf-16")
+    (tmp_path / "sub" / "c.txt").write_bytes("größer".encode("cp1252"))
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+    source = open_source(tmp_path)
+    rows = list(read_rows(source))
+    assert [row.cells for row in rows] == [("a.txt", "one"), ("b.md", "# Two\n\nlines"), ("sub/c.txt", "")]
+    assert "c.txt does not say how its letters are encoded" in rows[2].problem
+    assert source.notices == ("1 file in the folder is no text file and was left aside.",)
+    assert suggest_mapping(source, None, preview(source)).roles == (I, T)
+
+
+def test_query_ids_make_queries(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("query_id,query,doc_id,text,initial_rank,label\n7,why,d1,because of it,1,2\n7,why,d2,no idea,2,0\n")
+    source = open_source(path)
+    mapping = suggest_mapping(source, None, preview(source))
+    assert mapping.roles == (QI, Q, I, C, K, L)
+    assert next(iter(read_items(source, mapping))) == Query(2, "why", "7", (Context(2, "because of it", "d1", "2"),))
+
+
+def packed(path: Path, files: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return path
+
+
+def test_a_folder_of_texts_in_an_archive(tmp_path: Path) -> None:
+    files = {
+        "notes/b.md": b"# Two\n\nlines\n",
+        "notes/a.txt": "größer".encode("utf-16"),
+        "notes/sub/c.txt": "größer".encode("cp1252"),
+        "notes/picture.png": b"\x89PNG",
+        "__MACOSX/notes/._a.txt": b"x",
+    }
+    path = packed(tmp_path / "notes.zip", files)
+    source = open_source(path)
+    rows = list(read_rows(source))
+    assert [row.cells for row in rows] == [("a.txt", "größer"), ("b.md", "# Two\n\nlines"), ("sub/c.txt", "")]
+    assert "c.txt does not say how its letters are encoded" in rows[2].problem
+    assert source.notices == ("1 file in the folder is no text file and was left aside.",)
+    assert suggest_mapping(source, None, preview(source)).roles == (I, T)
+    told = list(read_rows(open_source(path, ReadOptions(encoding="cp1252"))))
+    assert [row.cells[1] for row in told] == ["größer", "# Two\n\nlines", "größer"]
+    without_folder = packed(tmp_path / "flat.zip", {"a.txt": b"one", "x/b.txt": b"two"})
+    assert [row.cells[0] for row in read_rows(open_source(without_folder))] == ["a.txt", "x/b.txt"]
+
+
+def test_a_damaged_archive_of_texts_is_told_file_by_file_or_refused(tmp_path: Path) -> None:
+    path = packed(tmp_path / "a.zip", {f"{n}.txt": f"text {n} ".encode() * 50 for n in range(3)})
+    data = bytearray(path.read_bytes())
+    data[45] ^= 0xFF  # within the first file
+    path.write_bytes(data)
+    rows = list(read_rows(open_source(path)))
+    assert [bool(row.problem) for row in rows] == [True, False, False]
+    with pytest.raises(InputError):
+        open_source(packed(tmp_path / "b.zip", {"a.txt": b"one", "b.csv": b"x", "c.csv": b"y"}))

@@ -1,0 +1,148 @@
+"""Tables with other things above and below them, and with cells quoted in other ways."""
+
+import json
+from pathlib import Path
+
+from cfbatch_gui.core.inputs.model import (
+    Quoting,
+    ReadOptions,
+    Row,
+)
+from cfbatch_gui.core.inputs.readers import read_rows
+from cfbatch_gui.core.inputs.recognise import open_source
+
+LONG_TEXT = "The lamp stands on the desk, and its light is warm"
+
+
+def read(tmp_path: Path, name: str, data: str | bytes, options: ReadOptions | None = None) -> tuple[list[Row], object]:
+    path = tmp_path / name
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    source = open_source(path, options or ReadOptions())
+    return list(read_rows(source)), source
+
+
+def notices(tmp_path: Path, name: str, data: str) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
+    path = tmp_path / name
+    path.write_bytes(data.encode())
+    source = open_source(path)
+    return [row.cells for row in read_rows(source)], source.notices
+
+
+def test_what_stands_above_and_below_a_table_is_said(tmp_path: Path) -> None:
+    body = "".join(f"{n},Lamp number {n},{n}.50\n" for n in range(5))
+    rows, said = notices(tmp_path, "a.csv", f"Products of May\nAll prices in EUR\nid,text,price\n{body}Total,,12.50\n")
+    assert rows == [(str(n), f"Lamp number {n}", f"{n}.50") for n in range(5)]
+    assert said == (
+        "2 lines were above the table left aside: “Products of May” and more.",
+        "1 line was below the table left aside: “Total,,12.50”.",
+    )
+    rows, said = notices(tmp_path, "b.csv", f"id,text,price\n{body}\n\nSource: the shop\n(5 rows)\n")
+    assert len(rows) == 5
+    assert said == ("2 lines were below the table left aside: “Source: the shop” and more.",)
+
+
+def test_row_numbers_are_those_of_an_editor_below_a_preamble(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("sep=;\nMy report\n\nid;text\n1;one\n2;two\n3;three\n")
+    assert [row.number for row in read_rows(open_source(path))] == [5, 6, 7]
+
+
+def test_rows_that_only_look_like_notes_are_rows(tmp_path: Path) -> None:
+    for data, count in (
+        ("id,text\n1,one\n2,two\nTotal,recall\n", 3),  # "Total" with words beside it
+        ("text\none\ntwo\nTotal\n", 3),  # a column of its own
+        ("id,text,price\n1,a,2\n2,b,3\nnote,Source: me,4\n", 3),
+        ('id,text\n1,one\n2,"a\n\nSource: me"\n', 2),  # within a cell
+    ):
+        rows, said = notices(tmp_path, "a.csv", data)
+        assert (len(rows), said) == (count, ()), data
+
+
+def test_of_several_tables_the_first_is_read(tmp_path: Path) -> None:
+    first = "id,text\n" + "".join(f"{n},{LONG_TEXT} {n}\n" for n in range(4))
+    second = "\nShop,City,Street,Phone\nA,Ulm,Main,1\nB,Bonn,Side,2\n"
+    rows, said = notices(tmp_path, "a.csv", first + second)
+    assert len([row for row in rows if any(row)]) == 4
+    assert said == (
+        "The file has several tables. Only the first is read, down to line 5; save the others as files of their own.",
+    )
+    rows, said = notices(tmp_path, "b.csv", first + "\n" + "5,after a blank line\n6,and more\n")
+    assert len([row for row in rows if any(row)]) == 6
+    assert said == ()
+
+
+def test_decimal_commas_stay_in_their_cells(tmp_path: Path) -> None:
+    rows, _ = notices(tmp_path, "a.csv", "Name;Preis\nLampe;19,90\nStuhl;1.089,00\n")
+    assert rows == [("Lampe", "19,90"), ("Stuhl", "1.089,00")]
+    rows, _ = notices(tmp_path, "b.csv", "1,5;2,5;ein Text\n3,5;4,5;zwei\n")
+    assert rows[0] == ("1,5", "2,5", "ein Text")
+
+
+def test_a_cell_may_be_as_long_as_a_book(tmp_path: Path) -> None:
+    book = "A sentence, with a comma. " * 40_000
+    rows, _ = notices(tmp_path, "a.csv", f'id,text\n1,"{book}"\n2,b\n')
+    assert rows == [("1", book), ("2", "b")]
+
+
+def test_other_ways_of_quoting(tmp_path: Path) -> None:
+    rows, source = read(tmp_path, "a.csv", 'id,text\n1,"say \\"hi\\", please"\n2,"b, c"\n3,"d"\n')
+    assert [row.cells for row in rows] == [("1", 'say "hi", please'), ("2", "b, c"), ("3", "d")]
+    assert getattr(source, "quoting") is Quoting.ESCAPED  # noqa: B009
+    rows, _ = read(tmp_path, "b.csv", "id,text\n1,'a, b'\n2,'c, d'\n3,'e, f'\n")
+    assert [row.cells[1] for row in rows] == ["a, b", "c, d", "e, f"]
+    rows, _ = read(tmp_path, "c.tsv", 'id\ttext\n1\t"quoted" at first\n2\t5" pipe\n3\tplain\n')
+    assert [row.cells[1] for row in rows] == ['"quoted" at first', '5" pipe', "plain"]
+    rows, _ = read(tmp_path, "d.csv", "id,text\n1,it's one\n2,it's two\n3,'tis three\n")
+    assert [row.cells[1] for row in rows] == ["it's one", "it's two", "'tis three"]
+
+
+def test_postgresql_copy(tmp_path: Path) -> None:
+    rows, source = read(tmp_path, "a.tsv", 'id\ttext\n1\ta\\tb "c\n2\t\\N\n3\tback\\\\slash\\nline\n\\.\n')
+    assert [row.cells for row in rows] == [("1", 'a\tb "c'), ("2", ""), ("3", "back\\slash\nline")]
+    assert getattr(source, "quoting") is Quoting.COPY  # noqa: B009
+
+
+def test_our_own_apostrophes_are_taken_away_again_only_with_the_manifest(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("query,text,note\n'=why,'-because,'=kept\nwho,''=me,x\n", encoding="utf-8-sig")
+    as_it_stands = [("'=why", "'-because", "'=kept"), ("who", "''=me", "x")]
+    assert [row.cells for row in read_rows(open_source(path))] == as_it_stands
+    manifest = tmp_path / "scores.csv.manifest.json"
+    export = {"formulas_made_harmless": {"mark": "'", "cells": 3, "columns": ["query", "text"]}}
+    manifest.write_text(json.dumps({"program": "CF Batch 1.0", "export": export}))
+    source = open_source(path)
+    assert [row.cells for row in read_rows(source)] == [("=why", "-because", "'=kept"), ("who", "'=me", "x")]
+    assert "apostrophes" in source.notices[0]
+    for other in ("{}", "[]", "not json", json.dumps({"program": "Other 1", "export": export})):
+        manifest.write_text(other)
+        assert [row.cells for row in read_rows(open_source(path))] == as_it_stands
+
+
+def test_comments_above_a_table_are_left_aside_but_for_the_names(tmp_path: Path) -> None:
+    body = "".join(f"{n},Lamp {n}\n" for n in range(3))
+    rows, said = notices(tmp_path, "a.csv", "# made by export.py\n# unit: EUR, hours\nid,text\n" + body)
+    assert rows == [(str(n), f"Lamp {n}") for n in range(3)]
+    assert said == ("2 lines were above the table left aside: “# made by export.py” and more.",)
+    path = tmp_path / "b.csv"
+    path.write_text("# made by export.py\n#id,text\n" + body)
+    assert open_source(path).columns == ("#id", "text")
+
+
+def test_sentences_are_not_cut_at_their_commas(tmp_path: Path) -> None:
+    rows, _ = notices(tmp_path, "a.csv", "Hello, world\nGood night\nYes, no, maybe\nSee you; or not\n")
+    assert rows == [("Hello, world",), ("Good night",), ("Yes, no, maybe",), ("See you; or not",)]
+    rows, _ = notices(tmp_path, "b.csv", "id|tags\n1|red; old\n2|blue; new\n3|red; new\n")
+    assert rows[0] == ("1", "red; old")
+
+
+def test_a_separator_at_the_end_of_every_line_makes_no_data_of_the_names(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("time,warmth,\n10:00,3.5,\n11:00,4.5,\n")
+    assert open_source(path).columns == ("time", "warmth", "Column 3")
+
+
+def test_a_second_table_of_the_same_width_is_told_by_its_kind(tmp_path: Path) -> None:
+    first = "id,text\n" + "".join(f"{n},{LONG_TEXT} {n}\n" for n in range(4))
+    rows, said = notices(tmp_path, "a.csv", first + "\nShape,Hue\nround,red\nflat,blue\nlong,red\n")
+    assert len([row for row in rows if any(row)]) == 4
+    assert "several tables" in said[0]

@@ -1,0 +1,276 @@
+"""Workbooks written by two programs that are not ours, and workbooks made to hurt."""
+
+import datetime
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import openpyxl
+import pytest
+import xlsxwriter
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.inputs.model import FileFormat, ProblemKind, ReadOptions, Row
+from cfbatch_gui.core.inputs.readers import read_rows
+from cfbatch_gui.core.inputs.recognise import open_source
+
+Table = list[list[str]]
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+
+
+def read(path: Path, options: ReadOptions | None = None) -> list[Row]:
+    return list(read_rows(open_source(path, options or ReadOptions())))
+
+
+def by_xlsxwriter(path: Path, table: Table) -> None:
+    with xlsxwriter.Workbook(path, {"constant_memory": True}) as book:
+        sheet = book.add_worksheet("Data")
+        for row, cells in enumerate(table):
+            for column, cell in enumerate(cells):
+                sheet.write_string(row, column, cell)
+
+
+def by_openpyxl(path: Path, table: Table) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row, cells in enumerate(table, 1):
+        for column, cell in enumerate(cells, 1):
+            if cell:
+                sheet.cell(row, column).value = cell
+                sheet.cell(row, column).data_type = "s"  # text, even when it begins with =
+    book.save(path)
+
+
+# XML forbids most control characters; writers turn \r into \n or escape it, each in its own way.
+LETTERS = st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="_\ufffe\uffff")
+CELL = st.text(LETTERS, min_size=1, max_size=20) | st.sampled_from(
+    ["007", " sp ", "=1+1", "1e5", "TRUE", "two\nlines", "🦙"]
+)
+
+
+@pytest.mark.parametrize("write_table", [by_xlsxwriter, by_openpyxl])
+@given(
+    table=st.integers(1, 4).flatmap(
+        lambda width: st.lists(st.lists(CELL, min_size=width, max_size=width), min_size=1, max_size=8)
+    )
+)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_texts_come_back_identical(tmp_path: Path, write_table: Callable[[Path, Table], None], table: Table) -> None:
+    path = tmp_path / "a.xlsx"
+    write_table(path, [[f"c{number}" for number in range(len(table[0]))], *table])
+    rows = read(path, ReadOptions(has_header=True))
+    assert [row.cells for row in rows] == [tuple(cells) for cells in table]
+    assert [row.number for row in rows] == list(range(2, len(table) + 2))
+
+
+def test_values_are_written_as_excel_shows_them(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet()
+        day, moment = book.add_format({"num_format": "yyyy-mm-dd"}), book.add_format({"num_format": "d.m.yy hh:mm"})
+        clock, span = book.add_format({"num_format": "hh:mm"}), book.add_format({"num_format": "[h]:mm:ss"})
+        sheet.write_row(0, 0, ["id", "text"])
+        for row, value in enumerate([42, -3, 0.1, 1e21, 2.5, True, False, "007"], 1):
+            sheet.write(row, 1, value)
+        sheet.write_datetime(9, 1, datetime.datetime(2024, 3, 5), day)
+        sheet.write_datetime(10, 1, datetime.datetime(2024, 3, 5, 10, 20), moment)
+        sheet.write_datetime(11, 1, datetime.time(10, 20), clock)
+        sheet.write_number(12, 1, 1.5, span)
+        sheet.write_formula(13, 1, '="a"&"b"', None, "ab")
+    assert [row.cells[1] for row in read(path)] == [
+        *("42", "-3", "0.1", "1e+21", "2.5", "TRUE", "FALSE", "007"),
+        *("2024-03-05", "2024-03-05T10:20:00", "10:20:00", "36:00:00", "ab"),
+    ]
+
+
+def test_rows_have_excels_numbers_wherever_the_table_stands(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(4, 2, ["id", "text"])
+        sheet.write_row(5, 2, ["1", "one"])
+        sheet.write_row(8, 2, ["2", "two"])
+    source = open_source(path)
+    assert (source.format, source.columns, source.has_header) == (FileFormat.XLSX, ("id", "text"), True)
+    assert list(read_rows(source)) == [
+        Row(6, ("1", "one")),
+        Row(7, ("", "")),
+        Row(8, ("", "")),
+        Row(9, ("2", "two")),
+    ]
+
+
+def test_sheets_can_be_chosen_and_the_first_that_holds_something_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        book.add_worksheet("Empty")
+        hidden = book.add_worksheet("Hidden")
+        hidden.write_column(0, 0, ["text", "secret"])
+        hidden.hide()
+        book.add_worksheet("Fragen & Antworten").write_column(0, 0, ["text", "eins", "zwei"])
+        book.add_chartsheet("Chart").set_chart(_chart(book))
+    source = open_source(path)
+    assert (source.sheet, source.sheets) == ("Fragen & Antworten", ("Empty", "Hidden", "Fragen & Antworten"))
+    assert [row.cells for row in read(path, ReadOptions(sheet="Hidden"))] == [("secret",)]
+    with pytest.raises(InputError, match=r"a\.xlsx has no sheet “Daten”. It has “Empty”, “Hidden”"):
+        open_source(path, ReadOptions(sheet="Daten"))
+    with pytest.raises(InputError, match=r"The sheet “Empty” of a\.xlsx is empty. Choose another: “Hidden”"):
+        open_source(path, ReadOptions(sheet="Empty"))
+    with pytest.raises(UsageError, match="has no separator"):
+        open_source(path, ReadOptions(separator=";"))
+
+
+def _chart(book: xlsxwriter.Workbook) -> object:
+    chart = book.add_chart({"type": "bar"})
+    chart.add_series({"values": "='Fragen & Antworten'!$A$1:$A$2"})
+    return chart
+
+
+def test_a_formula_without_a_stored_value_is_a_problem_row(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    book = openpyxl.Workbook()
+    for cells in (["id", "text"], ["1", "one"], ["2", '="t"&"wo"'], ["3", "three"]):
+        book.active.append(cells)
+    book.save(path)
+    rows = read(path)
+    assert [row.problem_kind for row in rows if row.problem] == [ProblemKind.FORMULA_WITHOUT_VALUE]
+    assert (rows[1].number, rows[1].problem.split(".")[0]) == (3, "The formula in B3 has no stored value")
+
+
+def test_progress_counts_rows(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    by_xlsxwriter(path, [["id", "text"], *([str(number), "some text"] for number in range(3000))])
+    seen: list[int] = []
+    assert sum(1 for _ in read_rows(open_source(path), progress=seen.append)) == 3000
+    assert seen == [1000, 2000, 3000, 3001]
+
+
+# Archives made by hand
+
+
+def workbook(path: Path, sheet_xml: bytes, *, extra: dict[str, bytes] | None = None) -> Path:
+    relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    parts = {
+        "[Content_Types].xml": b'<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
+        "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        f'<Relationship Id="rId1" Type="{relations}/officeDocument" Target="xl/workbook.xml"/>'
+        "</Relationships>".encode(),
+        "xl/workbook.xml": f'<workbook xmlns="{MAIN}" xmlns:r="{relations}"><sheets>'
+        '<sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>'.encode(),
+        "xl/_rels/workbook.xml.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/'
+        f'relationships"><Relationship Id="rId1" Type="{relations}/worksheet" Target="worksheets/sheet1.xml"/>'
+        "</Relationships>".encode(),
+        "xl/worksheets/sheet1.xml": sheet_xml,
+    }
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in (parts | (extra or {})).items():
+            archive.writestr(name, data)
+    return path
+
+
+def sheet(rows: str) -> bytes:
+    return f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'.encode()
+
+
+def inline(address: str, text: str) -> str:
+    return f'<c r="{address}" t="inlineStr"><is><t>{text}</t></is></c>'
+
+
+def test_cells_written_in_unusual_ways_are_read(tmp_path: Path) -> None:
+    xml = (
+        '<row><c t="inlineStr"><is><t>text</t></is></c></row>'
+        "<row r='2'><c t='inlineStr' r='A2'><is><t>one</t></is></c></row>"
+        '<row r="3"><c r="A3"><f>1+1</f></c></row>'
+        '<row r="4"><c r="A4" t="str"><f>""</f><v></v></c><c r="B4"><f t="shared" si="0"/><v>5</v></c></row>'
+    )
+    rows = read(workbook(tmp_path / "a.xlsx", sheet(xml)), ReadOptions(has_header=True))
+    assert [(row.number, row.cells, bool(row.problem)) for row in rows] == [
+        (2, ("one", ""), False),
+        (3, ("", ""), True),
+        (4, ("", "5"), False),
+    ]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        f'<row r="1">{inline("A1", "a")}</row><row r="1048576">{inline("XFD1048576", "b")}</row>',
+        f"<row>{inline('A1', 'a')}</row><row><c t='n' r='XFD1048576'><v>1</v></c></row>",
+        f'<row r="1">{inline("A1", "a")}</row><row r="99999999">{inline("ZZZ99999999", "b")}</row>',
+    ],
+)
+def test_two_cells_in_far_corners_do_not_end_the_process(tmp_path: Path, rows: str) -> None:
+    with pytest.raises(InputError, match=r"spreads over .* rows and .* columns, more than can be opened"):
+        open_source(workbook(tmp_path / "a.xlsx", sheet(rows)))
+
+
+def test_a_zip_bomb_is_refused_by_its_directory(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", sheet(inline("A1", "x")), extra={"xl/sharedStrings.xml": bytes(80_000_000)})
+    assert path.stat().st_size < 200_000
+    with pytest.raises(InputError, match=r"would unpack to 0\.1 GB"):
+        open_source(path)
+
+
+def test_a_zip_bomb_whose_directory_lies_is_refused_by_unpacking(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", sheet(inline("A1", "x")), extra={"xl/sharedStrings.xml": bytes(80_000_000)})
+    true, false = (80_000_000).to_bytes(4, "little"), (1000).to_bytes(4, "little")
+    path.write_bytes(path.read_bytes().replace(true, false))
+    with pytest.raises(InputError, match=r"a\.xlsx is damaged"):
+        open_source(path)
+
+
+@pytest.mark.parametrize(
+    "xml",
+    [
+        b"",
+        b"<worksheet>",
+        b"not xml at all",
+        sheet('<row r="1"><c r="A1" t="s"><v>99</v></c></row>'),
+        sheet('<row r="1"><c r="A1" t="n"><v>many</v></c></row>'),
+        sheet('<row r="x"><c r="1A"><v>1</v></c></row>'),
+        sheet('<row r="5"><c r="A5"><v>1</v></c></row><row r="2"><c r="B2"><v>1</v></c></row>'),
+        sheet('<row r="0"><c r="A0"><v>1</v></c></row>'),
+        sheet('<row r="1"><c r="A1" s="77"><v>1</v></c></row>'),
+        sheet(inline("A1", "&bomb;")),
+        sheet(inline("A1", "&#0;&#xD800;")),
+        sheet('<x:row r="1" xmlns:x="' + MAIN + '"><x:c r="A1"><x:v>1</x:v></x:c></x:row>'),
+        b'<!DOCTYPE x [<!ENTITY a "aaaa">]>' + sheet(inline("A1", "&a;")),
+    ],
+)
+def test_a_broken_sheet_is_rows_or_a_sentence(tmp_path: Path, xml: bytes) -> None:
+    path = workbook(tmp_path / "a.xlsx", xml)
+    try:
+        rows = read(path)
+    except InputError as exc:
+        assert re.search(r"a\.xlsx (is damaged|is empty|has a header)|spreads over", exc.message)
+    else:
+        for row in rows:
+            assert "\0" not in "".join(row.cells)
+            "".join(row.cells).encode()
+
+
+def test_a_workbook_cut_anywhere_is_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    by_xlsxwriter(path, [["id", "text"], ["1", "one"]])
+    whole = path.read_bytes()
+    for end in range(4, len(whole), 97):
+        path.write_bytes(whole[:end])
+        with pytest.raises(InputError, match=r"a\.xlsx is (damaged|a zip archive)"):
+            open_source(path)
+
+
+def test_a_workbook_with_broken_bytes_never_ends_in_another_exception(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    by_xlsxwriter(path, [["id", "text"], *([str(number), "one"] for number in range(20))])
+    whole = bytearray(path.read_bytes())
+    for position in range(4, len(whole), 53):
+        broken = bytearray(whole)
+        broken[position] ^= 0xFF
+        path.write_bytes(broken)
+        try:
+            read(path)
+        except InputError as exc:
+            assert exc.message.endswith(".")

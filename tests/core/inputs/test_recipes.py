@@ -1,0 +1,116 @@
+"""Choices of columns that are kept, and used again."""
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.inputs.layouts import check_mapping
+from cfbatch_gui.core.inputs.model import FileFormat, Kind, Layout, Mapping, ReadOptions, Role, Split
+from cfbatch_gui.core.inputs.recipe_book import MOST_REMEMBERED, RecipeBook
+from cfbatch_gui.core.inputs.recipes import FileKind, Recipe, fitted, recipe_of
+from cfbatch_gui.core.inputs.recognise import open_source
+
+COLUMNS = ("sku", "Title", "body")
+JOINED = Mapping(
+    Kind.EMBED, Layout.TEXTS, (Role.ID, Role.KEEP, Role.TEXT), template="{Title}. {body}", split=Split(400, 40)
+)
+RECIPE = Recipe("Products", COLUMNS, JOINED, ReadOptions(separator=";", sheet="May", unit=FileFormat.PARAGRAPHS))
+KIND = FileKind(FileFormat.DELIMITED, COLUMNS)
+
+
+def test_what_is_kept_is_there_at_the_next_start(tmp_path: Path) -> None:
+    book = RecipeBook(tmp_path / "recipes.json")
+    book.save(RECIPE)
+    book.remember(KIND, None, RECIPE)
+    again = RecipeBook(tmp_path / "recipes.json")
+    assert again.recipes() == (RECIPE,)
+    assert again.recipe(" products ") == RECIPE
+    assert again.remembered(KIND) == replace(RECIPE, name="")
+    assert again.remembered(KIND, KIND) is None
+    assert again.remembered(FileKind(FileFormat.XLSX, COLUMNS)) is None
+
+
+def test_recipes_are_renamed_and_deleted(tmp_path: Path) -> None:
+    book = RecipeBook(tmp_path / "recipes.json")
+    book.save(RECIPE)
+    book.save(replace(RECIPE, name="Other"))
+    with pytest.raises(UsageError, match="There is a recipe “other” already"):
+        book.rename("Products", "other")
+    book.rename("Products", "PRODUCTS")
+    book.rename("products", " Goods ")
+    assert [each.name for each in book.recipes()] == ["Goods", "Other"]
+    assert book.delete("goods").name == "Goods"
+    assert [each.name for each in RecipeBook(tmp_path / "recipes.json").recipes()] == ["Other"]
+    with pytest.raises(UsageError, match=r"There is no recipe “Goods”\. There are “Other”\."):
+        book.recipe("Goods")
+    with pytest.raises(UsageError, match="needs a name"):
+        book.save(replace(RECIPE, name="  "))
+
+
+def test_saving_under_a_known_name_replaces(tmp_path: Path) -> None:
+    book = RecipeBook(tmp_path / "recipes.json")
+    book.save(RECIPE)
+    book.save(replace(RECIPE, name="products", second_columns=("a",)))
+    assert [(each.name, each.second_columns) for each in book.recipes()] == [("products", ("a",))]
+
+
+def test_the_kind_of_file_that_was_not_met_for_longest_is_forgotten(tmp_path: Path) -> None:
+    book = RecipeBook(tmp_path / "recipes.json")
+    kinds = [FileKind(FileFormat.DELIMITED, (f"column {number}",)) for number in range(MOST_REMEMBERED + 1)]
+    for kind in kinds:
+        book.remember(kind, None, RECIPE)
+    assert book.remembered(kinds[0]) is None
+    assert book.remembered(kinds[1]) is not None
+    book.remember(kinds[1], None, None)
+    assert book.remembered(kinds[1]) is None
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"version": 9}', b'{"recipes": [{"name": 3}]}'])
+def test_a_broken_book_is_empty_and_said_in_the_log(
+    tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "recipes.json"
+    path.write_bytes(content)
+    with caplog.at_level(logging.WARNING):
+        assert RecipeBook(path).recipes() == ()
+    assert "recipes.json" in caplog.text
+
+
+def test_columns_are_found_by_name_wherever_they_stand() -> None:
+    found = fitted(RECIPE, ("new", "body", "title", "SKU"))
+    assert isinstance(found, Mapping)
+    assert found.roles == (Role.KEEP, Role.TEXT, Role.KEEP, Role.ID)
+    assert (found.template, found.split, found.kind) == (JOINED.template, JOINED.split, Kind.EMBED)
+
+
+def test_a_missing_column_is_named() -> None:
+    assert fitted(RECIPE, ("Title", "body")) == "There is no column “sku”."
+    kept = replace(RECIPE, mapping=replace(JOINED, roles=(Role.KEEP, Role.IGNORE, Role.TEXT), template=""))
+    assert isinstance(fitted(kept, ("body",)), Mapping)
+
+
+def test_the_encoding_belongs_to_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("sku;Title;body\n1;a;b\n")
+    options = ReadOptions(encoding="cp1252", separator=";")
+    made = recipe_of("", open_source(path), JOINED, options, None)
+    assert made.options == ReadOptions(separator=";")
+    assert FileKind.of(open_source(path)) == KIND
+
+
+def test_a_recipe_for_two_files_asks_for_the_second(tmp_path: Path) -> None:
+    queries, texts = tmp_path / "queries.csv", tmp_path / "texts.csv"
+    queries.write_text("id,question\n1,why?\n")
+    texts.write_text("id,answer\n1,because\n")
+    shared = Mapping(Kind.RANK, Layout.SHARED, (Role.ID, Role.QUERY), (Role.ID, Role.CONTEXT))
+    recipe = Recipe("FAQ", ("id", "question"), shared, second_columns=("id", "answer"))
+    alone = fitted(recipe, ("id", "question"))
+    assert isinstance(alone, Mapping)
+    assert check_mapping(alone, open_source(queries)).startswith("Add the second file")
+    both = fitted(recipe, ("question", "id"), ("answer", "id"))
+    assert isinstance(both, Mapping)
+    assert both.second_roles == (Role.CONTEXT, Role.ID)
+    assert fitted(recipe, ("id", "question"), ("id", "text")) == "In the second file: There is no column “answer”."

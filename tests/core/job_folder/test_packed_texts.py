@@ -1,0 +1,200 @@
+"""Bodies that are copied from the file of texts are those that are written out from the table, byte for byte."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cfbatch_gui.core.inputs.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.model import Kind, Mapping, Split
+from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.job_folder import flushing, schema
+from cfbatch_gui.core.job_folder.filling import fill
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs import packing
+from cfbatch_gui.core.jobs.model import Job, JobOptions
+from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
+from cfbatch_gui.core.workers_ai.token_counts import count_tokens
+from cfbatch_gui.core.workers_ai.wire.packed import embedding_frame, ranking_frame
+from cfbatch_gui.core.workers_ai.wire.requests import EmbedRequest, RankRequest, encode_request
+from tests.bodies import body_of
+
+Write = Callable[[str, str], Path]
+
+ODD = [
+    'say "hello"',
+    "back\\slash \\u0000",
+    "line\nbreak\r\n",
+    "tab\there \x1f \x7f",
+    "雲 ☁️ émoji 😀",
+    ",",
+    '","',
+    "x" * 3_000,
+]
+
+
+def job(kind: Kind) -> Job:
+    return Job("abc", "n", kind, "@cf/baai/bge-m3", "practice", 0.0, options=JobOptions())
+
+
+def filled(tmp_path: Path, path: Path, kind: Kind, split: Split | None = None) -> JobFolder:
+    folder = JobFolder(tmp_path / "job")
+    source = open_source(path)
+    mapping: Mapping = suggest_mapping(source, kind, preview(source))
+    fill(folder, source, replace(mapping, split=split))
+    return folder
+
+
+def texts_file(folder: JobFolder) -> Path:
+    (found,) = folder.path.glob("texts-*.json")
+    return found
+
+
+def bodies(folder: JobFolder, kind: Kind) -> list[bytes]:
+    plan = packing.plan(folder, job(kind))
+    made = list(packing.bodies_of(folder, job(kind), (batch.number for batch in plan.batches)))
+    assert [len(body) for body in made] == [batch.bytes for batch in plan.batches]
+    return made
+
+
+def lines(rows: list[dict[str, str]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+FILES: dict[str, tuple[Kind, str]] = {
+    "texts": (Kind.EMBED, lines([{"id": str(n), "text": f"{ODD[n % len(ODD)]} {n}"} for n in range(5_000)])),
+    "repeats": (Kind.EMBED, lines([{"text": f"text {n % 700} {ODD[n % 3]}"} for n in range(1_500)])),
+    "pairs": (
+        Kind.RANK,
+        lines([{"query": f'query {n // 7} "“', "context": f"{ODD[n % len(ODD)]} {n}"} for n in range(2_500)]),
+    ),
+    "mixed pairs": (Kind.RANK, lines([{"query": f"query {n % 90}", "context": f"context {n}"} for n in range(900)])),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_copied_bodies_are_those_that_are_written_out(tmp_path: Path, write: Write, name: str) -> None:
+    kind, content = FILES[name]
+    folder = filled(tmp_path, write("a.jsonl", content), kind)
+    copied = bodies(folder, kind)
+    texts_file(folder).unlink()
+    assert [body_of(folder, job(kind), number) for number in range(1, len(copied) + 1)] == copied
+    with folder.open() as database:
+        database.executescript("DELETE FROM packed; DELETE FROM runs")
+    assert bodies(folder, kind) == copied
+
+
+def test_what_was_read_is_what_is_sent(tmp_path: Path, write: Write) -> None:
+    path = write("a.jsonl", lines([{"text": text} for text in ODD]))
+    (body,) = bodies(filled(tmp_path, path, Kind.EMBED), Kind.EMBED)
+    assert json.loads(body)["requests"][0]["text"] == ODD
+
+
+def test_parts_of_long_texts_go_out_as_planned(tmp_path: Path, write: Write) -> None:
+    rows = [{"query": "wet clouds", "context": f"{n}. " + "Wolken sind nass. " * (n % 90)} for n in range(400)]
+    folder = filled(tmp_path, write("a.jsonl", lines(rows)), Kind.RANK, Split(64, 8))
+    sent = [
+        context["text"]
+        for body in bodies(folder, Kind.RANK)
+        for request in json.loads(body)["requests"]
+        for context in request["contexts"]
+    ]
+    assert len(sent) > len(rows)
+    assert all(tokens_upper(text) <= 64 for text in sent)
+
+
+def test_a_file_of_texts_that_was_cut_short_is_not_used(tmp_path: Path, write: Write) -> None:
+    folder = filled(tmp_path, write("a.jsonl", FILES["texts"][1]), Kind.EMBED)
+    copied = bodies(folder, Kind.EMBED)
+    found = texts_file(folder)
+    found.write_bytes(found.read_bytes()[:-10])
+    assert bodies(folder, Kind.EMBED) == copied
+
+
+def test_what_is_flushed_while_it_is_written_is_whole(
+    tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write("a.jsonl", FILES["texts"][1])
+    expected = bodies(filled(tmp_path, path, Kind.EMBED), Kind.EMBED)
+    monkeypatch.setattr(flushing, "_FROM", 1_000)
+    assert bodies(filled(tmp_path, path, Kind.EMBED), Kind.EMBED) == expected
+
+
+def test_a_trial_shows_the_bodies_that_will_be_sent(tmp_path: Path, write: Write) -> None:
+    folder = filled(tmp_path, write("a.jsonl", FILES["repeats"][1]), Kind.EMBED)
+    tried = packing.plan(folder, job(Kind.EMBED), is_trial=True)
+    shown = [body_of(folder, job(Kind.EMBED), batch.number) for batch in tried.batches]
+    texts_file(folder).unlink()
+    assert [body_of(folder, job(Kind.EMBED), batch.number) for batch in tried.batches] == shown
+    assert packing.plan(folder, job(Kind.EMBED)) == tried
+    assert bodies(folder, Kind.EMBED) == shown
+
+
+def test_a_second_reading_leaves_one_file_of_texts(tmp_path: Path, write: Write) -> None:
+    path = write("a.jsonl", FILES["texts"][1])
+    first = texts_file(filled(tmp_path, path, Kind.EMBED))
+    assert texts_file(filled(tmp_path, path, Kind.EMBED)) != first
+
+
+def test_a_reading_that_was_stopped_leaves_what_was_there(tmp_path: Path, write: Write) -> None:
+    path = write("a.jsonl", FILES["texts"][1])
+    folder = filled(tmp_path, path, Kind.EMBED)
+    before = {found.name: found.read_bytes() for found in folder.path.iterdir() if found.is_file()}
+    source = open_source(path)
+
+    def stop(position: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fill(folder, source, suggest_mapping(source, Kind.EMBED, preview(source)), progress=stop)
+    assert {found.name: found.read_bytes() for found in folder.path.iterdir() if found.is_file()} == before
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_job_of_an_older_program_is_planned_and_packed_as_ever(tmp_path: Path, write: Write, version: int) -> None:
+    folder = filled(tmp_path, write("a.jsonl", FILES["texts"][1]), Kind.EMBED)
+    expected = bodies(folder, Kind.EMBED)
+    texts_file(folder).unlink()
+    with closing(sqlite3.connect(folder.data)) as database:
+        database.executescript("DROP TABLE packed; DROP TABLE runs; DELETE FROM facts WHERE name = 'packed_texts'")
+        database.executescript("DROP TABLE repeats; DROP TABLE parts" if version == 1 else "")
+        database.execute(f"PRAGMA user_version = {version}")
+    # What was planned by then is sent as it was planned.
+    assert [body_of(folder, job(Kind.EMBED), n) for n in range(1, len(expected) + 1)] == expected
+    assert bodies(folder, Kind.EMBED) == expected
+    with schema.opened(folder.data) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
+
+
+@given(st.lists(st.text(), max_size=20))
+def test_tokens_of_many_texts_are_those_of_each(texts: list[str]) -> None:
+    upper, lower = count_tokens(texts)
+    assert upper.tolist() == [tokens_upper(text) for text in texts]
+    assert lower.tolist() == [tokens_lower(text) for text in texts]
+
+
+written = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+encode = msgspec.json.encode
+
+
+@given(written, st.lists(written, min_size=1, max_size=5), st.text("abc-1"), st.sampled_from([None, True]))
+def test_frames_make_the_elements_of_the_encoder(
+    query: str, texts: list[str], reference: str, truncate: bool | None
+) -> None:
+    packed = list(map(encode, texts))
+    for frame, request in (
+        (ranking_frame(query, reference, truncate), RankRequest(query, tuple(texts), reference, truncate)),
+        (embedding_frame(reference, truncate, "cls"), EmbedRequest(tuple(texts), reference, truncate, "cls")),
+        (embedding_frame(reference, truncate, ""), EmbedRequest(tuple(texts), reference, truncate)),
+    ):
+        whole = frame.before + frame.between.join(packed) + frame.after
+        assert whole == encode_request(request)
+        assert frame.size(len(texts), sum(map(len, packed))) == len(whole)

@@ -1,0 +1,157 @@
+"""A runner over real stores, and the practice service behind a door that can misbehave; time moves when slept."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.credentials import Token
+from cfbatch_gui.core.inputs.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.jobs.drafts import Drafts
+from cfbatch_gui.core.jobs.ledger import Ledger
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.jobs.runner import Runner
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.practice.app import practice_app
+from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.practice.queue import Queue, accepted
+from cfbatch_gui.core.workers_ai.budget import RateBudget
+from cfbatch_gui.core.workers_ai.client import WorkersAI
+from cfbatch_gui.core.workers_ai.connections import cloudflare
+from cfbatch_gui.core.workers_ai.transport import Transport
+from tests.canary import TOKEN
+
+ACCOUNT = "0123456789abcdef0123456789abcdef"
+
+
+class Clock:
+    """Moves only when someone sleeps. `set_by` is by how much this computer's clock was set ahead of the service's."""
+
+    def __init__(self) -> None:
+        self.now = 1_790_000_000.0
+        self.set_by = 0.0
+        self.slept: list[float] = []
+
+    def __call__(self) -> float:
+        return self.now + self.set_by
+
+    def of_service(self) -> float:
+        """What nobody here can set."""
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+        await asyncio.sleep(0)
+
+
+class Bench:
+    """One data folder, one program at a time on it."""
+
+    def __init__(
+        self,
+        root: Path,
+        door: FaultyDoor,
+        clock: Clock,
+        *,
+        service_folder: Path,
+        new_transport: Callable[[], Transport] | None = None,
+    ) -> None:
+        # Looked up now: the state machine puts another in its place.
+        self.service_folder, self._new_transport = service_folder, new_transport or Transport
+        self.paths, self.door, self.clock = Paths(root), door, clock
+        self.paths.create()
+        self.seen: list[Job] = []
+        self.start()
+
+    def start(self) -> None:
+        """As after a start of the program."""
+        self.ledger = Ledger.open(self.paths)
+        self.drafts = Drafts(self.ledger, self.paths, clock=self.clock)
+        self.disk = ThreadPoolExecutor(1)
+        budget = RateBudget(clock=self.clock, sleep=self.clock.sleep)
+        self.transport = self._new_transport()
+
+        async def token() -> Token:
+            return Token(TOKEN)
+
+        self.client = WorkersAI(
+            cloudflare(ACCOUNT, base_url=self.door.url),
+            token,
+            transport=self.transport,
+            budget=budget,
+            clock=self.clock,
+        )
+        self.runner = Runner(
+            self.ledger,
+            self.paths,
+            lambda _: self.client,
+            disk=self.disk,
+            on_change=self.seen.append,
+            clock=self.clock,
+            sleep=self.clock.sleep,
+            patience=3,
+        )
+
+    async def stop(self) -> None:
+        """As when the window is closed."""
+        await self.runner.close()
+        await self.transport.close()
+        self.disk.shutdown()
+        self.ledger.close()
+
+    async def restart(self) -> None:
+        """Close and open again."""
+        await self.stop()
+        self.start()
+
+    def accepted_bodies(self) -> list[bytes]:
+        """What the service has accepted, oldest first."""
+        queue = Queue(self.service_folder)
+        found = [
+            queue.body(each.request_id, each.account, each.model, self.clock())
+            for each in accepted(self.service_folder)
+        ]
+        return [body for body in found if body is not None]
+
+    def draft(self, path: Path, kind: Kind, *, model: str = "@cf/baai/bge-m3") -> Job:
+        """A draft filled from a file."""
+        job = self.drafts.create(kind, path.stem, model, "cloudflare")
+        source = open_source(path)
+        return self.drafts.load(job.id, source, suggest_mapping(source, kind, preview(source)))
+
+    async def run(self, job: Job) -> Job:
+        """Send and wait."""
+        await self.runner.send(job.id)
+        return await self.runner.wait(job.id)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def bench(tmp_path: Path, clock: Clock) -> AsyncIterator[Bench]:
+    service = practice_app(tmp_path / "service", seconds_queued=300.0, seconds_running=400.0, clock=clock.of_service)
+    async with FaultyDoor(service, clock=clock) as door:
+        made = Bench(tmp_path / "data", door, clock, service_folder=tmp_path / "service")
+        yield made
+        await made.stop()
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str], Path]:
+    """Write a text file and say where it is."""
+
+    def written(name: str, text: str) -> Path:
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8", newline="")
+        return path
+
+    return written

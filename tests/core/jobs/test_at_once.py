@@ -1,0 +1,200 @@
+"""Requests without the queue: the same results, none lost, nothing paid for twice, and the way out of code 8007."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cfbatch_gui.core.errors import Action, UsageError
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import BatchState, Job, JobOptions, JobState
+from cfbatch_gui.core.practice.faults.script import AnyFault, AnyReply, CutReply, Page, Refusal, ResetAfterBody
+from cfbatch_gui.core.practice.queue import accepted
+from tests.core.jobs.conftest import Bench
+from tests.core.jobs.test_runner import scores
+
+Write = Callable[[str, str], Path]
+
+PAIRS = "query,context\n" + "".join(f"query {q},context {q} {c}\n" for q in range(6) for c in range(3))
+TEXTS = "".join(f"text number {n}\n" for n in range(250))  # three requests
+AT_ONCE = JobOptions(at_once=True)
+
+
+def drafted(bench: Bench, path: Path, kind: Kind, options: JobOptions = AT_ONCE, *, model: str = "") -> Job:
+    job = bench.draft(path, kind, model=model or "@cf/baai/bge-m3")
+    return bench.drafts.change(job.id, options=options)
+
+
+async def test_a_ranking_is_the_same_as_through_the_queue(bench: Bench, write: Write) -> None:
+    queued = await bench.run(bench.draft(write("queued.csv", PAIRS), Kind.RANK))
+    job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
+    assert job.state is JobState.DONE and scores(bench, job.id) == scores(bench, queued.id)
+    assert len(job.batches) == 6 and all(batch.at_once and not batch.request_id for batch in job.batches)
+    assert len(accepted(bench.service_folder)) == 1  # the queue saw the other job alone
+
+
+@pytest.mark.parametrize("pooling", ["", "mean", "cls"])
+async def test_vectors_are_the_same_as_through_the_queue(bench: Bench, write: Write, pooling: str) -> None:
+    model = "@cf/baai/bge-small-en-v1.5"
+    path = write("texts.txt", TEXTS)
+    queued = await bench.run(drafted(bench, path, Kind.EMBED, JobOptions(pooling=pooling), model=model))
+    job = await bench.run(drafted(bench, path, Kind.EMBED, JobOptions(pooling=pooling, at_once=True), model=model))
+    assert job.state is JobState.DONE and len(job.batches) == 3
+    ours, theirs = (np.load(bench.runner.folder(each.id).vectors) for each in (job, queued))
+    assert ours.shape[0] == 250 and np.array_equal(ours, theirs)
+
+
+async def test_each_raw_answer_is_kept_as_it_came(bench: Bench, write: Write) -> None:
+    job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
+    answer = json.loads(bench.runner.folder(job.id).read_reply(2))
+    assert answer["success"] is True and len(answer["result"]["response"]) == 3
+
+
+async def test_what_goes_out_is_one_bare_request(bench: Bench, write: Write) -> None:
+    job = drafted(bench, write("pairs.csv", PAIRS), Kind.RANK)
+    bench.door.shut()
+    paused = await bench.run(job)
+    assert paused.state is JobState.PAUSED and {batch.state for batch in paused.batches} == {BatchState.PLANNED}
+    body = json.loads(bench.runner.folder(job.id).body(1).read_bytes())
+    assert body["query"] == "query 0" and "requests" not in body
+
+
+@pytest.mark.parametrize(
+    "fault", [ResetAfterBody(billed=True), CutReply(billed=True), Page(status=502), AnyReply(body="{")]
+)
+async def test_a_lost_answer_is_an_unknown_outcome_and_the_others_go_on(
+    bench: Bench, write: Write, fault: AnyFault
+) -> None:
+    bench.door.follow(fault)
+    job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
+    assert job.state is JobState.OUTCOME_UNKNOWN
+    assert sorted(batch.state for batch in job.batches) == ["done"] * 5 + ["outcome_unknown"]
+    await bench.restart()
+    await bench.runner.resume_all()
+    assert bench.ledger.job(job.id).state is JobState.OUTCOME_UNKNOWN and len(bench.door.submits) == 6
+    (lost,) = [batch for batch in job.batches if batch.state is BatchState.OUTCOME_UNKNOWN]
+    with pytest.raises(UsageError, match="no request id"):
+        await bench.runner.adopt(job.id, lost.number, "some-id")
+    await bench.runner.send_again(job.id, lost.number)
+    done = await bench.runner.wait(job.id)
+    assert done.state is JobState.DONE and None not in [score for _, score in scores(bench, job.id)]
+    assert len(bench.door.submits) == 7
+
+
+async def test_what_died_while_it_was_sent_is_unknown_and_what_had_arrived_is_stored(
+    bench: Bench, write: Write
+) -> None:
+    job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
+    bench.ledger.save_batch(replace(job.batches[0], state=BatchState.SENDING, attempt="a"))
+    bench.ledger.save_batch(replace(job.batches[1], state=BatchState.COLLECTING))
+    await bench.restart()
+    await bench.runner.resume_all()
+    job = await bench.runner.wait(job.id)
+    assert [batch.state for batch in job.batches[:2]] == [BatchState.OUTCOME_UNKNOWN, BatchState.DONE]
+    assert len(bench.door.submits) == 6
+
+
+async def test_a_busy_service_is_waited_for_by_all(bench: Bench, write: Write) -> None:
+    bench.door.follow(Refusal(status=429, code=3040, message="No capacity", retry_after="70", times=3))
+    started = bench.clock.now
+    job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
+    assert job.state is JobState.DONE and bench.clock.now >= started + 70
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Refusal(status=400, code=3030, message="AiError: Sequence too long: 9000 > 8192"),
+        Refusal(status=500, code=5001, message="AiError: failed"),
+        Refusal(status=408, code=3046, message="timed out"),
+    ],
+)
+async def test_a_request_that_is_refused_fails_alone(bench: Bench, write: Write, fault: Refusal) -> None:
+    bench.door.follow(fault)
+    job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
+    assert job.state is JobState.PARTLY_DONE and job.batches_done == 5
+    (failed,) = [batch for batch in job.batches if batch.state is BatchState.FAILED]
+    assert failed.error
+    await bench.runner.send_failed_again(job.id)
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+
+
+async def test_what_is_refused_of_all_is_not_asked_again_and_again(bench: Bench, write: Write) -> None:
+    bench.door.follow(Refusal(status=400, code=5007, message="No such model", times=0))
+    job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
+    assert job.state is JobState.FAILED and len(bench.door.submits) <= 4
+    assert any("Not sent" in batch.error for batch in job.batches)
+
+
+async def test_a_refused_token_stops_all_of_them(bench: Bench, write: Write) -> None:
+    bench.door.follow(Refusal(status=401, code=10000, message="Authentication error", times=0))
+    job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
+    assert job.state is JobState.PAUSED and len(bench.door.submits) <= 4
+    bench.door.follow()
+    await bench.runner.carry_on(job.id)
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+
+
+async def test_a_model_without_a_queue_offers_to_run_at_once(bench: Bench, write: Write) -> None:
+    lines = "".join(f"{'word ' * 40}{n}\n" for n in range(4_500))  # three batches
+    bench.door.follow(Refusal(code=8007, message="This model does not support request queuing", on="submit", number=2))
+    job = await bench.run(bench.draft(write("texts.txt", lines), Kind.EMBED))
+    assert [batch.state for batch in job.batches] == [BatchState.DONE, BatchState.FAILED, BatchState.FAILED]
+    assert {batch.error_action for batch in job.batches[1:]} == {Action.RUN_AT_ONCE}
+    bench.door.follow()
+    await bench.runner.run_at_once(job.id)
+    job = await bench.runner.wait(job.id)
+    assert job.state is JobState.DONE and [batch.number for batch in job.batches] == list(
+        range(1, len(job.batches) + 1)
+    )
+    assert [batch.at_once for batch in job.batches] == [False] + [True] * (len(job.batches) - 1)
+    assert np.load(bench.runner.folder(job.id).vectors).any(axis=1).all()
+    with pytest.raises(UsageError):
+        await bench.runner.run_at_once(job.id)
+
+
+async def test_an_accepted_batch_outlives_a_model_that_lost_its_queue(bench: Bench, write: Write) -> None:
+    lost = Refusal(code=8007, message="This model does not support request queuing", on="poll", times=0)
+    bench.door.follow(lost)
+    job = await bench.run(bench.draft(write("texts.txt", TEXTS), Kind.EMBED))
+    assert job.state is JobState.PAUSED and job.batches[0].state is BatchState.QUEUED
+    assert "which it has accepted" in job.paused_because
+    trouble = bench.runner.trouble(job.id)
+    assert trouble is not None and trouble.action is Action.NONE
+    with pytest.raises(UsageError, match="accepted by the service already"):
+        await bench.runner.run_at_once(job.id)
+    bench.door.follow()
+    await bench.runner.carry_on(job.id)
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert len(bench.door.submits) == 1
+
+
+def test_preflight_says_when_it_fits(bench: Bench, write: Write) -> None:
+    small = bench.draft(write("small.txt", "".join(f"text {n}\n" for n in range(60))), Kind.EMBED)
+    found = bench.drafts.examine(small.id)
+    assert found.fits_at_once and found.at_once_sentence == "60 texts: an answer in seconds, without the queue."
+    ranking = bench.draft(write("pairs.csv", PAIRS), Kind.RANK)
+    assert bench.drafts.examine(ranking.id).at_once_sentence.startswith("6 queries with 18 texts:")
+    large = bench.draft(write("large.txt", "".join(f"text {n}\n" for n in range(6_200))), Kind.EMBED)
+    assert not bench.drafts.examine(large.id).fits_at_once
+
+
+async def test_vectors_pooled_in_another_way_are_not_stored(bench: Bench, write: Write) -> None:
+    model = "@cf/baai/bge-small-en-v1.5"
+    answer = {"result": {"data": [[0.6, 0.8]], "shape": [1, 2], "pooling": "cls"}, "success": True, "errors": []}
+    bench.door.follow(AnyReply(body=json.dumps(answer)))
+    options = JobOptions(pooling="mean", at_once=True)
+    job = await bench.run(drafted(bench, write("text.txt", "one text\n"), Kind.EMBED, options, model=model))
+    assert job.state is JobState.FAILED and "pooled in another way" in job.error
+    assert not bench.runner.folder(job.id).vectors.exists()
+
+
+def test_a_choice_that_a_model_does_not_know_does_not_follow_to_it(bench: Bench, write: Write) -> None:
+    small = drafted(
+        bench, write("t.txt", "a\n"), Kind.EMBED, JobOptions(pooling="cls"), model="@cf/baai/bge-small-en-v1.5"
+    )
+    assert bench.drafts.change(small.id, model="@cf/baai/bge-large-en-v1.5").options.pooling == "cls"
+    assert bench.drafts.change(small.id, model="@cf/baai/bge-m3").options.pooling == ""

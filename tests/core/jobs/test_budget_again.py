@@ -1,0 +1,109 @@
+"""What failed or is in doubt is sent again within the same budget as a draft."""
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.credentials import Credentials
+from cfbatch_gui.core.errors import OverBudget, UsageError
+from cfbatch_gui.core.inputs.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.jobs.model import BatchState, Job, JobState
+from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.practice.faults.script import AnyFault, FailRequests, Mutate, Refusal, ResetAfterBody
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.settings import Budget
+from tests.canary import TOKEN
+from tests.core.doors.conftest import ACCOUNT, service
+
+LITTLE = Budget(a_job=0.001, unit="neurons")
+FAULTS = [
+    pytest.param(ResetAfterBody(on="submit", billed=True), (1,), JobState.OUTCOME_UNKNOWN, id="in doubt"),
+    pytest.param(Refusal(on="submit", code=5006), (1,), JobState.FAILED, id="a batch that was refused"),
+    pytest.param(Refusal(on="submit", code=5006), (), JobState.FAILED, id="what failed: a batch"),
+    pytest.param(FailRequests(on="poll", requests=(1,)), (), JobState.PARTLY_DONE, id="what failed: a request"),
+]
+
+
+@dataclass
+class World:
+    """A program with an account, and the service behind a door."""
+
+    program: Program
+    door: FaultyDoor
+
+    async def run(self, path: Path, fault: AnyFault, connection: str = "cloudflare") -> Job:
+        """Send a file's rows, and wait."""
+        self.door.follow(fault)
+        job = self.program.drafts.create(Kind.RANK, path.stem, "@cf/baai/bge-m3", connection)
+        source = open_source(path)
+        self.program.drafts.load(job.id, source, suggest_mapping(source, Kind.RANK, preview(source)))
+        await self.program.runner.send(job.id)
+        job = await self.program.runner.wait(job.id)
+        self.door.follow()
+        return job
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    async with FaultyDoor(service(tmp_path / "service")) as door:
+        environ = {
+            "CLOUDFLARE_API_BASE_URL": door.url,
+            "CLOUDFLARE_ACCOUNT_ID": ACCOUNT,
+            "CLOUDFLARE_API_TOKEN": TOKEN,
+        }
+        program = await Program.open(
+            tmp_path / "data", environ=environ, credentials=Credentials(environ=environ), practice_times=(0.0, 0.0)
+        )
+        yield World(program, door)
+        await program.close()
+
+
+@pytest.fixture
+def rows(write: Callable[[str, str], Path]) -> Path:
+    pairs = "".join(f"query {n},context {n} {c}\n" for n in range(3) for c in range(2))
+    return write("rows.csv", "query,context\n" + pairs)
+
+
+@pytest.mark.parametrize(("fault", "numbers", "state"), FAULTS)
+async def test_above_the_budget_nothing_is_sent_again(
+    world: World, rows: Path, fault: AnyFault, numbers: tuple[int, ...], state: JobState
+) -> None:
+    job = await world.run(rows, fault)
+    assert job.state is state
+    world.program.change_settings(budget=LITTLE)
+    with pytest.raises(OverBudget, match=r"This job may cost .*; your budget for a job is 0\.001 neurons\."):
+        await world.program.send_again(job.id, *numbers)
+    assert world.program.ledger.job(job.id) == job and len(world.door.submits) == 1
+    await world.program.send_again(job.id, *numbers, budget=Budget())  # the second word
+    assert (await world.program.runner.wait(job.id)).state is JobState.DONE
+    assert len(world.door.submits) == 2
+
+
+async def test_the_day_counts_the_first_time_as_well(world: World, rows: Path) -> None:
+    job = await world.run(rows, ResetAfterBody(on="submit", billed=True))
+    once = world.program.spent_today().neurons
+    world.program.change_settings(budget=Budget(a_day=once * 1.5, unit="neurons"))
+    with pytest.raises(OverBudget, match="With what was sent since midnight UTC"):
+        await world.program.send_again(job.id, 1)
+    world.program.change_settings(budget=Budget(a_day=once * 2.5, a_job=once * 2.5, unit="neurons"))
+    await world.program.send_again(job.id, 1)
+    assert (await world.program.runner.wait(job.id)).state is JobState.DONE
+
+
+async def test_an_answer_that_was_put_aside_was_paid_for(world: World, rows: Path) -> None:
+    job = await world.run(rows, Mutate(on="poll", times=0, how="element_repeated"))
+    assert job.batches[0].state is BatchState.FAILED
+    assert world.program.spent_today().neurons > 0
+
+
+async def test_practice_costs_nothing(world: World, rows: Path) -> None:
+    job = await world.run(rows, Refusal(), connection="practice")
+    world.program.change_settings(budget=LITTLE)
+    assert job.state is JobState.DONE
+    with pytest.raises(UsageError, match="Nothing of this job failed"):
+        await world.program.send_again(job.id)

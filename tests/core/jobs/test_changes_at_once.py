@@ -1,0 +1,155 @@
+"""Two things that happen to a job at the same moment both count, and nothing is sent a second time for it."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.inputs.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.jobs import packing
+from cfbatch_gui.core.jobs.model import Batch, BatchState, Job, JobState
+from cfbatch_gui.core.practice.faults.script import FailRequests, Refusal
+from tests.core.jobs.conftest import Bench
+from tests.core.jobs.test_runner import CLOUDS, scores
+
+Write = Callable[[str, str], Path]
+
+
+async def test_a_name_given_while_the_file_is_read_stays(bench: Bench, write: Write) -> None:
+    job = bench.drafts.create(Kind.RANK, "clouds", "@cf/baai/bge-m3", "cloudflare")
+    source = open_source(write("clouds.csv", CLOUDS))
+    mapping = suggest_mapping(source, Kind.RANK, preview(source))
+
+    def rename(_: int) -> None:
+        bench.drafts.rename(job.id, "My clouds")
+
+    loaded = bench.drafts.load(job.id, source, mapping, progress=rename)
+    assert loaded.name == "My clouds" and loaded.queries == 1
+
+
+async def test_what_happens_to_a_job_while_it_is_planned_stays(bench: Bench, write: Write) -> None:
+    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    sending = asyncio.create_task(bench.runner.send(job.id))
+    await asyncio.sleep(0)  # by now it is being planned, from what it was
+    bench.drafts.rename(job.id, "My clouds")
+    bench.drafts.archive(job.id)
+    await sending
+    sent = await bench.runner.wait(job.id)
+    assert (sent.name, sent.archived, sent.state) == ("My clouds", True, JobState.DONE)
+
+
+async def test_a_draft_that_changes_while_it_is_planned_is_not_sent(bench: Bench, write: Write) -> None:
+    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    sending = asyncio.create_task(bench.runner.send(job.id))
+    await asyncio.sleep(0)
+    bench.drafts.change(job.id, options=replace(job.options, truncate_inputs=False))
+    with pytest.raises(UsageError, match="was changed while"):
+        await sending
+    assert not bench.ledger.job(job.id).is_sent and bench.accepted_bodies() == []
+
+
+async def test_sending_twice_at_the_same_moment_sends_once(bench: Bench, write: Write) -> None:
+    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    answers = await asyncio.gather(bench.runner.send(job.id), bench.runner.send(job.id), return_exceptions=True)
+    assert [type(answer) for answer in answers] == [Job, UsageError]
+    await bench.runner.wait(job.id)
+    assert len(bench.accepted_bodies()) == 1
+
+
+async def test_stopping_and_carrying_on_while_a_batch_leaves_sends_it_once(
+    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    begun, go_on = threading.Event(), threading.Event()
+    bodies_of = packing.bodies_of
+
+    def slowly(*arguments: object) -> Generator[bytes, None, None]:
+        begun.set()
+        go_on.wait(30.0)
+        return bodies_of(*arguments)  # type: ignore[arg-type]  # passed on as they came
+
+    monkeypatch.setattr(packing, "bodies_of", slowly)
+    await bench.runner.send(job.id)
+    assert await asyncio.to_thread(begun.wait, 30.0)  # its body is being packed; nothing has left
+    await bench.runner.pause(job.id)
+    await bench.runner.carry_on(job.id)
+    go_on.set()
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert len(bench.accepted_bodies()) == 1
+
+
+async def test_sending_the_failed_ones_again_leaves_what_is_under_way(
+    bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch that leaves while the refused requests are packed must not fall back to *planned*."""
+    rows = "".join(f"query {n},context {n} {c}\n" for n in range(4) for c in range(2))
+    bench.door.follow(FailRequests(on="poll", times=0, requests=(1, 3)))
+    job = await bench.run(bench.draft(write("four.csv", "question,answer\n" + rows), Kind.RANK))
+    bench.door.follow()
+    other = Batch(job.id, 2, BatchState.PLANNED, 1, 1, 1)
+    bench.ledger.save_plan(job, (*job.batches, other))
+    repack = packing.repack_failed
+
+    def while_the_other_leaves(*arguments: object) -> object:
+        bench.ledger.save_batch(replace(other, state=BatchState.OUTCOME_UNKNOWN, error="Nobody knows."))
+        return repack(*arguments)  # type: ignore[arg-type]  # passed on as they came
+
+    monkeypatch.setattr(packing, "repack_failed", while_the_other_leaves)
+    await bench.runner.send_failed_again(job.id)
+    done = await bench.runner.wait(job.id)
+    assert [batch.state for batch in done.batches] == [BatchState.DONE, BatchState.OUTCOME_UNKNOWN, BatchState.DONE]
+    assert done.batches[1].error == "Nobody knows."
+    assert [len(json.loads(body)["requests"]) for body in bench.accepted_bodies()] == [4, 2]
+
+
+async def test_a_batch_is_sent_again_while_another_is_at_the_service(bench: Bench, write: Write) -> None:
+    texts = "text\n" + "".join(f"text {n}\n" for n in range(2_001))
+    bench.door.follow(Refusal(code=5006, message="AiError: bad input", times=1))
+    job = await bench.run(bench.draft(write("texts.csv", texts), Kind.EMBED))
+    assert [batch.state for batch in job.batches] == [BatchState.FAILED, BatchState.FAILED]
+    bench.door.follow()
+    await bench.runner.send_again(job.id, 1)
+    while bench.ledger.batch(job.id, 1).state is not BatchState.QUEUED:
+        await asyncio.sleep(0)
+    await bench.runner.send_again(job.id, 2)
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+
+
+async def test_a_wish_that_cannot_be_met_does_not_stop_the_watching(bench: Bench, write: Write) -> None:
+    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    await bench.runner.send(job.id)
+    while bench.ledger.batch(job.id, 1).state is not BatchState.QUEUED:
+        await asyncio.sleep(0)
+    with pytest.raises(UsageError, match="was accepted by the service already"):
+        await bench.runner.run_at_once(job.id)
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+
+
+async def test_a_file_that_is_read_while_the_job_is_sent_does_not_take_its_place(bench: Bench, write: Write) -> None:
+    path = write("clouds.csv", CLOUDS)
+    job = bench.draft(path, Kind.RANK)
+    source = open_source(path)
+    loop, again = asyncio.get_running_loop(), suggest_mapping(source, Kind.RANK, preview(source))
+
+    async def sent() -> None:
+        await bench.runner.send(job.id)
+        while not bench.runner.job(job.id).batches[0].state.is_at_service:
+            await bench.clock.sleep(0)
+
+    def meanwhile(_: int) -> None:
+        if not bench.ledger.job(job.id).is_sent:
+            asyncio.run_coroutine_threadsafe(sent(), loop).result(20)
+
+    with pytest.raises(UsageError, match="was sent already"):
+        await asyncio.to_thread(bench.drafts.load, job.id, source, again, progress=meanwhile)
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
+    assert len(list(bench.runner.folder(job.id).path.glob("texts-*.json"))) == 1

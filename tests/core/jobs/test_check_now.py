@@ -1,0 +1,73 @@
+"""“Check now” is heard whenever it is pressed."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.practice.app import practice_app
+from cfbatch_gui.core.practice.faults.door import Arrival, FaultyDoor
+from cfbatch_gui.core.practice.faults.script import Stall
+from tests.core.jobs.conftest import Bench, Clock
+from tests.core.jobs.test_runner import CLOUDS
+
+
+class HaltingClock(Clock):
+    """Stands still once it was told to: whoever sleeps then sleeps for good."""
+
+    is_halted = False
+
+    async def sleep(self, seconds: float) -> None:
+        if self.is_halted and seconds > 0:
+            await asyncio.Event().wait()
+        await super().sleep(seconds)
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    clock = HaltingClock()
+    service = practice_app(tmp_path / "service", seconds_queued=300.0, seconds_running=400.0, clock=clock.of_service)
+    async with FaultyDoor(service, [Stall(on="poll", seconds=0.1, billed=True)], clock=clock) as door:
+        made = Bench(tmp_path / "data", door, clock, service_folder=tmp_path / "service")
+        yield made
+        await made.stop()
+
+
+def polls(bench: Bench) -> list[Arrival]:
+    return [arrival for arrival in bench.door.arrivals if arrival.kind == "poll"]
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not is_so():
+            await asyncio.sleep(0.001)
+
+
+async def test_check_now_while_a_question_is_under_way_asks_once_more(
+    bench: Bench, write: Callable[[str, str], Path]
+) -> None:
+    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    await bench.runner.send(job.id)
+    await until(lambda: len(polls(bench)) == 1)
+    assert isinstance(bench.clock, HaltingClock)
+    bench.clock.is_halted = True
+    bench.runner.check_now(job.id)  # the answer to the first question is on its way
+    await until(lambda: len(polls(bench)) == 2)
+
+
+async def test_check_now_between_two_questions_asks_at_once_and_only_once(
+    bench: Bench, write: Callable[[str, str], Path]
+) -> None:
+    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    await bench.runner.send(job.id)
+    await until(lambda: len(polls(bench)) == 1)
+    assert isinstance(bench.clock, HaltingClock)
+    bench.clock.is_halted = True
+    await until(lambda: bench.ledger.job(job.id).batches[0].checks == 1)
+    bench.runner.check_now(job.id)
+    await until(lambda: bench.ledger.job(job.id).batches[0].checks == 2)
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert len(polls(bench)) == 2

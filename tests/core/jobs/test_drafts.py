@@ -1,0 +1,146 @@
+"""Drafts are filled, priced, changed, copied and thrown away, and the file may change or vanish meanwhile."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.inputs.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.model import FileFormat, Kind, Layout, Mapping, ReadOptions, Role
+from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.job_folder.filling import problems
+from cfbatch_gui.core.jobs.drafts import as_recognised
+from cfbatch_gui.core.jobs.model import JobState
+from tests.core.jobs.conftest import Bench
+from tests.core.jobs.test_runner import CLOUDS, scores
+
+Write = Callable[[str, str], Path]
+
+GAPS = "question,answer\nq one,a\nq one,\n,b\nq two,c\n"
+
+
+async def test_rows_that_are_not_sent_are_counted_and_named(bench: Bench, write: Write) -> None:
+    job = bench.draft(write("gaps.csv", GAPS), Kind.RANK)
+    assert (job.rows_in, job.queries, job.texts, job.problems) == (4, 2, 2, 2)
+    found = problems(bench.drafts.folder(job.id))
+    assert [(problem.row, problem.cells) for problem in found] == [(3, ("q one", "")), (4, ("", "b"))]
+    preflight = bench.drafts.examine(job.id)
+    assert sorted(count.sentence for count in preflight.problems) == [
+        "1 row has no context and will be left out.",
+        "1 row has no query and will be left out.",
+    ]
+    assert preflight.blocker == "" and preflight.price_high.dollars > 0
+
+
+async def test_the_whole_file_is_kept_and_may_vanish(bench: Bench, write: Write) -> None:
+    path = write("clouds.csv", CLOUDS)
+    job = bench.draft(path, Kind.RANK)
+    path.unlink()
+    assert (await bench.run(job)).state is JobState.DONE
+
+
+async def test_a_file_that_cannot_be_read_leaves_the_draft_as_it_was(bench: Bench, write: Write) -> None:
+    path = write("clouds.csv", CLOUDS)
+    job = bench.draft(path, Kind.RANK)
+    source = open_source(path)
+    mapping = suggest_mapping(source, Kind.RANK, preview(source))
+    path.unlink()
+    with pytest.raises(InputError):
+        bench.drafts.load(job.id, source, mapping)
+    assert bench.ledger.job(job.id).texts == 3
+    assert (await bench.run(job)).state is JobState.DONE
+
+
+async def test_stopping_to_read_leaves_the_draft_as_it_was(bench: Bench, write: Write) -> None:
+    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    source = open_source(write("many.csv", CLOUDS * 20_000))
+
+    class StoppedError(Exception):
+        pass
+
+    def stop(_: int) -> None:
+        raise StoppedError
+
+    with pytest.raises(StoppedError):
+        bench.drafts.load(job.id, source, suggest_mapping(source, Kind.RANK, preview(source)), progress=stop)
+    assert bench.ledger.job(job.id).source_name == "clouds.csv"
+    assert not list(bench.drafts.folder(job.id).path.glob("*.new.db"))
+
+
+async def test_the_first_queries_are_tried_on_their_own(bench: Bench, write: Write) -> None:
+    rows = "".join(f"query {n},context {n} {c}\n" for n in range(9) for c in range(3))
+    job = bench.draft(write("nine.csv", "question,answer\n" + rows), Kind.RANK)
+    tried = bench.drafts.duplicate(job.id, "nine, first 5", first=5)
+    assert (tried.queries, tried.texts, tried.rows_in) == (5, 15, 15)
+    assert (await bench.run(tried)).state is JobState.DONE
+    assert bench.ledger.job(job.id).state is JobState.DRAFT
+
+
+async def test_a_copy_of_a_finished_job_is_a_clean_draft(bench: Bench, write: Write) -> None:
+    done = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    copy = bench.drafts.duplicate(done.id, "again")
+    assert copy.state is JobState.DRAFT and copy.batches == () and copy.sent_at == 0
+    assert [score for _, score in scores(bench, copy.id)] == [None] * 3
+    assert (await bench.run(copy)).state is JobState.DONE
+    assert scores(bench, copy.id) == scores(bench, done.id)
+
+
+async def test_every_query_meets_every_shared_context(bench: Bench, write: Write) -> None:
+    queries = open_source(write("queries.csv", "question\nclouds\nllamas\n"))
+    shared = open_source(write("answers.csv", "answer,sku\nan orange cloud,001\na llama,002\nan emoji,003\n"))
+    mapping = suggest_mapping(queries, Kind.RANK, preview(queries), shared, preview(shared))
+    assert mapping.layout is Layout.SHARED
+    job = bench.drafts.create(Kind.RANK, "shared", "@cf/baai/bge-m3", "cloudflare")
+    job = bench.drafts.load(job.id, queries, mapping, shared)
+    assert (job.queries, job.texts) == (2, 6)
+    assert (await bench.run(job)).state is JobState.DONE
+
+
+async def test_a_deleted_job_can_be_had_back_until_the_next_start(bench: Bench, write: Write) -> None:
+    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    bench.drafts.delete(job.id)
+    assert bench.ledger.jobs() == ()
+    bench.drafts.delete(job.id, deleted=False)
+    assert [each.id for each in bench.ledger.jobs()] == [job.id]
+    bench.drafts.delete(job.id)
+    bench.drafts.clear_deleted()
+    assert not bench.drafts.folder(job.id).path.exists() and bench.ledger.deleted_jobs() == ()
+
+
+async def test_a_sent_job_is_not_changed(bench: Bench, write: Write) -> None:
+    done = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    with pytest.raises(UsageError, match="sent already"):
+        bench.drafts.change(done.id, kind=Kind.EMBED)
+    with pytest.raises(UsageError, match="sent already"):
+        await bench.runner.send(done.id)
+
+
+async def test_a_draft_without_texts_says_what_is_missing(bench: Bench, write: Write) -> None:
+    job = bench.drafts.create(Kind.RANK, "gaps", "@cf/baai/bge-m3", "cloudflare")
+    mapping = Mapping(Kind.RANK, Layout.LONG, (Role.QUERY, Role.CONTEXT))
+    bench.drafts.load(job.id, open_source(write("gaps.csv", "question,answer\nq,\n")), mapping)
+    assert "Choose the columns" in bench.drafts.examine(job.id).blocker
+    with pytest.raises(UsageError, match="nothing to send"):
+        await bench.runner.send(job.id)
+
+
+async def test_how_the_file_was_read_is_remembered(bench: Bench, write: Write) -> None:
+    path = write("semicolons.csv", "frage;antwort\nq;a\n")
+    job = bench.draft(path, Kind.RANK)
+    draft = bench.drafts.folder(job.id).draft()
+    assert draft is not None and draft.options.separator == ";" and draft.options.has_header
+    assert draft.mapping.roles == (Role.QUERY, Role.CONTEXT)
+    again = replace(draft.options, separator=";")
+    assert open_source(path, again).columns == ("frage", "antwort")
+
+
+@pytest.mark.parametrize("text", ["id\ttext\n1\tone\n2\ttwo\n", "| a | b |\n|---|---|\n| 1 | 2 |\n", "one\ntwo\n"])
+@pytest.mark.parametrize("unit", [None, FileFormat.LINES, FileFormat.WHOLE])
+def test_a_file_is_opened_again_as_it_was_read(tmp_path: Path, text: str, unit: FileFormat | None) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    source = open_source(path, ReadOptions(unit=unit))
+    assert open_source(path, as_recognised(source)) == source

@@ -1,0 +1,109 @@
+"""A disk that is really full: a small file system of its own, filled to the last byte."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.errors import DiskFull
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs import packing
+from cfbatch_gui.core.jobs.ballast import SIZE
+from cfbatch_gui.core.jobs.collecting import collect
+from cfbatch_gui.core.jobs.ledger import Ledger
+from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.workers_ai.wire.replies import Finished, read_answer
+from tests.bodies import body_of
+from tests.core.jobs.test_packing import filled
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Three megabytes, where this user may mount; only root may."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(place)]
+    if sys.platform != "linux" or os.geteuid() or subprocess.run(mount, check=False).returncode:
+        pytest.skip("a small file system can only be mounted by root on Linux")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def fill_up(place: Path) -> None:
+    with (place / "filler").open("wb", buffering=0) as filler:
+        for size in (65_536, 4_096, 512, 1):
+            try:
+                while filler.write(bytes(size)):
+                    pass
+            except OSError:
+                continue
+
+
+def a_job(number: int) -> Job:
+    return Job(f"job{number:05}", "n" * 3_000, Kind.EMBED, "@cf/baai/bge-m3", "practice", 1.0)
+
+
+def test_an_accepted_batch_is_written_down_on_a_full_disk(small_disk: Path) -> None:
+    paths = Paths(small_disk / "data")
+    paths.create()
+    ledger = Ledger.open(paths)
+    assert paths.ballast.stat().st_size == SIZE
+    batch = Batch("job00001", 1, BatchState.SENDING, 1, 1, 10)
+    ledger.save_plan(a_job(1), [batch])
+    fill_up(small_disk)
+    ledger.save_plan(a_job(2), [])  # gives the ballast up
+    assert not paths.ballast.exists()
+    ledger.close()
+    again = Ledger.open(paths)
+    assert {job.id for job in again.jobs()} == {"job00001", "job00002"}
+    again.close()
+
+
+def test_vectors_without_room_are_said_and_the_process_lives(small_disk: Path) -> None:
+    texts = [f"text {number}" for number in range(1_500)]
+    folder = filled(small_disk / "job", [(None, texts)])
+    job = replace(a_job(1), kind=Kind.EMBED)
+    packing.plan(folder, job)
+    answer = answer_to(body_of(folder, job, 1), dimension=1_024)
+    with pytest.raises(DiskFull, match="no room for the vectors"):
+        collect(folder, Kind.EMBED, 1, answer)
+    assert not folder.vectors.exists()
+    with folder.open() as database:
+        assert database.execute("SELECT DISTINCT state FROM requests").fetchall() == [("waiting",)]
+
+
+def answer_to(body: bytes, dimension: int) -> Finished:
+    """What a service would say to a batch of texts, all vectors alike."""
+    vector = [0.5, *[0.0] * (dimension - 1)]
+    responses = [
+        {"id": index, "success": True, "result": {"data": [vector] * len(request["text"])}}
+        for index, request in enumerate(json.loads(body)["requests"])
+    ]
+    answer = read_answer(json.dumps({"responses": responses}).encode())
+    assert isinstance(answer, Finished)
+    return answer
+
+
+def test_when_nothing_is_left_to_give_up_the_old_state_stays(small_disk: Path) -> None:
+    paths = Paths(small_disk / "data")
+    paths.create()
+    ledger = Ledger.open(paths)
+    ledger.save_job(a_job(1))
+    ledger.make_room()
+    fill_up(small_disk)
+    with pytest.raises(DiskFull, match="disk is full"):
+        for number in range(2, 200):
+            ledger.save_job(a_job(number))
+    known = {job.id for job in ledger.jobs()}
+    (small_disk / "filler").unlink()
+    ledger.save_job(a_job(999))  # goes on once there is room
+    ledger.close()
+    again = Ledger.open(paths)
+    assert {job.id for job in again.jobs()} == known | {"job00999"}
+    again.close()

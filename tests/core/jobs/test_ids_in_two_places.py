@@ -1,0 +1,79 @@
+"""The id of an accepted batch gets to both places in the end, whichever of them cannot be written at first."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import BatchState, JobState
+from cfbatch_gui.core.jobs.submissions import submissions
+from cfbatch_gui.core.practice.faults.script import ResetAfterBody
+from cfbatch_gui.core.practice.queue import accepted
+from tests.core.jobs.conftest import Bench
+from tests.core.jobs.test_runner import CLOUDS
+
+
+async def test_an_id_that_could_not_be_written_down_is_written_later(
+    bench: Bench, write: Callable[[str, str], Path]
+) -> None:
+    bench.paths.submissions.mkdir()  # nobody can write a line there
+    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    assert job.state is JobState.DONE  # the ledger has the id: the work goes on
+    bench.paths.submissions.rmdir()
+    async with asyncio.timeout(20):
+        while not submissions(bench.paths.submissions):
+            await asyncio.sleep(0.01)
+    assert [each.request_id for each in submissions(bench.paths.submissions)] == [job.batches[0].request_id]
+    assert bench.ledger.job(job.id).state is JobState.DONE
+    assert len(bench.door.submits) == 1
+
+
+async def test_an_id_that_stood_in_one_place_when_the_program_ended_stands_in_both_after_the_next_start(
+    bench: Bench, write: Callable[[str, str], Path]
+) -> None:
+    bench.paths.submissions.mkdir()
+    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    await bench.stop()
+    bench.paths.submissions.rmdir()
+    bench.start()
+    await bench.runner.resume_all()
+    (written,) = submissions(bench.paths.submissions)
+    batch = job.batches[0]
+    assert (written.attempt, written.request_id, written.sha256) == (batch.attempt, batch.request_id, batch.sha256)
+    assert (written.job_id, written.batch, written.connection) == (job.id, 1, job.connection)
+    await bench.restart()
+    await bench.runner.resume_all()
+    assert len(submissions(bench.paths.submissions)) == 1
+
+
+async def test_a_start_that_cannot_write_an_id_down_goes_on_and_tries_again(
+    bench: Bench, write: Callable[[str, str], Path]
+) -> None:
+    bench.paths.submissions.mkdir()
+    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    await bench.restart()
+    await bench.runner.resume_all()
+    bench.paths.submissions.rmdir()
+    async with asyncio.timeout(20):
+        while not submissions(bench.paths.submissions):
+            await asyncio.sleep(0.01)
+    assert [each.request_id for each in submissions(bench.paths.submissions)] == [job.batches[0].request_id]
+
+
+async def test_an_adopted_id_gets_to_both_places_whoever_gave_up_waiting(
+    bench: Bench, write: Callable[[str, str], Path]
+) -> None:
+    bench.door.follow(ResetAfterBody(on="submit", billed=True))
+    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    bench.paths.submissions.mkdir()
+    (found,) = accepted(bench.service_folder)
+    adopting = asyncio.create_task(bench.runner.adopt(job.id, 1, found.request_id))
+    async with asyncio.timeout(20):
+        while bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN:
+            await asyncio.sleep(0.01)
+    adopting.cancel()
+    bench.paths.submissions.rmdir()
+    async with asyncio.timeout(20):
+        while not submissions(bench.paths.submissions):
+            await asyncio.sleep(0.01)
+    assert bench.ledger.job(job.id).batches[0].request_id == found.request_id

@@ -1,0 +1,95 @@
+"""The ledger keeps what it is told, lets one writer in, and refuses what it cannot trust."""
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.errors import DataError, UsageError
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.ledger import Ledger
+from cfbatch_gui.core.jobs.model import Batch, BatchState, Job, JobOptions
+from cfbatch_gui.core.paths import Paths
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    made = Paths(tmp_path)
+    made.create()
+    return made
+
+
+def a_job(job_id: str = "abcd2345", name: str = "Ünïcode “job” 日本", created_at: float = 1.0) -> Job:
+    return Job(job_id, name, Kind.EMBED, "@cf/baai/bge-m3", "practice", created_at, options=JobOptions(pooling="cls"))
+
+
+def test_everything_is_there_after_a_restart(paths: Paths) -> None:
+    ledger = Ledger.open(paths)
+    batch = Batch("abcd2345", 1, BatchState.QUEUED, 3, 30, 999, request_id="r-1", error="because")
+    saved = ledger.save_plan(a_job(), [batch])
+    ledger.close()
+    again = Ledger.open(paths)
+    assert again.jobs() == (saved,) and again.batch("abcd2345", 1) == batch
+    again.close()
+
+
+def test_a_second_writer_is_told_and_a_reader_is_let_in(paths: Paths) -> None:
+    ledger = Ledger.open(paths)
+    ledger.save_job(a_job())
+    with pytest.raises(DataError, match="already at work"):
+        Ledger.open(paths)
+    reader = Ledger.open_read_only(paths)
+    assert [job.name for job in reader.jobs()] == ["Ünïcode “job” 日本"]
+    reader.close()
+    ledger.close()
+
+
+def test_a_dead_writer_leaves_no_lock(paths: Paths) -> None:
+    program = (
+        "import os, sys; from pathlib import Path; from cfbatch_gui.core.paths import Paths;"
+        "from cfbatch_gui.core.jobs.ledger import Ledger; Ledger.open(Paths(Path(sys.argv[1]))); os._exit(9)"
+    )
+    assert subprocess.run([sys.executable, "-c", program, str(paths.root)], check=False).returncode == 9
+    Ledger.open(paths).close()
+
+
+def test_a_newer_ledger_is_refused_unharmed(paths: Paths) -> None:
+    Ledger.open(paths).close()
+    with sqlite3.connect(paths.ledger) as database:
+        database.execute("PRAGMA user_version = 99")
+    database.close()
+    before = paths.ledger.read_bytes()
+    with pytest.raises(DataError, match="newer version"):
+        Ledger.open(paths)
+    assert paths.ledger.read_bytes() == before
+
+
+@pytest.mark.parametrize("damage", ["row", "header"])
+def test_damage_is_noticed(paths: Paths, damage: str) -> None:
+    ledger = Ledger.open(paths)
+    ledger.save_job(a_job())
+    ledger.close()
+    if damage == "row":
+        with sqlite3.connect(paths.ledger) as database:
+            database.execute("UPDATE jobs SET value = replace(value, 'practice', 'practise')")
+        database.close()
+    else:
+        paths.ledger.write_bytes(b"not a database at all" * 400)
+    with pytest.raises(DataError, match="damaged"):
+        Ledger.open(paths)
+
+
+def test_jobs_are_found_by_id_name_and_the_beginning_of_an_id(paths: Paths) -> None:
+    ledger = Ledger.open(paths)
+    ledger.save_job(a_job("aaaa1111", "first"))
+    ledger.save_job(a_job("aaaa2222", "second", 2.0))
+    assert ledger.find("second").id == "aaaa2222"
+    assert ledger.find("aaaa1").name == "first"
+    with pytest.raises(UsageError, match="fits 2 jobs"):
+        ledger.find("aaaa")
+    with pytest.raises(UsageError, match="no job"):
+        ledger.find("zzz")
+    assert [job.id for job in ledger.jobs()] == ["aaaa2222", "aaaa1111"]
+    ledger.close()

@@ -1,0 +1,144 @@
+"""Every item once, in order, and no batch or request over a limit."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.inputs.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.filling import fill
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs import packing
+from cfbatch_gui.core.jobs.model import Job, JobOptions
+from cfbatch_gui.core.workers_ai.estimate import tokens_upper
+from cfbatch_gui.core.workers_ai.wire.requests import MAX_BODY_BYTES, parse_requests
+from tests.bodies import body_of
+
+BGE_M3 = "@cf/baai/bge-m3"
+
+
+def filled(path: Path, queries: list[tuple[str | None, list[str]]]) -> JobFolder:
+    """A job's folder with these texts; a query of None makes them texts without one."""
+    folder = JobFolder(path)
+    folder.create()
+    schema.create(folder.data)
+    item = 0
+    with folder.open() as database, schema.transaction(database):
+        for number, (query, texts) in enumerate(queries, 1):
+            if query is not None:
+                database.execute("INSERT INTO queries VALUES(?, '', ?, ?)", (number, query, number))
+            for position, text in enumerate(texts, 1):
+                item += 1
+                database.execute("INSERT INTO texts VALUES(?, '', ?, '', 1, ?)", (item, text, item))
+                database.execute(
+                    "INSERT INTO items(item_no, query_no, text_no, position) VALUES(?, ?, ?, ?)",
+                    (item, number if query is not None else None, item, position),
+                )
+    return folder
+
+
+def job(kind: Kind, *, model: str = BGE_M3, truncate: bool = True) -> Job:
+    return Job("abc", "n", kind, model, "practice", 0.0, options=JobOptions(truncate_inputs=truncate))
+
+
+def bodies(folder: JobFolder, of: Job, plan: packing.Plan) -> list[bytes]:
+    return [body_of(folder, of, batch.number) for batch in plan.batches]
+
+
+sometimes_long = st.one_of(st.text(min_size=1, max_size=30), st.integers(1, 60_000).map(lambda n: "wort " * n))
+
+
+@given(st.lists(sometimes_long.filter(lambda text: text.isprintable()), min_size=1, max_size=250))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+def test_texts_are_each_sent_once_and_in_order(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
+    folder = filled(tmp_path_factory.mktemp("job"), [(None, texts)])
+    plan = packing.plan(folder, job(Kind.EMBED))
+    sent = bodies(folder, job(Kind.EMBED), plan)
+    requests = [request for body in sent for request in parse_requests(body)]
+    assert [text for request in requests for text in request.texts] == texts  # type: ignore[union-attr]
+    assert len({request.reference for request in requests}) == len(requests)
+    for request in requests:
+        assert len(request.texts) <= 100  # type: ignore[union-attr]
+        longest = max(min(tokens_upper(text), 8_192) for text in request.texts)  # type: ignore[union-attr]
+        assert len(request.texts) * longest <= 60_000  # type: ignore[union-attr]
+    assert [len(body) for body in sent] == [batch.bytes for batch in plan.batches]
+    assert all(len(body) <= MAX_BODY_BYTES for body in sent)
+
+
+def test_a_query_with_many_contexts_is_cut_into_requests(tmp_path: Path) -> None:
+    contexts = [f"context {n} " + "x" * 900 for n in range(700)]
+    folder = filled(tmp_path, [("q", contexts), ("r", ["one"])])
+    plan = packing.plan(folder, job(Kind.RANK))
+    requests = [json.loads(body)["requests"] for body in bodies(folder, job(Kind.RANK), plan)]
+    flat = [request for batch in requests for request in batch]
+    assert [c["text"] for r in flat if r["query"] == "q" for c in r["contexts"]] == contexts
+    assert len(flat) > 2 and plan.queries == 2 and plan.texts == 701
+
+
+def test_ten_megabytes_are_never_reached(tmp_path: Path) -> None:
+    texts = ["ü" * 30_000 for _ in range(500)]  # 60 kB of UTF-8 each
+    folder = filled(tmp_path, [(None, texts)])
+    plan = packing.plan(folder, job(Kind.EMBED))
+    assert len(plan.batches) >= 4 and plan.texts == 500
+    assert max(batch.bytes for batch in plan.batches) < 10_000_000
+
+
+def test_a_text_larger_than_a_batch_is_left_out_and_said(tmp_path: Path) -> None:
+    folder = filled(tmp_path, [(None, ["fine", "x" * 11_000_000])])
+    plan = packing.plan(folder, job(Kind.EMBED))
+    assert plan.texts == 1 and plan.left_out == 1
+    with folder.open() as database:
+        assert "10 MB" in database.execute("SELECT reason FROM problems").fetchone()[0]
+
+
+def test_texts_that_are_too_long_are_left_out_when_they_may_not_be_cut(tmp_path: Path) -> None:
+    folder = filled(tmp_path, [(None, ["fine", "word " * 20_000])])
+    assert packing.plan(folder, job(Kind.EMBED, truncate=False)).texts == 1
+    cut = packing.plan(folder, job(Kind.EMBED))
+    assert cut.texts == 2 and cut.too_long == 1 and cut.left_out == 0
+
+
+def test_planning_again_starts_afresh(tmp_path: Path) -> None:
+    folder = filled(tmp_path, [(None, ["a", "word " * 20_000])])
+    packing.plan(folder, job(Kind.EMBED, truncate=False))
+    again = packing.plan(folder, job(Kind.EMBED))
+    with folder.open() as database:
+        assert database.execute("SELECT count(*) FROM problems").fetchone() == (0,)
+    assert again.texts == 2
+
+
+def test_only_a_model_that_ranks_is_asked_to_rank(tmp_path: Path) -> None:
+    folder = filled(tmp_path, [("q", ["a"])])
+    with pytest.raises(UsageError, match="cannot rank"):
+        packing.plan(folder, job(Kind.RANK, model="@cf/baai/bge-base-en-v1.5"))
+
+
+def test_models_that_cannot_cut_get_no_text_that_is_too_long(tmp_path: Path) -> None:
+    folder = filled(tmp_path, [(None, ["fine", "word " * 700])])
+    small = job(Kind.EMBED, model="@cf/baai/bge-small-en-v1.5", truncate=True)
+    assert packing.plan(folder, small).left_out == 1
+
+
+def test_a_query_that_is_too_long_is_left_out_with_its_contexts_or_cut(tmp_path: Path) -> None:
+    folder = filled(tmp_path, [("word " * 20_000, ["a", "b"]), ("short", ["c"])])
+    left = packing.plan(folder, job(Kind.RANK, truncate=False))
+    assert (left.texts, left.left_out, left.too_long) == (1, 2, 2)
+    cut = packing.plan(folder, job(Kind.RANK))
+    assert (cut.texts, cut.left_out, cut.too_long) == (3, 0, 1)  # the query, named once
+
+
+def test_what_is_left_out_is_not_counted_off_from_what_is_cut(tmp_path: Path) -> None:
+    write, folder = tmp_path / "a.csv", JobFolder(tmp_path / "job")
+    folder.create()
+    write.write_text("id,text\n" + f"1,{'word ' * 20_000}\n" * 3 + f"2,{'語' * 8_193}\n", "utf-8")
+    source = open_source(write)
+    fill(folder, source, suggest_mapping(source, Kind.EMBED, preview(source)))
+    plan = packing.plan(folder, job(Kind.EMBED, truncate=False))
+    assert (plan.left_out, plan.too_long - plan.left_out) == (3, 1)

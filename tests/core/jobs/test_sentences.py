@@ -1,0 +1,76 @@
+"""A typed sentence goes out once, through the job's own connection, and comes back as a vector among the job's."""
+
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, UsageError
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import Job, JobOptions
+from cfbatch_gui.core.practice.faults.script import ResetAfterBody
+from cfbatch_gui.core.program import facts_of
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.neighbours import nearest_to
+from cfbatch_gui.core.results.sentence import LONGEST, embed_sentence
+from tests.core.jobs.conftest import Bench
+
+Write = Callable[[str, str], Path]
+TEXTS = "desk lamp of brass\ngarden hose\nsteel saucepan\ncotton towel\n"
+SMALL = "@cf/baai/bge-small-en-v1.5"
+
+
+async def embedded(bench: Bench, write: Write, *, model: str = SMALL, pooling: str = "") -> tuple[Job, Embeddings]:
+    draft = bench.draft(write("texts.txt", TEXTS), Kind.EMBED, model=model)
+    job = await bench.run(bench.drafts.change(draft.id, options=JobOptions(pooling=pooling)))
+    return job, Embeddings(bench.runner.folder(job.id))
+
+
+@pytest.mark.parametrize("pooling", ["", "mean", "cls"])
+async def test_a_text_of_the_job_comes_back_as_its_own_vector(bench: Bench, write: Write, pooling: str) -> None:
+    job, embeddings = await embedded(bench, write, pooling=pooling)
+    found = await embed_sentence(bench.client, facts_of(job, "Cloudflare"), embeddings, "  garden hose\n")
+    stored = embeddings.vector(2)
+    assert stored is not None
+    assert np.array_equal(found, stored)
+    first = nearest_to(embeddings, found, 2)[0]
+    assert first.text.text == "garden hose"
+    assert first.similarity == pytest.approx(1)
+
+
+async def test_it_is_one_request_and_changes_nothing_in_the_job(bench: Bench, write: Write) -> None:
+    job, embeddings = await embedded(bench, write)
+    before = {path: path.stat().st_mtime_ns for path in bench.runner.folder(job.id).path.rglob("*")}
+    calls = len(bench.door.arrivals)
+    await embed_sentence(bench.client, facts_of(job, "Cloudflare"), embeddings, "a lamp")
+    (arrival,) = bench.door.arrivals[calls:]
+    assert arrival.sha256 == sha256(b'{"text":["a lamp"],"truncate_inputs":true}').hexdigest()
+    assert {path: path.stat().st_mtime_ns for path in bench.runner.folder(job.id).path.rglob("*")} == before
+
+
+async def test_when_no_answer_came_it_says_that_it_may_be_billed(bench: Bench, write: Write) -> None:
+    job, embeddings = await embedded(bench, write)
+    bench.door.follow(ResetAfterBody())
+    calls = len(bench.door.arrivals)
+    with pytest.raises(OutcomeUnknown, match="may have been billed"):
+        await embed_sentence(bench.client, facts_of(job, "Cloudflare"), embeddings, "a lamp")
+    assert len(bench.door.arrivals) == calls + 1
+
+
+async def test_a_vector_of_another_pooling_is_refused(bench: Bench, write: Write) -> None:
+    job, embeddings = await embedded(bench, write, pooling="mean")
+    with bench.runner.folder(job.id).open() as database:
+        database.execute("UPDATE facts SET value = '\"cls\"' WHERE name = 'pooling'")
+    with pytest.raises(ReplyError, match="pooled in another way"):
+        await embed_sentence(bench.client, facts_of(job, "Cloudflare"), embeddings, "a lamp")
+
+
+async def test_nothing_is_sent_for_what_cannot_be_looked_for(bench: Bench, write: Write) -> None:
+    job, embeddings = await embedded(bench, write)
+    calls = len(bench.door.arrivals)
+    for sentence in ("", "  \n ", "x" * (LONGEST + 1)):
+        with pytest.raises(UsageError):
+            await embed_sentence(bench.client, facts_of(job, "Cloudflare"), embeddings, sentence)
+    assert len(bench.door.arrivals) == calls

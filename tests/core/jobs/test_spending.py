@@ -1,0 +1,100 @@
+"""What was spent since midnight, how long jobs took, and a budget that stops a send."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.model import Batch, BatchState, Job, JobOptions
+from cfbatch_gui.core.jobs.past_times import PastTimes, past_times
+from cfbatch_gui.core.jobs.planned import TOKENS
+from cfbatch_gui.core.jobs.spending import Spent, over_budget, spent_today
+from cfbatch_gui.core.settings import Budget
+from cfbatch_gui.core.workers_ai.catalogue import find_model
+from cfbatch_gui.core.workers_ai.estimate import price
+
+MODEL = "@cf/baai/bge-m3"
+MIDNIGHT = 1_790_035_200.0  # 00:00 UTC
+NOON = MIDNIGHT + 43_200.0
+
+
+def job(name: str, *batches: Batch, connection: str = "cloudflare", took: float = 100.0, texts: int = 100) -> Job:
+    return Job(
+        name, name, Kind.EMBED, MODEL, connection, 1.0, is_sent=True, sent_at=NOON, finished_at=NOON + took,
+        texts=texts, batches=batches,
+    )  # fmt: skip
+
+
+def batch(sent_at: float = NOON, tokens: int = 0, state: BatchState = BatchState.DONE, number: int = 1) -> Batch:
+    return Batch("job", number, state, 1, 50, 1, sent_at=sent_at, tokens=tokens)
+
+
+def spent(root: Path, *jobs: Job) -> float:
+    found = spent_today(jobs, lambda name: JobFolder(root / name), lambda each: find_model(each.model), NOON)
+    return found.neurons
+
+
+def neurons(tokens: int) -> float:
+    return price(tokens, find_model(MODEL)).neurons
+
+
+def test_what_left_since_midnight_counts(tmp_path: Path) -> None:
+    jobs = (
+        job("a", batch(tokens=1_000), batch(MIDNIGHT - 1, 500, number=2)),
+        job("b", batch(MIDNIGHT, tokens=70)),
+        job("c", batch(tokens=9_000), connection="practice"),
+        job("d", batch(tokens=0, state=BatchState.FAILED), batch(0.0, state=BatchState.PLANNED, number=2)),
+    )
+    assert spent(tmp_path, *jobs) == pytest.approx(neurons(1_070))
+    assert Spent(9_000.0).free_left == 1_000.0
+    assert Spent(12_000.0).free_left == 0.0
+
+
+@pytest.mark.parametrize("state", [BatchState.RUNNING, BatchState.OUTCOME_UNKNOWN, BatchState.GONE])
+def test_what_is_not_counted_yet_is_estimated_from_above(tmp_path: Path, state: BatchState) -> None:
+    folder = JobFolder(tmp_path / "a")
+    folder.create()
+    schema.create(folder.data)
+    with folder.open() as database:
+        schema.put_fact(database, TOKENS, (800, 1_200))
+    assert spent(tmp_path, job("a", batch(tokens=500), batch(state=state, number=2))) == pytest.approx(neurons(1_100))
+    assert spent(tmp_path, job("without data", batch(state=state))) == 0.0
+
+
+def test_within_the_budget_nothing_is_said() -> None:
+    high = price(1_000_000, find_model(MODEL))
+    assert over_budget(high, Budget(), Spent(1e9)) == ""
+    assert over_budget(high, Budget(a_job=0.012), Spent()) == ""
+    assert over_budget(high, Budget(a_day=2_000, unit="neurons"), Spent(900)) == ""
+
+
+def test_above_it_both_figures_are_said() -> None:
+    high = price(100_000_000, find_model(MODEL))
+    assert over_budget(high, Budget(a_job=1.0), Spent()) == ("This job may cost $1.18; your budget for a job is $1.00.")
+    assert over_budget(high, Budget(a_job=0.0004), Spent()).endswith("your budget for a job is $0.0004.")
+    assert over_budget(high, Budget(a_job=1_000, unit="neurons"), Spent()) == (
+        "This job may cost 107,500 neurons; your budget for a job is 1,000 neurons."
+    )
+    assert over_budget(high, Budget(a_day=1.5), Spent(50_000)) == (
+        "With what was sent since midnight UTC, this job may come to $1.73; your budget for a day is $1.50."
+    )
+    assert over_budget(high, Budget(a_day=1.0), Spent()).startswith("This job may come to $1.18;")
+
+
+def test_own_past_by_kind_connection_size_and_way() -> None:
+    jobs = [
+        *(job(f"j{number}", batch(), took=60.0 * number) for number in range(3, 8)),
+        job("practice", batch(), took=1.0, connection="practice"),
+        job("large", batch(), took=9_000.0, texts=1_000),
+        job("working", batch(state=BatchState.RUNNING), took=9_000.0),
+        replace(job("at once", batch(), took=2.0), options=JobOptions(at_once=True)),
+    ]
+    assert past_times(jobs, Kind.EMBED, "cloudflare", 80) == PastTimes(180.0, 420.0, 5)
+    assert past_times(jobs, Kind.EMBED, "cloudflare", 80, without="j7") == PastTimes(180.0, 360.0, 4)
+    assert past_times(jobs, Kind.EMBED, "cloudflare", 80, at_once=True) == PastTimes(2.0, 2.0, 1)
+    assert past_times(jobs, Kind.RANK, "cloudflare", 80) is None
+    many = [job(f"m{number}", batch(), took=float(number)) for number in range(1, 21)]
+    assert past_times(many, Kind.EMBED, "cloudflare", 100) == PastTimes(3.0, 18.0, 20)

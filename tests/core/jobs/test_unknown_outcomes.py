@@ -1,0 +1,192 @@
+"""What was sent and not answered: named as such, never sent again by itself, moved only by the user."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.errors import ReplyError, TokenRefused, Unreachable, UsageError
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import BatchState, Job, JobState
+from cfbatch_gui.core.jobs.submissions import Submission, write_down
+from cfbatch_gui.core.practice.faults.script import (
+    AnyFault,
+    AnyReply,
+    CutReply,
+    Mutate,
+    Page,
+    Redirect,
+    Refusal,
+    ResetAfterBody,
+)
+from cfbatch_gui.core.practice.queue import accepted
+from tests.canary import TOKEN
+from tests.core.jobs.conftest import Bench
+from tests.core.jobs.test_runner import CLOUDS, scores
+
+Write = Callable[[str, str], Path]
+
+LOST_BILLED = ResetAfterBody(billed=True)
+LOST_UNBILLED = ResetAfterBody()
+
+UNKNOWN = [
+    pytest.param(LOST_UNBILLED, id="closed before anything was done"),
+    pytest.param(LOST_BILLED, id="closed after it was accepted"),
+    pytest.param(Page(status=502), id="a gateway's page"),
+    pytest.param(Page(), id="a captive portal"),
+    pytest.param(Redirect(), id="a redirect"),
+    pytest.param(AnyReply(body='{"result":{"status":"queued"},"success":true'), id="cut JSON"),
+    pytest.param(AnyReply(body='{"result":{},"success":true,"errors":[]}'), id="no id"),
+    pytest.param(Refusal(status=500, code=5001, message="AiError: failed"), id="a server error in the envelope"),
+    pytest.param(Refusal(status=408, code=3046, message="timed out"), id="a time-out in the envelope"),
+    pytest.param(CutReply(billed=True, byte=40), id="accepted, answer cut"),
+]
+
+
+@pytest.mark.parametrize("fault", UNKNOWN)
+async def test_a_lost_answer_is_an_unknown_outcome(bench: Bench, write: Write, fault: AnyFault) -> None:
+    bench.door.follow(fault)
+    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    assert job.state is JobState.OUTCOME_UNKNOWN
+    assert "may have been accepted" in job.batches[0].error
+    await bench.restart()
+    await bench.runner.resume_all()
+    await bench.clock.sleep(100_000)
+    assert bench.ledger.job(job.id).state is JobState.OUTCOME_UNKNOWN
+    assert len(bench.door.submits) == 1
+
+
+async def unknown(bench: Bench, write: Write, fault: AnyFault = LOST_BILLED) -> Job:
+    bench.door.follow(fault)
+    return await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+
+
+async def test_a_batch_that_died_while_sending_is_unknown_at_the_next_start(bench: Bench, write: Write) -> None:
+    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    bench.ledger.save_batch(replace(job.batches[0], state=BatchState.SENDING, attempt="never written down"))
+    await bench.restart()
+    await bench.runner.resume_all()
+    assert bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN
+
+
+async def test_an_id_in_the_second_file_saves_a_batch_that_died_while_sending(bench: Bench, write: Write) -> None:
+    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    batch = job.batches[0]
+    bench.ledger.save_batch(replace(batch, state=BatchState.SENDING, attempt="a1", request_id=""))
+    write_down(bench.paths.submissions, Submission("a1", batch.request_id, batch.sha256, 0.0))
+    await bench.restart()
+    await bench.runner.resume_all()
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert len(bench.door.submits) == 1
+
+
+async def test_the_right_id_is_adopted(bench: Bench, write: Write) -> None:
+    job = await unknown(bench, write)
+    (known,) = accepted(bench.service_folder)
+    request_id = known.request_id
+    await bench.runner.adopt(job.id, 1, request_id)
+    done = await bench.runner.wait(job.id)
+    assert done.state is JobState.DONE and done.batches[0].request_id == request_id
+    assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
+
+
+async def test_an_adopted_batch_is_watched_whoever_gave_up_waiting(bench: Bench, write: Write) -> None:
+    job = await unknown(bench, write)
+    (known,) = accepted(bench.service_folder)
+    adopting = asyncio.create_task(bench.runner.adopt(job.id, 1, known.request_id))
+    while bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN:
+        await asyncio.sleep(0)
+    adopting.cancel()  # as the card in the window is, which goes when the batch is shown as queued
+    while bench.ledger.job(job.id).state is not JobState.DONE:
+        await asyncio.sleep(0)
+
+
+async def test_another_jobs_id_is_not_adopted(bench: Bench, write: Write) -> None:
+    other = await bench.run(bench.draft(write("other.csv", CLOUDS), Kind.RANK))
+    job = await unknown(bench, write)
+    with pytest.raises(UsageError, match="“other” has this request id already"):
+        await bench.runner.adopt(job.id, 1, other.batches[0].request_id)
+    assert bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN
+
+
+async def test_an_id_of_a_job_that_is_not_here_any_more_is_not_adopted(bench: Bench, write: Write) -> None:
+    other = await bench.run(bench.draft(write("other.csv", CLOUDS), Kind.RANK))
+    bench.ledger.remove(other.id)
+    job = await unknown(bench, write)
+    with pytest.raises(ReplyError):
+        await bench.runner.adopt(job.id, 1, other.batches[0].request_id)
+    assert bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN
+
+
+async def test_an_adopted_answer_that_comes_later_must_prove_whose_it_is(bench: Bench, write: Write) -> None:
+    job = await unknown(bench, write)
+    (known,) = accepted(bench.service_folder)
+    waiting = AnyReply(on="poll", body='{"result":{"status":"queued"},"success":true,"errors":[]}')
+    bench.door.follow(waiting, Mutate(on="poll", times=0, how="references_null"))
+    await bench.runner.adopt(job.id, 1, known.request_id)
+    done = await bench.runner.wait(job.id)
+    assert done.batches[0].state is BatchState.FAILED and "carries no references" in done.batches[0].error
+    assert [score for _, score in scores(bench, job.id)] == [None, None, None]
+
+
+async def test_it_is_sent_again_on_the_users_word(bench: Bench, write: Write) -> None:
+    job = await unknown(bench, write, LOST_UNBILLED)
+    await bench.runner.send_again(job.id, 1)
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert len(bench.door.submits) == 2
+
+
+async def test_a_dismissed_batch_stays_in_the_history(bench: Bench, write: Write) -> None:
+    job = await unknown(bench, write)
+    dismissed = await bench.runner.dismiss(job.id, 1)
+    assert dismissed.batches[0].state is BatchState.DISMISSED
+    assert not dismissed.needs_user or dismissed.state is JobState.FAILED
+
+
+async def test_nothing_leaves_when_nobody_listens(bench: Bench, write: Write) -> None:
+    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    bench.door.shut()
+    paused = await bench.run(job)
+    assert paused.state is JobState.PAUSED
+    assert isinstance(bench.runner.trouble(job.id), Unreachable)
+    assert paused.batches[0].state is BatchState.PLANNED
+
+
+async def test_a_refused_token_stops_after_one_call(bench: Bench, write: Write) -> None:
+    bench.door.follow(Refusal(status=401, code=10000, message="Authentication error"))
+    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    assert job.state is JobState.PAUSED and len(bench.door.arrivals) == 1
+    trouble = bench.runner.trouble(job.id)
+    assert isinstance(trouble, TokenRefused) and TOKEN not in repr(trouble.__dict__)
+    await bench.runner.carry_on(job.id)
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+
+
+async def test_a_busy_service_is_waited_for_as_long_as_it_asks(bench: Bench, write: Write) -> None:
+    bench.door.follow(Refusal(status=429, code=3040, message="No more data centers", retry_after="70"))
+    started = bench.clock.now
+    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    assert job.state is JobState.DONE and job.batches[0].sent_at >= started + 70
+
+
+async def test_a_refusal_says_why_and_keeps_the_rest_here(bench: Bench, write: Write) -> None:
+    bench.door.follow(Refusal(code=5006, message="AiError: bad input: required properties are missing"))
+    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    assert job.state is JobState.FAILED and job.error
+    assert "required properties" in job.batches[0].error_detail + job.error
+
+
+async def test_an_expired_id_is_final(bench: Bench, write: Write) -> None:
+    bench.door.follow(Refusal(on="poll", status=404, code=5504, message="Request not found in queue"))
+    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    assert job.batches[0].state is BatchState.GONE and job.state is JobState.FAILED
+
+
+async def test_a_broken_answer_is_put_aside_and_never_shown(bench: Bench, write: Write) -> None:
+    bench.door.follow(Mutate(on="poll", times=0, how="element_repeated"))
+    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    assert job.batches[0].state is BatchState.FAILED
+    assert [score for _, score in scores(bench, job.id)] == [None, None, None]
+    assert bench.runner.folder(job.id).reply(1).exists()

@@ -1,0 +1,70 @@
+"""Waiting is never too short, and not too long when the clock is set."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import JobState
+from cfbatch_gui.core.jobs.waiting import LONGEST, age_of, backed_off, interval, sleep_until
+from cfbatch_gui.core.practice.faults import script
+from tests.core.jobs.conftest import Bench, Clock
+from tests.core.jobs.test_runner import CLOUDS
+
+
+@given(st.floats(0, 1e7), st.floats(0.1, 60))
+def test_the_interval_grows_between_its_bounds(age: float, first: float) -> None:
+    assert first <= interval(age, first) <= LONGEST
+    assert interval(age, first) <= interval(age + 100, first)
+
+
+@given(st.integers(0, 10_000), st.floats(0.1, 60))
+def test_the_interval_grows_also_behind_a_clock_that_was_set_back(checks: int, first: float) -> None:
+    ages = [age_of(1_000_000.0, 0.0, checks=number, first=first) for number in (checks, checks + 1)]
+    assert first <= interval(ages[0], first) * 1.0001 and ages[0] <= ages[1]
+    assert interval(age_of(1_000_000.0, 0.0, checks=200, first=first), first) == LONGEST
+
+
+@given(st.integers(1, 100), st.floats(0.1, 60))
+def test_backing_off_is_bounded(failures: int, first: float) -> None:
+    assert first <= backed_off(failures, first) <= first + LONGEST
+
+
+async def test_sleeping_follows_the_wall_clock(clock: Clock) -> None:
+    start = clock.now
+    await sleep_until(start + 3_600, clock=clock, sleep=clock.sleep)
+    assert clock.now >= start + 3_600
+    assert max(clock.slept) <= 30
+
+
+async def test_a_clock_that_is_set_back_costs_no_more_than_a_slice(clock: Clock) -> None:
+    async def sleep(seconds: float) -> None:
+        await clock.sleep(seconds)
+        if sum(clock.slept) == 90:
+            clock.set_by = -86_400.0
+
+    await sleep_until(clock() + 600, clock=clock, sleep=sleep)
+    assert 600 <= sum(clock.slept) <= 600 + 30
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+async def test_a_batch_is_collected_though_the_clock_was_set_back(
+    bench: Bench, write: Callable[[str, str], Path], is_restarted: bool
+) -> None:
+    bench.door.follow(script.Refusal(on="poll", status=429, code=3040, retry_after="900"))
+    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    await bench.runner.send(job.id)
+    while not bench.ledger.batch(job.id, 1).next_check_at:
+        await asyncio.sleep(0)
+    bench.clock.set_by = -86_400.0
+    slept = sum(bench.clock.slept)
+    if is_restarted:
+        await bench.restart()
+        await bench.runner.resume_all()
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert sum(bench.clock.slept) - slept < 3_600
+    assert len(bench.door.arrivals) < 60

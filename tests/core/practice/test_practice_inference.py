@@ -1,0 +1,221 @@
+"""Answers: disorder, forms, limits, counts and values."""
+
+import json
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cfbatch_gui.core.practice import tokens
+from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from tests.core.practice.conftest import Calls, Practice
+
+ENGINE = HashedNgrams()
+
+
+async def done(practice: Practice, calls: Calls, *elements: dict[str, Any]) -> Any:
+    request_id = await calls.submit(*elements)
+    practice.now += 30
+    return (await calls.poll(request_id))["result"]
+
+
+def by_id(listed: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    ordered = sorted(listed, key=lambda element: int(element["id"]))
+    assert [element["id"] for element in ordered] == list(range(len(listed)))
+    return ordered
+
+
+def is_shuffled(ids: list[int]) -> bool:
+    """Neither in order nor merely turned round."""
+    return ids not in [[*range(start, len(ids)), *range(start)] for start in range(len(ids))]
+
+
+async def test_answers_and_scores_come_shuffled(practice: Practice, calls: Calls) -> None:
+    contexts = [{"text": f"context {number}"} for number in range(20)]
+    elements = [
+        {"query": f"query {number}", "contexts": contexts, "external_reference": f"r{number}"} for number in range(50)
+    ]
+    responses = (await done(practice, calls, *elements))["responses"]
+    assert is_shuffled([element["id"] for element in responses])
+    for number, element in enumerate(by_id(responses)):
+        scores = element["result"]["response"]
+        assert element["external_reference"] == f"r{number}"
+        assert is_shuffled([score["id"] for score in scores])
+        by_id(scores)
+
+
+async def test_even_two_answers_never_come_in_order(practice: Practice, calls: Calls) -> None:
+    for _ in range(10):
+        responses = (await done(practice, calls, {"text": "a"}, {"text": "b"}))["responses"]
+        assert [element["id"] for element in responses] == [1, 0]
+
+
+async def test_scores_are_cosines_in_half_precision(practice: Practice, calls: Calls) -> None:
+    texts = ["This is a story about an orange cloud", "This is a story about a llama", "日本語"]
+    query = "This is a story about Cloudflare"
+    result = await done(practice, calls, {"query": query, "contexts": [{"text": text} for text in texts]})
+    scores = [score["score"] for score in by_id(result["responses"][0]["result"]["response"])]
+    vectors = ENGINE.embed([query, *texts])
+    assert scores == [float(np.float16(score)) for score in vectors[1:] @ vectors[0]]
+
+
+async def test_the_three_forms_of_an_answer(practice: Practice, calls: Calls) -> None:
+    texts = ["one", "two", "three"]
+    contexts = [{"text": text} for text in texts]
+    responses = by_id(
+        (await done(practice, calls, {"contexts": contexts}, {"text": texts}, {"text": "one"}))["responses"]
+    )
+    of_contexts, of_texts, of_one = (element["result"] for element in responses)
+    assert of_contexts.keys() == {"response", "shape", "pooling"}
+    assert of_texts.keys() == {"shape", "data", "pooling"}
+    assert of_contexts["response"] == of_texts["data"]
+    assert of_one["data"] == of_texts["data"][:1]
+    assert (of_texts["shape"], of_one["shape"]) == ([3, 1024], [1, 1024])
+    assert {of_contexts["pooling"], of_texts["pooling"]} == {"cls"}
+    vectors = np.array(of_texts["data"], np.float32)
+    np.testing.assert_allclose(vectors, ENGINE.embed(texts), atol=1e-7)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("asked", "given_back"), [({}, "mean"), ({"pooling": "cls"}, "cls"), ({"pooling": "mean"}, "mean")]
+)
+async def test_the_english_models_name_their_pooling(
+    practice: Practice, asked: dict[str, str], given_back: str
+) -> None:
+    calls = Calls(practice.open(), "@cf/baai/bge-large-en-v1.5")
+    result = await done(practice, calls, {"text": "a", **asked})
+    assert result["responses"][0]["result"]["pooling"] == given_back
+
+
+async def test_empty_lists_are_answered_with_empty_lists(practice: Practice, calls: Calls) -> None:
+    nothing = await done(practice, calls)
+    assert nothing == {
+        "responses": [],
+        "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+    }
+    responses = by_id(
+        (await done(practice, calls, {"text": []}, {"contexts": []}, {"query": "q", "contexts": []}))["responses"]
+    )
+    assert responses[0]["result"] == {"shape": [0, 1024], "data": [], "pooling": "cls"}
+    assert responses[1]["result"] == {"shape": [0, 1024], "response": [], "pooling": "cls"}
+    assert responses[2]["result"] == {"response": []}
+
+
+TOO_LONG = "word " * 8_193
+AT_THE_LIMIT = "word " * 8_192
+
+
+@pytest.mark.parametrize(
+    ("element", "reason"),
+    [
+        ({"text": ["short", TOO_LONG]}, "Sequence too long: 8193 > 8192"),
+        ({"query": TOO_LONG, "contexts": [{"text": "short"}]}, "Sequence too long: 8193 > 8192"),
+        ({"contexts": [{"text": TOO_LONG}], "truncate_inputs": False}, "Sequence too long: 8193 > 8192"),
+        (
+            {"text": [AT_THE_LIMIT, *["short"] * 7]},
+            "Max context reached 65536 tokens but model supports only 60000",
+        ),
+        (
+            {"text": [TOO_LONG, *["short"] * 7], "truncate_inputs": True},
+            "Max context reached 65536 tokens but model supports only 60000",
+        ),
+    ],
+)
+async def test_what_is_too_long_fails_alone(
+    practice: Practice, calls: Calls, element: dict[str, Any], reason: str
+) -> None:
+    result = await done(practice, calls, {"text": "before"}, {**element, "external_reference": "long"}, {"text": "b"})
+    before, failed, after = by_id(result["responses"])
+    assert before["success"] is True
+    assert after["success"] is True
+    assert failed == {"id": 1, "success": False, "error": reason, "external_reference": "long"}
+    assert result["usage"]["total_tokens"] == tokens.count_tokens("before") + tokens.count_tokens("b")
+
+    at_once = await calls.post(element, queue=False)
+    assert at_once.status_code == 400
+    assert at_once.json()["errors"] == [{"code": 3030, "message": f"AiError: {reason}"}]
+
+
+async def test_long_texts_are_cut_when_asked(practice: Practice, calls: Calls) -> None:
+    asked = {"text": [TOO_LONG + "tail", AT_THE_LIMIT], "truncate_inputs": True}
+    result = await done(practice, calls, asked)
+    first, second = result["responses"][0]["result"]["data"]
+    assert first == second
+    assert result["usage"]["prompt_tokens"] == 2 * 8_192
+
+
+async def test_the_english_models_take_512_tokens(practice: Practice) -> None:
+    calls = Calls(practice.open(), "@cf/baai/bge-small-en-v1.5")
+    result = await done(practice, calls, {"text": "word " * 512}, {"text": "word " * 513, "truncate_inputs": True})
+    fits, too_long = by_id(result["responses"])
+    assert fits["success"] is True
+    assert too_long["error"] == "Sequence too long: 513 > 512"
+
+
+async def test_a_call_without_the_queue_is_answered_at_once(calls: Calls) -> None:
+    element = {"query": "cloud", "contexts": [{"text": "llama"}, {"text": "clouds"}], "external_reference": "x"}
+    answer = (await calls.post(element, queue=False)).json()
+    scores = {score["id"]: score["score"] for score in answer.pop("result")["response"]}
+    assert scores[1] > scores[0]
+    assert answer == {"success": True, "errors": [], "messages": []}
+
+
+async def test_usage_counts_every_text_sent(practice: Practice, calls: Calls) -> None:
+    result = await done(practice, calls, {"query": "one two", "contexts": [{"text": "three"}]}, {"text": ["four"]})
+    assert result["usage"] == {"prompt_tokens": 5, "completion_tokens": 0, "total_tokens": 5}
+
+
+async def test_twenty_thousand_contexts_in_one_batch(practice: Practice, calls: Calls) -> None:
+    elements = [
+        {
+            "query": f"question number {query}",
+            "contexts": [{"text": f"answer {number} to question number {query}"} for number in range(20)],
+            "external_reference": f"q{query}",
+        }
+        for query in range(1_000)
+    ]
+    responses = by_id((await done(practice, calls, *elements))["responses"])
+    assert [element["external_reference"] for element in responses] == [f"q{query}" for query in range(1_000)]
+    assert all(len(by_id(element["result"]["response"])) == 20 for element in responses)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("", 0),
+        (" \n\t\u3000", 0),
+        ("word", 1),
+        ("words", 2),
+        ("This is a story", 5),
+        ("日本語", 3),
+        ("a, b!", 4),
+        ("🤗🤗", 2),
+        ("…", 1),
+        ("한국어", 3),
+        ("ไทย", 3),
+        ("Привет", 2),
+    ],
+)
+def test_counting_tokens(text: str, count: int) -> None:
+    assert tokens.count_tokens(text) == count
+
+
+@settings(max_examples=100)
+@given(st.text(max_size=60), st.integers(0, 20))
+def test_a_cut_text_is_the_longest_beginning_that_fits(text: str, limit: int) -> None:
+    beginning = tokens.cut(text, limit)
+    assert text.startswith(beginning)
+    assert tokens.count_tokens(beginning) == min(limit, tokens.count_tokens(text))
+
+
+async def test_answers_are_strict_json(practice: Practice, calls: Calls) -> None:
+    request_id = await calls.submit({"text": ['\u2028 \x7f "quoted" \\ 🤗'], "external_reference": 'é "x" 🤗'})
+    practice.now += 30
+    answer: httpx.Response = await calls.post({"request_id": request_id})
+    assert int(answer.headers["content-length"]) == len(answer.content)
+    assert answer.headers["content-type"] == "application/json"
+    assert json.loads(answer.content)["result"]["responses"][0]["external_reference"] == 'é "x" 🤗'

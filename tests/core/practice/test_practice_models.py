@@ -1,0 +1,122 @@
+"""The models of this machine: what both promise, and that neither reaches for the network."""
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cfbatch_gui.core.practice.models import PracticeModel, WordLlama, choose_model
+from cfbatch_gui.core.practice.ngrams import HashedNgrams
+
+ROOT = Path(__file__).parents[3]
+STORY = "This is a story about "
+
+
+@pytest.fixture(scope="module", params=[WordLlama, HashedNgrams], ids=lambda kind: kind.__name__)
+def model(request: pytest.FixtureRequest) -> PracticeModel:
+    if request.param is WordLlama:
+        pytest.importorskip("wordllama", reason="the extra “practice” is not installed")
+    loaded: PracticeModel = request.param()
+    return loaded
+
+
+def test_the_orange_cloud_ranks_first(model: PracticeModel) -> None:
+    stories = [STORY + "a llama", STORY + "a hugging emoji", STORY + "an orange cloud"]
+    vectors = model.embed([STORY + "Cloudflare", *stories])
+    assert int(np.argmax(vectors[1:] @ vectors[0])) == 2
+
+
+def test_the_name_says_what_it_is(model: PracticeModel) -> None:
+    assert model.name in {"wordllama 256", "hashed n-grams 1024"}
+    assert model.name.endswith(str(model.dimension))
+
+
+@settings(max_examples=50, deadline=None)
+@given(texts=st.lists(st.text(min_size=1, max_size=40), max_size=12))
+def test_every_text_has_a_unit_vector_of_its_own(model: PracticeModel, texts: list[str]) -> None:
+    vectors = model.embed(texts)
+    assert vectors.shape == (len(texts), model.dimension)
+    assert vectors.dtype == np.dtype(np.float32)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    for text, vector in zip(texts, vectors, strict=True):
+        np.testing.assert_allclose(model.embed([text])[0], vector, atol=1e-5)
+
+
+@pytest.mark.parametrize("text", [" ", "🤗", "!?", "日本語", "\u200b", "a", "نص", "हिन्दी"])
+def test_the_smallest_texts(model: PracticeModel, text: str) -> None:
+    assert np.linalg.norm(model.embed([text])[0]) == pytest.approx(1, abs=1e-5)
+
+
+def test_many_texts_and_one_very_long(model: PracticeModel) -> None:
+    texts = [f"text number {number}" for number in range(1_500)] + ["long " * 200_000] + ["last"]
+    vectors = model.embed(texts)
+    np.testing.assert_allclose(vectors[-1], model.embed(["last"])[0], atol=1e-5)
+    np.testing.assert_allclose(vectors[700], model.embed([texts[700]])[0], atol=1e-5)
+
+
+def test_hashes_are_the_same_on_every_machine() -> None:
+    (vector,) = HashedNgrams().embed(["cloud"])
+    signs = {27: 1, 90: -1, 133: 1, 141: 1, 494: -1, 534: 1, 596: 1, 653: -1, 660: 1, 866: 1, 921: -1, 975: 1}
+    assert {int(bucket): int(np.sign(vector[bucket])) for bucket in np.flatnonzero(vector)} == signs
+
+
+def run(program: str) -> str:
+    ended = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=ROOT,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout.strip()
+
+
+NO_NETWORK = """
+import logging, sys
+def watch(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"):
+        raise SystemExit(f"network: {event} {arguments}")
+sys.addaudithook(watch)
+from cfbatch_gui.core.practice.models import choose_model
+"""
+
+
+def test_loading_touches_neither_the_network_nor_the_root_logger() -> None:
+    pytest.importorskip("wordllama", reason="the extra “practice” is not installed")
+    said = run(
+        NO_NETWORK
+        + """
+model = choose_model()
+model.embed(["text"])
+root = logging.getLogger()
+print(model.name, root.handlers, root.level == logging.WARNING)
+"""
+    )
+    assert said == "wordllama 256 [] True"
+
+
+def test_without_its_file_wordllama_gives_way_and_downloads_nothing() -> None:
+    pytest.importorskip("wordllama", reason="the extra “practice” is not installed")
+    said = run(
+        NO_NETWORK
+        + """
+import wordllama
+from pathlib import Path
+exists = Path.exists
+Path.exists = lambda path, **more: path.suffix != ".safetensors" and exists(path, **more)
+print(choose_model().name)
+"""
+    )
+    assert said == "hashed n-grams 1024"
+
+
+def test_without_wordllama_the_n_grams_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "wordllama", None)
+    assert choose_model().name == "hashed n-grams 1024"

@@ -1,0 +1,29 @@
+from pathlib import Path
+
+import pytest
+
+from tests.core.results.folders import FAILED, LEFT_OUT, WAITING, Pair, Table
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    """An empty job folder with one column of the user's own, called like one of ours."""
+    return Table(tmp_path / "job", kept=("rank",))
+
+
+@pytest.fixture
+def mixed(table: Table) -> Table:
+    """Two queries with ties, all ways of having no score, and a row that was never sent."""
+    return table.rank(
+        [
+            Pair("how do I reset", "first", 0.25, id="007", label="1", kept=("x",)),
+            Pair("how do I reset", "second", 0.5, id="B", label="0", kept=("=1+1",)),
+            Pair("パスワードを忘れた", "メール", 0.125, id="C", kept=("",)),
+            Pair("how do I reset", "third\nline", 0.25, id="D", kept=("-3",)),
+            Pair("how do I reset", "fourth", FAILED, id="E", kept=("e",)),
+            Pair("how do I reset", "fifth", LEFT_OUT, id="F", kept=("f",)),
+            Pair("how do I reset", "sixth", WAITING, id="G", kept=("g",)),
+            Pair("how do I reset", "seventh", 0.125, id="H", kept=("h",)),
+        ],
+        skipped=[(Pair("lonely", "", "", id="I", kept=("i",)), "There is no text in “article”.")],
+    )

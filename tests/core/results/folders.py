@@ -1,0 +1,162 @@
+"""Folders of jobs whose answers are there, made through the tables as the runner leaves them."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.facts import JobFacts
+
+FAILED, WAITING, LEFT_OUT = "failed", "waiting", "left out"
+Outcome = float | str  # a score, or why there is none
+
+
+@dataclass
+class Pair:
+    """One row of a file: a query with a context, and what came back for it."""
+
+    query: str
+    text: str
+    outcome: Outcome
+    id: str = ""
+    label: str = ""
+    kept: tuple[str, ...] = ()
+
+
+@dataclass
+class Table:
+    """A job folder that is filled row by row; each query's items of one outcome make a request."""
+
+    path: Path
+    kept: tuple[str, ...] = ()  # names of the user's own columns
+    rows: int = 1  # the header is row 1
+    queries: dict[str, int] = field(default_factory=dict)
+    items: int = 0
+    requests: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.folder = JobFolder(self.path)
+        self.folder.create()
+        schema.create(self.folder.data)
+
+    def facts(self, kind: Kind = Kind.RANK) -> JobFacts:
+        return JobFacts(
+            id="job-1",
+            name="Support articles, March",
+            kind=kind,
+            model="@cf/baai/bge-m3",
+            connection="Practice",
+            request_ids={2: "request-2", 1: "request-1", 3: ""},
+            source_name="articles.csv",
+            source_sha256="ab" * 32,
+            rows_in=self.rows - 1,
+            usage_tokens=1234,
+            sent_at=1_790_000_000.0,
+            program_version="0.1.0",
+        )
+
+    def rank(self, pairs: Sequence[Pair], skipped: Sequence[tuple[Pair, str]] = ()) -> "Table":
+        """A ranking with a row for each pair. Failed items are in requests of their own, in batch 2."""
+        columns = ("question", "article", "number", "stars", *self.kept)
+        roles = ("query", "context", "id", "label", *("keep" for _ in self.kept))
+        with closing(sqlite3.connect(self.folder.data)) as database, database:
+            self._facts(database, columns, roles, "long")
+            for pair in pairs:
+                row = self._source(database, (pair.query, pair.text, pair.id, pair.label, *pair.kept))
+                query = self._query(database, pair.query, row)
+                self._item(database, query, pair.text, pair.id, pair.label, row, pair.outcome, pair.query)
+            for pair, reason in skipped:
+                row = self._source(database, (pair.query, pair.text, pair.id, pair.label, *pair.kept))
+                self._problem(database, row, reason, None)
+        return self
+
+    def embed(
+        self,
+        texts: Sequence[tuple[str, str, Outcome]],
+        vectors: NDArray[np.float32] | None,
+        kept: Sequence[tuple[str, ...]] = (),
+    ) -> "Table":
+        """Embedded texts of (id, text, outcome); any number is done. No id column when all ids are empty."""
+        with_ids = any(identifier for identifier, _, _ in texts)
+        columns = (*(("key",) if with_ids else ()), "text", *self.kept)
+        roles = (*(("id",) if with_ids else ()), "text", *("keep" for _ in self.kept))
+        with closing(sqlite3.connect(self.folder.data)) as database, database:
+            self._facts(database, columns, roles, "texts")
+            for place, (identifier, text, outcome) in enumerate(texts):
+                cells = (*((identifier,) if with_ids else ()), text, *(kept[place] if kept else ()))
+                row = self._source(database, cells)
+                self._item(database, None, text, identifier, "", row, outcome, "")
+            if vectors is not None:
+                schema.put_fact(database, "dimension", vectors.shape[1])
+                np.save(self.folder.vectors, vectors)
+        return self
+
+    def _facts(self, database: sqlite3.Connection, columns: object, roles: object, layout: str) -> None:
+        facts = {"columns": columns, "roles": roles, "second_columns": (), "second_roles": (), "layout": layout}
+        for name, value in facts.items():
+            schema.put_fact(database, name, value)
+
+    def _source(self, database: sqlite3.Connection, cells: tuple[str, ...]) -> int:
+        self.rows += 1
+        database.execute("INSERT INTO source_rows VALUES(1, ?, ?)", (self.rows, json.dumps(cells)))
+        return self.rows
+
+    def _query(self, database: sqlite3.Connection, text: str, row: int) -> int:
+        if text not in self.queries:
+            self.queries[text] = len(self.queries) + 1
+            database.execute("INSERT INTO queries VALUES(?, ?, ?, ?)", (self.queries[text], "", text, row))
+        return self.queries[text]
+
+    def _item(
+        self,
+        database: sqlite3.Connection,
+        query: int | None,
+        text: str,
+        identifier: str,
+        label: str,
+        row: int,
+        outcome: Outcome,
+        group: str,
+    ) -> None:
+        self.items += 1
+        (before,) = database.execute("SELECT count(*) FROM items WHERE query_no = ?", (query,)).fetchone()
+        database.execute("INSERT INTO texts VALUES(?, ?, ?, ?, 1, ?)", (self.items, identifier, text, label, row))
+        request, position = None, None
+        if outcome == LEFT_OUT:
+            self._problem(database, row, "The text is longer than the model reads.", self.items)
+        else:
+            request, position = self._request(database, group, "done" if isinstance(outcome, float) else outcome)
+        score = outcome if isinstance(outcome, float) and query is not None else None
+        values = (self.items, query, self.items, before + 1 if query else 1, request, position, score)
+        database.execute("INSERT INTO items VALUES(?, ?, ?, ?, ?, ?, ?)", values)
+
+    def _request(self, database: sqlite3.Connection, group: str, state: str) -> tuple[int, int]:
+        number, size = self.requests.get((group, state), (0, 0))
+        if not number:
+            number = len(self.requests) + 1
+            error = "The service could not do this one." if state == FAILED else ""
+            batch = 2 if state == FAILED else 1
+            values = (number, f"reference-{number}", batch, number, state, error)
+            database.execute("INSERT INTO requests VALUES(?, ?, ?, ?, ?, ?)", values)
+        self.requests[group, state] = (number, size + 1)
+        return number, size
+
+    def _problem(self, database: sqlite3.Connection, row: int, reason: str, item: int | None) -> None:
+        database.execute(
+            "INSERT INTO problems(file, row, kind, reason, item_no) VALUES(1, ?, 'empty_text', ?, ?)",
+            (row, reason, item),
+        )
+
+
+def unit_vectors(count: int, dimension: int, seed: int = 1) -> NDArray[np.float32]:
+    vectors = np.random.default_rng(seed).standard_normal((count, dimension)).astype(np.float32)
+    unit: NDArray[np.float32] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True).astype(np.float32)
+    return unit

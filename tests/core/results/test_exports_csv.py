@@ -1,0 +1,203 @@
+"""CSV as it stands on the disk, byte for byte, and as readers of CSV find it."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.results.exports import ExportOptions, Preset, export, target_for
+from cfbatch_gui.core.results.exports.score_rows import COLUMNS
+from tests.core.results.folders import FAILED, WAITING, Outcome, Pair, Table, unit_vectors
+
+NASTY = (
+    "=1+1", "+49 170", "-12.50", "@SUM(A1)", "\ttab", "\rreturn", "'=quoted", "'plain", "a\r\nb", 'say "hi", ok',
+    "bare \r return", "semi;colon", "  spaces  ", "😀 مرحبا 東京", "\ufeffmark", "nul\x00", "''", "=",
+)  # fmt: skip
+
+MIXED = """\
+query_id,query,rank,doc_id,text,score,tie_group,initial_rank,rank_change,\
+label,external_reference,request_id,status,error,rank (original)
+,how do I reset,1,B,second,0.5,,2,1,0,reference-1,request-1,done,,=1+1
+,how do I reset,2,007,first,0.25,1,1,-1,1,reference-1,request-1,done,,x
+,how do I reset,2,D,"third
+line",0.25,1,3,1,,reference-1,request-1,done,,-3
+,how do I reset,4,H,seventh,0.125,,7,3,,reference-1,request-1,done,,h
+,how do I reset,,E,fourth,,,4,,,reference-3,request-2,failed,The service could not do this one.,e
+,how do I reset,,F,fifth,,,5,,,,,left out,The text is longer than the model reads.,f
+,how do I reset,,G,sixth,,,6,,,reference-4,request-1,waiting,,g
+,パスワードを忘れた,1,C,メール,0.125,,1,0,,reference-2,request-1,done,,
+,lonely,,I,,,,,,,,,skipped,Row 10: There is no text in “article”.,i
+"""
+
+
+def read(path: Path, separator: str = ",", encoding: str = "utf-8") -> list[list[str]]:
+    with path.open(encoding=encoding, newline="") as file:
+        return list(csv.reader(file, delimiter=separator, strict=True))
+
+
+def manifest(path: Path) -> dict[str, object]:
+    found: dict[str, object] = json.loads(path.with_name(path.name + ".manifest.json").read_text("utf-8"))
+    return found
+
+
+def test_scores_for_programs_byte_for_byte(mixed: Table, tmp_path: Path) -> None:
+    path = tmp_path / "ranked.csv"
+    exported = export(mixed.folder, mixed.facts(), path)
+    assert path.read_bytes() == MIXED.encode()
+    assert (exported.format, exported.rows, exported.complete) == ("csv", 9, False)
+    assert exported.files == (path,)
+
+
+def test_scores_for_excel_byte_for_byte(mixed: Table, tmp_path: Path) -> None:
+    path = tmp_path / "ranked.csv"
+    options = ExportOptions(separator=";")
+    export(mixed.folder, mixed.facts(), path, target_for(path, Kind.RANK, "csv-excel"), options=options)
+    data = path.read_bytes()
+    assert data.startswith(b"\xef\xbb\xbfquery_id;query;rank;")
+    assert data.count(b"\r\n") == 10
+    assert b";'=1+1\r\n" in data
+    assert b';"third\nline";' in data
+    assert b";-3\r\n" in data  # a number stays one
+    said = manifest(path)["export"]
+    assert isinstance(said, dict)
+    assert said["formulas_made_harmless"]["cells"] == 1
+    assert said["formulas_made_harmless"]["columns"] == ["rank (original)"]
+
+
+def test_top_k_and_threshold_drop_scores_and_nothing_else(mixed: Table, tmp_path: Path) -> None:
+    path = tmp_path / "top.csv"
+    exported = export(mixed.folder, mixed.facts(), path, options=ExportOptions(top_k=2, threshold=0.2))
+    rows = read(path)[1:]
+    assert [row[4] for row in rows] == ["second", "first", "third\nline", "fourth", "fifth", "sixth", ""]
+    assert exported.rows == 7
+    said = manifest(path)["export"]
+    assert isinstance(said, dict)
+    assert (said["top_k"], said["threshold"], said["dropped_by_top_k_or_threshold"]) == (2, 0.2, 2)
+
+
+@pytest.mark.parametrize(("preset", "separator"), [("programs", ","), ("excel", ","), ("excel", ";"), ("excel", "\t")])
+def test_every_text_survives_both_presets(table: Table, tmp_path: Path, preset: str, separator: str) -> None:
+    table.rank(
+        [Pair(text, text, 0.1 + place / 7, id=text, label=text, kept=(text,)) for place, text in enumerate(NASTY)]
+    )
+    path = tmp_path / "nasty.csv"
+    options = ExportOptions(Preset(preset), separator)
+    target = target_for(path, Kind.RANK, "csv" if preset == "programs" else "csv-excel")
+    exported = export(table.folder, table.facts(), path, target, options=options)
+    assert exported.complete
+    rows = read(path, separator, "utf-8-sig")[1:]
+    assert len(rows) == len(NASTY)
+    for place, (text, row) in enumerate(zip(NASTY, rows, strict=True)):
+        assert float(row[5]) == 0.1 + place / 7
+        for column in (1, 3, 4, 9, 14):
+            if preset == "programs":
+                assert row[column] == text
+            else:
+                assert row[column] in (text, "'" + text)
+                assert row[column][0] not in "=+@\t\r"
+                assert row[column] == text or text.lstrip("'")[0] in "=+-@\t\r"
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+
+
+@settings(max_examples=30, deadline=None)
+@given(rows=st.lists(st.tuples(texts, texts, st.floats(allow_nan=False, allow_infinity=False)), min_size=1, max_size=8))
+def test_any_text_and_any_double(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, float]]) -> None:
+    folder = tmp_path_factory.mktemp("job")
+    table = Table(folder / "job", kept=("mine",))
+    table.rank([Pair("q", text, score, id=str(place), kept=(kept,)) for place, (text, kept, score) in enumerate(rows)])
+    export(table.folder, table.facts(), folder / "out.csv")
+    found = {int(row[3]): row for row in read(folder / "out.csv")[1:]}
+    for place, (text, kept, score) in enumerate(rows):
+        assert (found[place][4], found[place][14], float(found[place][5])) == (text, kept, score)
+
+
+def test_a_cell_longer_than_the_csv_modules_own_limit(table: Table, tmp_path: Path) -> None:
+    table.rank([Pair("q", "x" * 200_000, 0.5, kept=("",))])
+    assert export(table.folder, table.facts(), tmp_path / "long.csv").rows == 1
+
+
+@pytest.fixture
+def embedded(tmp_path: Path) -> Table:
+    texts: list[tuple[str, str, Outcome]] = [(str(place), text, 1.0) for place, text in enumerate(NASTY)]
+    texts[1] = ("1", NASTY[1], FAILED)
+    texts[2] = ("2", NASTY[2], WAITING)
+    table = Table(tmp_path / "job", kept=("dim_3", "id"))
+    return table.embed(texts, unit_vectors(len(NASTY), 16), kept=[(text, "mine") for text in NASTY])
+
+
+@pytest.mark.parametrize("options", [ExportOptions(), ExportOptions(Preset.EXCEL, ";"), ExportOptions(Preset.EXCEL)])
+def test_vectors_in_columns(embedded: Table, tmp_path: Path, options: ExportOptions) -> None:
+    path = tmp_path / "vectors.csv"
+    exported = export(embedded.folder, embedded.facts(Kind.EMBED), path, options=options)
+    excel = options.preset is Preset.EXCEL
+    header, *rows = read(path, options.separator, "utf-8-sig")
+    assert header == ["id", "text", "dim_3 (original)", "id (original)", *(f"dim_{place}" for place in range(16))]
+    assert (exported.format, exported.rows, exported.complete) == ("csv", len(NASTY) - 2, False)
+    there = [place for place in range(len(NASTY)) if place not in (1, 2)]
+    assert [row[0] for row in rows] == [str(place) for place in there]
+    assert [row[3] for row in rows] == ["mine"] * len(there)
+    if not excel:
+        assert [row[1] for row in rows] == [NASTY[place] for place in there]
+    numbers = np.array([row[4:] for row in rows], dtype=np.float32)
+    assert numbers.tobytes() == unit_vectors(len(NASTY), 16)[there].tobytes()
+    assert path.read_bytes().endswith(b"\r\n" if excel else b"\n")
+
+
+@pytest.mark.parametrize("preset", list(Preset))
+def test_vectors_in_a_cell(embedded: Table, tmp_path: Path, preset: Preset) -> None:
+    path = tmp_path / "cells.csv"
+    target = target_for(path, Kind.EMBED, "csv-cell")
+    export(embedded.folder, embedded.facts(Kind.EMBED), path, target, options=ExportOptions(preset))
+    header, *rows = read(path, encoding="utf-8-sig")
+    assert header == ["id", "text", "embedding"]
+    found = np.array([json.loads(row[2]) for row in rows], dtype=np.float32)
+    there = [place for place in range(len(NASTY)) if place not in (1, 2)]
+    assert found.tobytes() == unit_vectors(len(NASTY), 16)[there].tobytes()
+    if preset is Preset.PROGRAMS:
+        assert [row[1] for row in rows] == [NASTY[place] for place in there]
+
+
+def test_without_ids_the_rows_numbers_stand_in(tmp_path: Path) -> None:
+    vectors = np.array([[0.1, 0.2], [1e-9, -3.0]], dtype=np.float32)
+    table = Table(tmp_path / "job").embed([("", "one", 1.0), ("", "two", 1.0)], vectors)
+    path = tmp_path / "out.csv"
+    export(table.folder, table.facts(Kind.EMBED), path)
+    assert path.read_bytes() == b"id,text,dim_0,dim_1\n2,one,0.1,0.2\n3,two,1e-9,-3.0\n"
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    rows=st.lists(
+        st.tuples(
+            texts, texts, st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=3, max_size=3)
+        ),
+        min_size=1,
+        max_size=6,
+    ),
+    separator=st.sampled_from([",", ";", "\t", "|"]),
+)
+def test_any_text_beside_any_float32(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, list[float]]], separator: str
+) -> None:
+    folder = tmp_path_factory.mktemp("job")
+    vectors = np.array([numbers for _, _, numbers in rows], dtype=np.float32)
+    table = Table(folder / "job", kept=("mine",))
+    table.embed([("x" + kept, text, 1.0) for text, kept, _ in rows], vectors, kept=[(kept,) for _, kept, _ in rows])
+    path = folder / "out.csv"
+    export(table.folder, table.facts(Kind.EMBED), path)
+    found = read(path)[1:]
+    assert [(row[0], row[1], row[2]) for row in found] == [("x" + kept, text, kept) for text, kept, _ in rows]
+    assert np.array([row[3:] for row in found], dtype=np.float32).tobytes() == vectors.tobytes()
+    export(table.folder, table.facts(Kind.EMBED), path, options=ExportOptions(Preset.EXCEL, separator))
+    assert np.array([row[3:] for row in read(path, separator)[1:]], dtype=np.float32).tobytes() == vectors.tobytes()
+
+
+def test_the_columns_are_those_that_are_promised() -> None:
+    assert ",".join(COLUMNS) == MIXED.split("\n", 1)[0].removesuffix(",rank (original)")

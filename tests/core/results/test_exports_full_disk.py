@@ -1,0 +1,96 @@
+"""The disk is full at the first byte, the last, or in between: one sentence, and the old export is intact."""
+
+import errno
+import gc
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.errors import DiskFull
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.results.exports import TARGETS, Target, export
+from cfbatch_gui.core.results.exports.excel import Sheet, workbook
+from tests.core.results.folders import FAILED, Pair, Table, unit_vectors
+
+if sys.platform == "win32":
+    pytest.skip("limits of a process are POSIX", allow_module_level=True)
+import resource
+
+# Every form there is, of every kind of job that it is for: a new one is here without being asked.
+CASES = [(kind, target) for target in TARGETS for kind in target.kinds]
+NAMES = [f"{kind.value}-{target.name}" for kind, target in CASES]
+SHARES = (0.0, 0.01, 0.4, 0.8, 0.999)
+
+
+def filled(path: Path, kind: Kind, count: int) -> Table:
+    """Results, and rows that failed, so that every form has something to write."""
+    table = Table(path)
+    outcomes = [FAILED if row % 3 == 2 else row / count for row in range(count)]
+    if kind is Kind.RANK:
+        pairs = [Pair(f"query {row % 9}", f"text {row}", each, label="1") for row, each in enumerate(outcomes)]
+        return table.rank(pairs)
+    return table.embed([("", f"text {row}", each) for row, each in enumerate(outcomes)], unit_vectors(count, 8))
+
+
+@contextmanager
+def room_for(size: int) -> Iterator[None]:
+    """No file grows beyond that."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """All files but the manifest."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "manifest" not in path.name
+    }
+
+
+@pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
+def test_a_disk_that_is_full_at_any_byte(tmp_path: Path, kind: Kind, target: Target) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    path = out / (target.suffixes[0].removeprefix(".") if target.suffixes else "folder")
+    older = filled(tmp_path / "older", kind, 40)
+    export(older.folder, older.facts(kind), path, target)
+    before = content(out)
+    table = filled(tmp_path / "newer", kind, 700)
+    exported = export(table.folder, table.facts(kind), tmp_path / path.name, target)
+    largest = max(found.stat().st_size for found in exported.files)
+    for share in SHARES:
+        with room_for(int(largest * share)), pytest.raises(DiskFull) as caught:
+            export(table.folder, table.facts(kind), path, target)
+        assert caught.value.message.startswith("The disk is full")
+        assert content(out) == before
+    export(table.folder, table.facts(kind), path, target)
+    assert content(out) != before
+
+
+class FullFile(io.BytesIO):
+    """A file on a disk without any room."""
+
+    def write(self, _data: object, /) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_workbook_that_could_not_be_written_leaves_nothing_that_complains_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    complaints: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", complaints.append)
+    stream = FullFile()
+    with pytest.raises(OSError, match="No space left"), workbook(stream) as book:
+        Sheet(book, "Ranking", ("id",)).add(["one"])
+    stream.close()
+    gc.collect()
+    assert complaints == []

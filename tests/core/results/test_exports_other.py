@@ -1,0 +1,181 @@
+"""Excel, JSON Lines and NumPy files, opened by programs that were not written here."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pytest
+import python_calamine
+
+from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.results.exports import ExportOptions, export
+from cfbatch_gui.core.results.exports import excel as excel_target
+from cfbatch_gui.core.results.exports.score_rows import COLUMNS
+from tests.core.results.folders import FAILED, WAITING, Outcome, Pair, Table, unit_vectors
+from tests.core.results.test_exports_csv import NASTY, manifest
+
+
+def test_excel_has_four_sheets_of_plain_cells(mixed: Table, tmp_path: Path) -> None:
+    path = tmp_path / "ranked.xlsx"
+    exported = export(mixed.folder, mixed.facts(), path)
+    assert (exported.rows, exported.format) == (9, "xlsx")
+    book = openpyxl.load_workbook(path)
+    assert book.sheetnames == ["Ranking", "Per query", "Problems", "About"]
+    header, *rows = book["Ranking"].iter_rows(values_only=True)
+    assert header == (*COLUMNS, "rank (original)")
+    assert [(row[2], row[3], row[4], row[5]) for row in rows] == [
+        (1, "B", "second", 0.5),
+        (2, "007", "first", 0.25),
+        (2, "D", "third\nline", 0.25),
+        (4, "H", "seventh", 0.125),
+        (1, "C", "メール", 0.125),
+    ]
+    assert [row[14] for row in rows] == ["=1+1", "x", "-3", "h", None]
+    assert all(cell.data_type != "f" for row in book["Ranking"].iter_rows() for cell in row)
+    assert [row[12] for row in book["Problems"].iter_rows(min_row=2, values_only=True)] == [
+        "failed", "left out", "waiting", "skipped",
+    ]  # fmt: skip
+    per_query = list(book["Per query"].iter_rows(min_row=2, values_only=True))
+    assert per_query == [(None, "how do I reset", 7, 4, 0.5, 0.25), (None, "パスワードを忘れた", 1, 1, 0.125, None)]
+    about = list(book["About"].iter_rows(min_row=2, values_only=True))
+    assert [value for name, value in about if name == "request_ids"] == ["request-1", "request-2"]
+    facts = dict(about)
+    assert facts["model"] == "@cf/baai/bge-m3"
+    assert facts["waiting"] == "1"
+
+
+def test_excel_keeps_every_text_and_every_double(table: Table, tmp_path: Path) -> None:
+    scores = np.random.default_rng(3).random(len(NASTY)).tolist()
+    table.rank([Pair("q", text, score, id=text, kept=(text,)) for text, score in zip(NASTY, scores, strict=True)])
+    path = tmp_path / "nasty.xlsx"
+    export(table.folder, table.facts(), path)
+    rows = python_calamine.load_workbook(path).get_sheet_by_name("Ranking").to_python()[1:]
+    found = {row[3]: row for row in rows}
+    for text, score in zip(NASTY, scores, strict=True):
+        assert found[text][4] == text
+        assert found[text][14] == text
+        assert found[text][5] == score
+
+
+def test_excel_refuses_what_it_cannot_hold(table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table.rank([Pair("q", "😀" * 16_384, 0.5, kept=("",)), Pair("q", "b", 0.25, kept=("",))])
+    path = tmp_path / "long.xlsx"
+    path.write_bytes(b"old")
+    with pytest.raises(ExportError, match="32,767 characters a cell"):
+        export(table.folder, table.facts(), path)
+    with table.folder.open() as database:
+        database.execute("UPDATE texts SET text = ? WHERE text_no = 1", ("😀" * 16_383,))
+    monkeypatch.setattr(excel_target, "MOST_ROWS", 2)
+    with pytest.raises(ExportError, match="needs more"):
+        export(table.folder, table.facts(), path)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["job", "long.xlsx"]
+    assert path.read_bytes() == b"old"
+    monkeypatch.undo()
+    assert export(table.folder, table.facts(), path).complete
+
+
+def test_json_lines_of_rankings(mixed: Table, tmp_path: Path) -> None:
+    path = tmp_path / "ranked.jsonl"
+    exported = export(mixed.folder, mixed.facts(), path, options=ExportOptions(top_k=2))
+    first, second = (json.loads(line) for line in path.read_text("utf-8").split("\n")[:-1])
+    assert exported.rows == 2
+    assert (first["query"], second["query"]) == ("how do I reset", "パスワードを忘れた")
+    assert [(context["rank"], context["doc_id"]) for context in first["contexts"]] == [
+        (1, "B"), (2, "007"), (2, "D"), (None, "E"), (None, "F"), (None, "G"),
+    ]  # fmt: skip
+    assert first["contexts"][1] == {
+        "rank": 2, "doc_id": "007", "text": "first", "score": 0.25, "tie_group": 1, "initial_rank": 1,
+        "rank_change": -1, "label": "1", "external_reference": "reference-1", "request_id": "request-1",
+        "status": "done", "error": "", "columns": {"rank": "x"},
+    }  # fmt: skip
+
+
+@pytest.fixture
+def embedded(tmp_path: Path) -> Table:
+    outcomes: list[Outcome] = [1.0, FAILED, 1.0, WAITING, *(1.0 for _ in NASTY[4:])]
+    texts = [
+        (f"id {place} 東", text, outcome) for place, (text, outcome) in enumerate(zip(NASTY, outcomes, strict=True))
+    ]
+    table = Table(tmp_path / "job", kept=("mine",))
+    return table.embed(texts, unit_vectors(len(NASTY), 32), kept=[(text,) for text in NASTY])
+
+
+THERE = [place for place in range(len(NASTY)) if place not in (1, 3)]
+
+
+def test_json_lines_of_vectors(embedded: Table, tmp_path: Path) -> None:
+    path = tmp_path / "vectors.jsonl"
+    export(embedded.folder, embedded.facts(Kind.EMBED), path)
+    found = [json.loads(line) for line in path.read_text("utf-8").split("\n")[:-1]]
+    assert [line["text"] for line in found] == [NASTY[place] for place in THERE]
+    assert [line["columns"]["mine"] for line in found] == [NASTY[place] for place in THERE]
+    vectors = np.array([line["embedding"] for line in found], dtype=np.float32)
+    assert vectors.tobytes() == unit_vectors(len(NASTY), 32)[THERE].tobytes()
+
+
+def test_npy_and_its_ids(embedded: Table, tmp_path: Path) -> None:
+    path = tmp_path / "vectors.npy"
+    exported = export(embedded.folder, embedded.facts(Kind.EMBED), path)
+    found = np.load(path, allow_pickle=False)
+    assert (found.dtype.str, found.flags.c_contiguous) == ("<f4", True)
+    assert found.tobytes() == unit_vectors(len(NASTY), 32)[THERE].tobytes()
+    ids = tmp_path / "vectors.ids.txt"
+    assert ids.read_text("utf-8").split("\n") == [*(f"id {place} 東" for place in THERE), ""]
+    assert exported.files == (path, ids)
+    assert not exported.complete
+
+
+def test_npy_refuses_an_id_of_two_lines(tmp_path: Path) -> None:
+    table = Table(tmp_path / "job").embed([("a\nb", "text", 1.0)], unit_vectors(1, 4))
+    with pytest.raises(ExportError, match="one id a line"):
+        export(table.folder, table.facts(Kind.EMBED), tmp_path / "vectors.npy")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["job"]
+    export(table.folder, table.facts(Kind.EMBED), tmp_path / "vectors.npz")
+    assert np.load(tmp_path / "vectors.npz")["ids"].tolist() == ["a\nb"]
+
+
+def test_npz_without_pickles(embedded: Table, tmp_path: Path) -> None:
+    path = tmp_path / "vectors.npz"
+    exported = export(embedded.folder, embedded.facts(Kind.EMBED), path)
+    with np.load(path, allow_pickle=False) as found:
+        assert sorted(found.files) == ["ids", "vectors"]
+        assert found["vectors"].tobytes() == unit_vectors(len(NASTY), 32)[THERE].tobytes()
+        assert found["vectors"].dtype.str == "<f4"
+        assert found["ids"].tolist() == [f"id {place} 東" for place in THERE]
+    assert exported.rows == len(THERE)
+
+
+def test_a_vector_with_a_nan_is_never_written(tmp_path: Path) -> None:
+    vectors = unit_vectors(3, 4)
+    vectors[1, 2] = np.nan
+    table = Table(tmp_path / "job").embed([("", "text", 1.0)] * 3, vectors)
+    for name in ("a.csv", "a.npy", "a.npz", "a.jsonl"):
+        with pytest.raises(ExportError, match="row 3"):
+            export(table.folder, table.facts(Kind.EMBED), tmp_path / name)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["job"]
+
+
+def test_the_manifest_says_where_it_came_from(embedded: Table, tmp_path: Path) -> None:
+    path = tmp_path / "vectors.npy"
+    export(embedded.folder, embedded.facts(Kind.EMBED), path, clock=lambda: 1_800_000_000.0)
+    said = manifest(path)
+    assert said["program"] == "CF Batch 0.1.0"
+    assert said["written_at"] == "2027-01-15T08:00:00Z"
+    assert said["rows"] == {
+        "in": len(NASTY), "items": len(NASTY), "done": len(NASTY) - 2, "failed": 1, "waiting": 1, "left_out": 0,
+        "skipped": 0,
+    }  # fmt: skip
+    assert said["source"] == {
+        "name": "articles.csv",
+        "sha256": "ab" * 32,
+        "columns": {"file 1": {"key": "id", "text": "text", "mine": "keep"}},
+    }
+    job = said["job"]
+    assert isinstance(job, dict)
+    assert job["request_ids"] == ["request-1", "request-2"]
+    assert job["truncate_inputs"] is True
+    wanted = {"format": "npy", "dimension": 32, "dtype": "float32", "rows": len(THERE), "complete": False}
+    assert isinstance(said["export"], dict)
+    assert wanted.items() <= said["export"].items()

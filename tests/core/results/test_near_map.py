@@ -1,0 +1,182 @@
+"""By neighbours texts stand beside those that are like them, groups apart; the map is kept while the vectors stay."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.kept_map import kept_map, near_map
+from cfbatch_gui.core.results.near_graph import near_graph
+from cfbatch_gui.core.results.neighbour_layout import neighbour_layout
+from cfbatch_gui.core.results.repulsion import Repulsion
+from cfbatch_gui.core.results.text_map import Layout, make_map, make_near_map
+from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure
+from tests.core.results.folders import WAITING, Outcome, Table, unit_vectors
+
+GROUPS, EACH, DIMENSION = 12, 50, 96
+
+
+def stored(path: Path, vectors: NDArray[np.float32], outcomes: list[Outcome] | None = None) -> Embeddings:
+    outcomes = outcomes or [1.0] * len(vectors)
+    texts = [("", f"text {number}", outcome) for number, outcome in enumerate(outcomes)]
+    return Embeddings(Table(path / "job").embed(texts, vectors.astype(np.float32)).folder)
+
+
+def groups() -> NDArray[np.float32]:
+    """Texts of twelve subjects; within a subject some directions count more than others, as in languages."""
+    draw = np.random.default_rng(8)
+    spread = draw.standard_normal((GROUPS, EACH, 6)) @ draw.standard_normal((GROUPS, 6, DIMENSION)) * 0.04
+    vectors = unit_vectors(GROUPS, DIMENSION)[:, None, :] + spread + 0.01 * draw.standard_normal(spread.shape)
+    whole: NDArray[np.float32] = vectors.reshape(-1, DIMENSION).astype(np.float32)
+    unit: NDArray[np.float32] = whole / np.linalg.norm(whole, axis=1, keepdims=True)
+    return unit
+
+
+def nearest(likeness: NDArray[np.floating], count: int) -> NDArray[np.int64]:
+    alike = likeness.copy()
+    np.fill_diagonal(alike, -np.inf)
+    return np.argsort(-alike, axis=1, kind="stable")[:, :count]
+
+
+def kept_neighbours(vectors: NDArray[np.float32], points: NDArray[np.float32]) -> float:
+    """The share of each text's ten nearest, by the whole vectors, that are among its thirty nearest on the map."""
+    wanted = nearest(vectors @ vectors.T, 10)
+    shown = nearest(-np.linalg.norm(points[:, None] - points[None], axis=2), 30)
+    return float(np.mean([np.isin(own, there).mean() for own, there in zip(wanted, shown, strict=True)]))
+
+
+def test_it_keeps_far_more_neighbours_than_the_plane_does(tmp_path: Path) -> None:
+    vectors = groups()
+    embeddings = stored(tmp_path, vectors)
+    near, plane = make_near_map(measure(embeddings)), make_map(embeddings)
+    assert near.layout is Layout.NEIGHBOURS
+    assert np.array_equal(near.item_numbers, plane.item_numbers)
+    assert kept_neighbours(vectors, near.points) > 0.9
+    assert kept_neighbours(vectors, near.points) > 1.5 * kept_neighbours(vectors, plane.points)
+
+
+def test_groups_are_islands(tmp_path: Path) -> None:
+    points = make_near_map(measure(stored(tmp_path, groups()))).points.reshape(GROUPS, EACH, 2)
+    middles = points.mean(axis=1)
+    reach = np.linalg.norm(points - middles[:, None], axis=2).max()
+    apart = np.linalg.norm(middles[:, None] - middles[None], axis=2)[np.triu_indices(GROUPS, 1)].min()
+    assert apart > 1.5 * reach
+
+
+def test_it_is_the_same_each_time_and_what_is_repeated_stands_together(tmp_path: Path) -> None:
+    vectors = np.repeat(unit_vectors(40, 32), 3, axis=0)
+    unit = measure(stored(tmp_path, vectors))
+    points = make_near_map(unit).points
+    assert np.array_equal(points, make_near_map(unit).points)
+    apart = np.linalg.norm(points.reshape(40, 3, 2) - points.reshape(40, 3, 2)[:, :1], axis=2)
+    assert apart.max() < 0.2 * np.linalg.norm(points, axis=1).max()
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 8, 9, 17, 60])
+def test_a_few_texts_have_one_too(tmp_path: Path, count: int) -> None:
+    found = make_near_map(measure(stored(tmp_path, unit_vectors(count, 12))))
+    assert found.points.shape == (count, 2)
+    assert np.isfinite(found.points).all()
+    assert np.abs(found.points).max() < 1_000
+
+
+def test_one_text_many_times_is_a_map(tmp_path: Path) -> None:
+    vectors = np.repeat(unit_vectors(1, 16), 5_000, axis=0)
+    found = make_near_map(measure(stored(tmp_path, vectors)))
+    assert np.isfinite(found.points).all()
+    assert np.abs(found.points).max() < 1_000
+    near = near_graph(vectors, 15)
+    assert np.bincount(near.ravel()).max() < 100  # no text is everybody's neighbour
+
+
+def test_nearly_all_of_the_nearest_are_found_among_many() -> None:
+    draw = np.random.default_rng(6)
+    points = draw.standard_normal((9_000, 40)) * 0.85 ** np.arange(40)
+    points = (points / np.linalg.norm(points, axis=1, keepdims=True)).astype(np.float32)
+    found = near_graph(points, 15)
+    some = np.arange(0, 9_000, 30)
+    alike = points[some] @ points.T
+    alike[np.arange(len(some)), some] = -np.inf
+    wanted = np.argsort(-alike, axis=1)[:, :15]
+    assert np.mean([np.isin(own, there).mean() for own, there in zip(wanted, found[some], strict=True)]) > 0.97
+    assert (found != np.arange(9_000)[:, None]).all()
+    distances = np.linalg.norm(points[found[:50]] - points[:50, None], axis=2)
+    assert (np.diff(distances, axis=1) > -1e-4).all()
+
+
+@pytest.mark.parametrize("width", [1e-4, 1.0, 50.0])
+def test_the_push_is_the_sum_over_all_pairs(width: float) -> None:
+    draw = np.random.default_rng(2)
+    points = (draw.random((2_500, 2)) * width).astype(np.float32).view(np.complex64).ravel()
+    push, total = Repulsion(len(points)).push(points)
+    apart = points[:, None].astype(np.complex128) - points[None]
+    kernel = 1 / (1 + np.abs(apart) ** 2)
+    exact = (apart * kernel**2).sum(axis=1)
+    assert total == pytest.approx(kernel.sum() - len(points), rel=0.01)
+    assert np.sqrt(np.mean(np.abs(push - exact) ** 2) / np.mean(np.abs(exact) ** 2)) < 0.08
+
+
+def test_progress_rises_to_the_end_and_what_it_raises_ends_the_work(tmp_path: Path) -> None:
+    unit = measure(stored(tmp_path, unit_vectors(300, 16)))
+    told: list[float] = []
+    make_near_map(unit, told.append)
+    assert told == sorted(told)
+    assert told[-1] == pytest.approx(1.0)
+
+    def stop(share: float) -> None:
+        if share > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_near_map(unit, stop)
+    with pytest.raises(KeyboardInterrupt):
+        neighbour_layout(np.zeros((20, 3), dtype=np.int32), np.zeros((20, 2), dtype=np.float32), stop)
+
+
+def kept(
+    path: Path, vectors: NDArray[np.float32], outcomes: list[Outcome] | None = None
+) -> tuple[JobFolder, Embeddings]:
+    return JobFolder(path / "job"), stored(path, vectors, outcomes)
+
+
+def test_it_is_kept_until_the_vectors_are_others(tmp_path: Path) -> None:
+    vectors = unit_vectors(40, 16)
+    folder, embeddings = kept(tmp_path, vectors)
+    assert kept_map(folder, embeddings) is None
+    told: list[float] = []
+    made = near_map(folder, embeddings, told.append)
+    found = kept_map(folder, embeddings)
+    assert found is not None
+    assert np.array_equal(found.points, made.points)
+    assert (found.layout, found.dimension) == (Layout.NEIGHBOURS, 16)
+    told.clear()
+    assert np.array_equal(near_map(folder, embeddings, told.append).points, made.points)
+    assert told == []
+    vectors[3] = vectors[4]
+    np.save(folder.vectors, vectors)
+    assert kept_map(folder, embeddings) is None
+
+
+def test_more_vectors_are_another_map(tmp_path: Path) -> None:
+    outcomes: list[Outcome] = [1.0] * 39
+    folder, embeddings = kept(tmp_path, unit_vectors(40, 16), [*outcomes, WAITING])
+    assert len(near_map(folder, embeddings).points) == 39
+    with folder.open() as database:
+        database.execute("UPDATE requests SET state = 'done'")
+    assert kept_map(folder, embeddings) is None
+    assert len(near_map(folder, embeddings).points) == 40
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 torn", b"\x93NUMPY\x01\x00"])
+def test_a_damaged_file_is_made_anew_and_a_full_disk_is_no_failure(tmp_path: Path, content: bytes) -> None:
+    folder, embeddings = kept(tmp_path, unit_vectors(20, 8))
+    folder.map.write_bytes(content)
+    assert kept_map(folder, embeddings) is None
+    assert len(near_map(folder, embeddings).points) == 20
+    assert kept_map(folder, embeddings) is not None
+    folder.map.unlink()
+    folder.map.mkdir()  # nothing can be written there
+    assert len(near_map(folder, embeddings).points) == 20

@@ -1,0 +1,253 @@
+"""Ranks, ties, margins and reasons, as a reader of a ranking would check them by hand."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.parts import has_parts
+from cfbatch_gui.core.results.rankings import Kept, RankedContext, Rankings, rank_text
+from cfbatch_gui.core.results.tally import Status, Tally
+from tests.core.results.folders import FAILED, LEFT_OUT, WAITING, Outcome, Pair, Table
+
+
+def test_ties_share_a_rank_and_the_next_one_counts_them_all(mixed: Table) -> None:
+    contexts = Rankings(mixed.folder).contexts(1)
+    assert [(context.text, rank_text(context), context.tie_group) for context in contexts] == [
+        ("second", "1", 0),
+        ("first", "2=", 1),
+        ("third\nline", "2=", 1),
+        ("seventh", "4", 0),
+        ("fourth", "", 0),
+        ("fifth", "", 0),
+        ("sixth", "", 0),
+    ]
+
+
+def test_a_context_says_where_it_stood_and_what_became_of_it(mixed: Table) -> None:
+    second, first, *_, fourth, fifth, sixth = Rankings(mixed.folder).contexts(1)
+    assert (second.initial_rank, second.rank_change, second.score, second.status) == (2, 1, 0.5, Status.DONE)
+    assert (first.id, first.label, first.rank_change, first.row, first.cells) == ("007", "1", -1, 2, ("x",))
+    assert (first.reference, first.batch) == ("reference-1", 1)
+    assert (fourth.rank, fourth.rank_change, fourth.score, fourth.batch) == (None, None, None, 2)
+    assert (fourth.status, fourth.error) == (Status.FAILED, "The service could not do this one.")
+    assert (fifth.status, fifth.error, fifth.batch) == (Status.LEFT_OUT, "The text is longer than the model reads.", 0)
+    assert (sixth.status, sixth.error) == (Status.WAITING, "")
+
+
+def test_queries_come_in_input_order_with_their_margins(mixed: Table) -> None:
+    one, two = Rankings(mixed.folder).queries()
+    assert (one.text, one.contexts, one.scored, one.best, one.margin) == ("how do I reset", 7, 4, 0.5, 0.25)
+    assert (two.text, two.contexts, two.scored, two.best, two.margin) == ("パスワードを忘れた", 1, 1, 0.125, None)
+
+
+def test_a_tie_at_the_top_has_no_margin(table: Table) -> None:
+    table.rank([Pair("q", "a", 0.5), Pair("q", "b", 0.5), Pair("r", "c", WAITING)])
+    tied, waiting = Rankings(table.folder).queries()
+    assert (tied.margin, tied.best) == (0.0, 0.5)
+    assert (waiting.margin, waiting.best, waiting.scored) == (None, None, 0)
+
+
+def test_tally_counts_every_fate(mixed: Table) -> None:
+    tally = Rankings(mixed.folder).tally()
+    assert tally == Tally(done=5, failed=1, waiting=1, left_out=1, skipped=1)
+    assert tally.items == 8
+    assert not tally.is_complete
+
+
+def test_what_waits_in_a_batch_that_is_over_has_failed(mixed: Table) -> None:
+    rankings = Rankings(mixed.folder, {1: "The batch is gone."})
+    sixth = rankings.contexts(1)[-1]
+    assert (sixth.status, sixth.error) == (Status.FAILED, "The batch is gone.")
+    assert rankings.tally() == Tally(done=5, failed=2, waiting=0, left_out=1, skipped=1)
+
+
+def test_pages_are_pieces_of_the_whole(mixed: Table) -> None:
+    rankings = Rankings(mixed.folder)
+    whole = rankings.contexts(1)
+    assert rankings.contexts(1, 2, 4) == whole[2:4]
+    assert rankings.contexts(1, 5) == whole[5:]
+    assert rankings.contexts(1, 3, 3) == ()
+    assert rankings.contexts(99) == ()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
+def test_blocks_of_any_size_give_every_context_once(mixed: Table, size: int) -> None:
+    rankings = Rankings(mixed.folder)
+    blocks = list(rankings.blocks(size=size))
+    assert all(0 < len(block) <= size for block in blocks)
+    together = tuple(context for block in blocks for context in block)
+    assert together == rankings.contexts(1) + rankings.contexts(2)
+
+
+@pytest.mark.parametrize(
+    ("top_k", "threshold", "kept"),
+    [(None, None, 5), (1, None, 2), (2, None, 4), (3, None, 4), (None, 0.25, 3), (2, 0.2, 3), (None, 9.0, 0)],
+)
+def test_counts_of_top_k_and_threshold(mixed: Table, top_k: int | None, threshold: float | None, kept: int) -> None:
+    assert Rankings(mixed.folder).counts(top_k, threshold) == Kept(kept, 5)
+
+
+def test_counts_know_what_came_back_since(table: Table) -> None:
+    table.rank([Pair("q", "a", 0.5), Pair("q", "b", WAITING)])
+    rankings = Rankings(table.folder)
+    assert rankings.counts() == Kept(1, 1)
+    assert rankings.queries()[0].margin is None
+    with closing(sqlite3.connect(table.folder.data)) as database, database:
+        database.execute("UPDATE items SET score = 0.75 WHERE score IS NULL")
+    assert rankings.counts(None, 0.6) == Kept(1, 2)
+    assert rankings.queries()[0].margin == 0.25
+
+
+def test_contexts_know_what_came_back_since(table: Table) -> None:
+    table.rank([Pair("q", "a", 0.5), Pair("q", "b", WAITING), Pair("empty", "c", 0.5)])
+    rankings = Rankings(table.folder)
+    rankings.queries()
+    assert [context.text for context in rankings.contexts(1)] == ["a", "b"]
+    with closing(sqlite3.connect(table.folder.data)) as database, database:
+        database.execute("UPDATE items SET score = 0.75 WHERE score IS NULL")
+    assert [context.text for context in rankings.contexts(1)] == ["b", "a"]
+
+
+def test_equal_scores_stand_as_in_the_input_whatever_their_numbers(table: Table) -> None:
+    table.rank([Pair("q", "first", 0.5), Pair("q", "second", 0.5), Pair("r", "third", 0.5)])
+    with closing(sqlite3.connect(table.folder.data)) as database, database:
+        database.execute("UPDATE items SET position = 3 - position WHERE query_no = 1")
+    fresh, known = Rankings(table.folder), Rankings(table.folder)
+    known.queries()
+    for rankings in (fresh, known):
+        assert [context.text for context in rankings.contexts(1)] == ["second", "first"]
+
+
+def test_a_query_without_contexts_stands_among_the_others(table: Table) -> None:
+    table.rank([Pair("q", "a", 0.5), Pair("alone", "b", 0.5), Pair("r", "c", 0.25)])
+    with closing(sqlite3.connect(table.folder.data)) as database, database:
+        database.execute("DELETE FROM items WHERE query_no = 2")
+    found = Rankings(table.folder).queries()
+    assert [(query.text, query.contexts, query.best) for query in found] == [
+        ("q", 1, 0.5),
+        ("alone", 0, None),
+        ("r", 1, 0.25),
+    ]
+
+
+def test_a_split_text_says_which_part_has_the_score(table: Table) -> None:
+    table.rank([Pair("q", "one two three", 0.5), Pair("q", "short", 0.25)])
+    assert not has_parts(table.folder)
+    with closing(sqlite3.connect(table.folder.data)) as database, database:
+        parts = [(1, 0.25), (2, 0.5), (3, 0.5)]
+        database.executemany("INSERT INTO parts VALUES(1, ?, 0, 3, 1, 0, ?)", parts)
+    assert has_parts(table.folder)
+    assert [context.part for context in Rankings(table.folder).contexts(1)] == [2, None]
+
+
+def test_find_ignores_case_in_every_script(table: Table) -> None:
+    table.rank(
+        [
+            Pair("Straße", "nothing", 0.1),
+            Pair("Ελλάδα", "nothing", 0.1),
+            Pair("third", "the ΕΛΛΆΔΑ context", 0.1),
+            Pair("percent", "100% _sure_", 0.1),
+        ]
+    )
+    rankings = Rankings(table.folder)
+    assert rankings.find("STRASSE") == {1}
+    assert rankings.find("ελλάδα") == {2, 3}
+    assert rankings.find("0% _S") == {4}
+    assert rankings.find("%") == {4}
+    assert rankings.find("absent") == frozenset()
+
+
+def test_an_original_column_steps_aside_for_a_reserved_name(mixed: Table) -> None:
+    assert Rankings(mixed.folder).columns() == ("rank",)
+    assert Rankings(mixed.folder, reserved=("rank", "rank (original)")).columns() == ("rank (original) (original)",)
+
+
+def test_shared_contexts_carry_the_cells_of_both_files(tmp_path: Path) -> None:
+    folder = JobFolder(tmp_path)
+    folder.create()
+    schema.create(folder.data)
+    with closing(sqlite3.connect(folder.data)) as database, database:
+        facts = {
+            "layout": "shared",
+            "columns": ["q", "team", "stars"],
+            "roles": ["query", "keep", "label"],
+            "second_columns": ["t", "team", "secret"],
+            "second_roles": ["context", "keep", "ignore"],
+        }
+        for name, value in facts.items():
+            schema.put_fact(database, name, value)
+        database.executescript("""
+            INSERT INTO source_rows VALUES (1, 2, '["one","red","5"]'), (1, 3, '["two"]');
+            INSERT INTO source_rows VALUES (2, 2, '["text","blue","x"]');
+            INSERT INTO queries VALUES (1, '', 'one', 2), (2, '', 'two', 3);
+            INSERT INTO texts VALUES (1, '', 'text', '', 2, 2);
+            INSERT INTO requests VALUES (1, 'a', 1, 0, 'done', ''), (2, 'b', 1, 1, 'done', '');
+            INSERT INTO items VALUES (1, 1, 1, 1, 1, 0, 0.5), (2, 2, 1, 1, 2, 0, 0.25);
+        """)
+    rankings = Rankings(folder)
+    assert rankings.columns() == ("team", "stars", "team (original)")
+    assert rankings.contexts(1)[0].cells == ("red", "5", "blue")
+    assert rankings.contexts(2)[0].cells == ("", "", "blue")
+
+
+def test_a_writer_is_not_kept_waiting_between_blocks(mixed: Table) -> None:
+    blocks = Rankings(mixed.folder).blocks(size=1)
+    next(blocks)
+    with closing(sqlite3.connect(mixed.folder.data, timeout=0)) as database, database:
+        database.execute("UPDATE items SET score = 0.75 WHERE item_no = 7")
+        database.execute("UPDATE requests SET state = 'done' WHERE state = 'waiting'")
+    rest = [context for block in blocks for context in block]
+    assert len(rest) == 7
+
+
+def test_indexes_are_used(mixed: Table) -> None:
+    with mixed.folder.open(read_only=True) as database:
+        plan = database.execute(
+            "EXPLAIN QUERY PLAN SELECT reason FROM problems WHERE item_no = 1 UNION ALL"
+            " SELECT item_no FROM items WHERE query_no BETWEEN 1 AND 2"
+        ).fetchall()
+    assert [line for *_, line in plan if "SCAN" in line] == []
+
+
+def test_a_missing_folder_is_said(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="missing"):
+        Rankings(JobFolder(tmp_path / "nowhere"))
+
+
+outcomes = st.one_of(st.sampled_from([0.25, 0.5, 0.75, -0.0, 0.0]), st.sampled_from([FAILED, WAITING, LEFT_OUT]))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), outcomes), min_size=1, max_size=30))
+def test_the_rule_of_ranks(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, Outcome]]) -> None:
+    table = Table(tmp_path_factory.mktemp("job"))
+    table.rank([Pair(f"query {query}", f"text {place}", outcome) for place, (query, outcome) in enumerate(rows)])
+    rankings = Rankings(table.folder)
+    for query in rankings.queries():
+        contexts = rankings.contexts(query.query_no)
+        scored = [context for context in contexts if context.score is not None]
+        scores = sorted((context.score for context in contexts if context.score is not None), reverse=True)
+        assert contexts[: len(scored)] == tuple(scored)
+        for context in scored:
+            assert context.rank == scores.index(context.score or 0.0) + 1
+            assert context.tied == (scores.count(context.score or 0.0) > 1)
+        assert sorted(context.initial_rank for context in contexts) == list(range(1, len(contexts) + 1))
+        assert contexts == tuple(sorted(contexts, key=by_rank))
+        groups = [context.tie_group for context in scored if context.tied]
+        assert groups == sorted(groups)
+        assert set(groups) == set(range(1, len({context.score for context in scored if context.tied}) + 1))
+        assert query.margin == (scores[0] - scores[1] if len(scores) > 1 else None)
+        assert contexts == Rankings(table.folder).contexts(query.query_no)  # which has read no other scores
+        for start in range(len(contexts) + 1):
+            assert rankings.contexts(query.query_no, start, start + 2) == contexts[start : start + 2]
+
+
+def by_rank(context: RankedContext) -> tuple[float, int]:
+    return (context.rank or 1e9, context.initial_rank)

@@ -1,0 +1,115 @@
+"""How scores are spread, and what they are measured by."""
+
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.results.score_figures import LEAST_PAIRS, Baseline, score_figures
+from tests.core.results.folders import FAILED, WAITING, Pair, Table
+
+QUERIES = ("how do I reset my password", "refund for an order", "change the invoice")
+
+
+def crossed(texts: int, *, label: str = "") -> list[Pair]:
+    """Every text under every query; it fits the query whose number is its own best."""
+    return [
+        Pair(query, f"text {text}", 0.9 if text % 3 == number else 0.1 + text / 1000, label=label)
+        for number, query in enumerate(QUERIES)
+        for text in range(texts)
+    ]
+
+
+def test_the_spread_of_all_scores(table: Table) -> None:
+    figures = score_figures(table.rank([Pair("q", f"{place}", place / 10) for place in range(11)]).folder)
+    assert figures.spread is not None
+    assert (figures.spread.lowest, figures.spread.median, figures.spread.highest) == (0.0, 0.5, 1.0)
+    assert figures.spread.ninetieth == pytest.approx(0.9)
+    assert figures.counts.sum() == figures.scored == 11
+    assert figures.edges[0] <= 0.0
+    assert figures.edges[-1] >= 1.0
+
+
+def test_texts_under_one_query_only_give_no_baseline(table: Table) -> None:
+    figures = score_figures(table.rank([Pair(f"q{place}", f"text {place}", 0.5) for place in range(50)]).folder)
+    assert figures.baseline is Baseline.NO_TEXT_TWICE
+    assert figures.unrelated is None
+    assert not figures.unrelated_counts.any()
+
+
+def test_unrelated_pairs_are_texts_that_fit_another_query_better(table: Table) -> None:
+    figures = score_figures(table.rank(crossed(30)).folder)
+    assert figures.baseline is Baseline.THERE
+    assert figures.unrelated_pairs == 60
+    assert figures.unrelated is not None
+    assert figures.unrelated.highest == pytest.approx(0.129)
+    assert figures.unrelated_counts.sum() == 60
+    assert figures.above == 30 + int(figures.unrelated.count * 0.1)
+
+
+def test_few_such_pairs_are_counted_and_not_used(table: Table) -> None:
+    figures = score_figures(table.rank(crossed(9)).folder)
+    assert figures.unrelated_pairs == 18 < LEAST_PAIRS
+    assert figures.baseline is Baseline.TOO_FEW
+    assert figures.unrelated is None
+
+
+def test_a_text_that_stands_first_is_related_though_it_fits_another_query_better(table: Table) -> None:
+    pairs = [*crossed(30), Pair("forgot the password", "text 0", 0.8), Pair("forgot the password", "text 1", 0.2)]
+    figures = score_figures(table.rank(pairs).folder)
+    assert figures.unrelated_pairs == 61
+    assert figures.unrelated is not None
+    assert figures.unrelated.highest == pytest.approx(0.2)
+
+
+def test_what_a_label_calls_relevant_is_related(table: Table) -> None:
+    assert score_figures(table.rank(crossed(30, label="1")).folder).unrelated_pairs == 0
+
+
+def test_labels_of_shared_texts_say_nothing_of_a_pair(table: Table) -> None:
+    folder = table.rank(crossed(30, label="1")).folder
+    with closing(sqlite3.connect(folder.data)) as database, database:
+        schema.put_fact(database, "layout", "shared")
+    assert score_figures(folder).unrelated_pairs == 60
+
+
+def test_the_same_question_under_two_ids_is_one_query(table: Table) -> None:
+    folder = table.rank([Pair("a", f"text {place}", 0.5) for place in range(40)]).folder
+    with closing(sqlite3.connect(folder.data)) as database, database:
+        database.execute("INSERT INTO queries VALUES(2, 'other', 'a', 2)")
+        database.execute("UPDATE items SET query_no = 2 WHERE item_no > 20")
+        database.execute("UPDATE texts SET text = 'text ' || (text_no - 21) WHERE text_no > 20")
+    assert score_figures(folder).baseline is Baseline.NO_TEXT_TWICE
+
+
+def test_what_has_no_score_is_counted_and_left_out(table: Table) -> None:
+    figures = score_figures(table.rank([*crossed(30), Pair("q", "a", FAILED), Pair("q", "b", WAITING)]).folder)
+    assert figures.is_partial
+    assert (figures.contexts, figures.scored) == (92, 90)
+
+
+def test_shared_first_places_are_counted(table: Table) -> None:
+    pairs = [
+        Pair("a", "1", 0.5),
+        Pair("a", "2", 0.5),
+        Pair("b", "3", 0.5),
+        Pair("b", "4", 0.25),
+        Pair("c", "5", FAILED),
+    ]
+    assert score_figures(table.rank(pairs).folder).first_tied == 1
+
+
+@pytest.mark.parametrize("score", [0.0, 1.0, -7.25, 1e-12, 3e8])
+def test_one_single_score_has_a_histogram_of_its_own(table: Table, score: float) -> None:
+    figures = score_figures(table.rank([Pair("q", "a", score)]).folder)
+    assert figures.counts.sum() == 1
+    assert figures.edges[0] <= score <= figures.edges[-1]
+    assert np.all(np.diff(figures.edges) > 0)
+
+
+def test_nothing_has_come_back(table: Table) -> None:
+    figures = score_figures(table.rank([Pair("q", "a", WAITING)]).folder)
+    assert figures.spread is None
+    assert (figures.scored, figures.contexts, len(figures.counts)) == (0, 1, 0)

@@ -1,0 +1,348 @@
+import asyncio
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import keyring.backends.fail
+import keyring.backends.null
+import pytest
+from keyring.backend import KeyringBackend
+from keyring.errors import PasswordDeleteError
+
+from cfbatch_gui.core.credentials import Credentials, Place, Token, check_form, check_secret
+from cfbatch_gui.core.errors import DataError, NotConnected
+from tests import canary
+
+TEXT, OTHER = canary.TOKEN, canary.OTHER_TOKEN
+TOKEN = Token(TEXT)
+
+
+class MemoryKeyring(KeyringBackend):
+    """A keyring that works, and counts how often it is written."""
+
+    priority = 1
+
+    def __init__(self) -> None:
+        self.stored: dict[tuple[str, str], str] = {}
+        self.writes = 0
+
+    def get_password(self, service: str, username: str) -> str | None:
+        return self.stored.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self.writes += 1
+        self.stored[service, username] = password
+
+    def delete_password(self, service: str, username: str) -> None:
+        if self.stored.pop((service, username), None) is None:
+            raise PasswordDeleteError
+
+
+class HangingKeyring(MemoryKeyring):
+    """A prompt that nobody answers until `answered` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answered = threading.Event()
+        self.asked = 0
+
+    def get_password(self, service: str, username: str) -> str | None:
+        self.asked += 1
+        self.answered.wait()
+        return super().get_password(service, username)
+
+
+class BrokenKeyring(MemoryKeyring):
+    """What a headless machine does: exceptions that keyring does not name."""
+
+    def get_password(self, service: str, username: str) -> str | None:
+        raise OSError(f"no bus for {TEXT}")
+
+
+class StubbornKeyring(MemoryKeyring):
+    """Deletes nothing."""
+
+    def delete_password(self, service: str, username: str) -> None:
+        pass
+
+
+@pytest.fixture
+def hanging() -> Iterator[HangingKeyring]:
+    backend = HangingKeyring()
+    yield backend
+    backend.answered.set()
+
+
+async def test_a_token_is_kept_read_back_and_forgotten() -> None:
+    backend = MemoryKeyring()
+    assert await Credentials(backend, {}).save("cloudflare", TOKEN) is Place.KEYRING
+    assert backend.stored == {("CF Batch", "cloudflare"): TEXT}
+
+    later = Credentials(backend, {})
+    assert await later.token("cloudflare") == TOKEN
+    assert await later.place("cloudflare") is Place.KEYRING
+    assert await later.token("practice") is None
+    await later.forget("cloudflare")
+    await later.forget("cloudflare")
+    assert await later.token("cloudflare") is None
+    assert await later.place("cloudflare") is None
+    assert backend.stored == {}
+
+
+async def test_only_what_changed_is_written() -> None:
+    backend = MemoryKeyring()
+    credentials = Credentials(backend, {})
+    for token in (TOKEN, TOKEN, Token(OTHER), Token(OTHER)):
+        await credentials.save("cloudflare", token)
+        assert await credentials.token("cloudflare") == token
+    assert backend.writes == 2
+
+
+async def test_a_keyring_that_hangs_costs_its_time_limit_once(hanging: HangingKeyring) -> None:
+    credentials = Credentials(hanging, {}, time_limit=0.2)
+    started = time.monotonic()
+    assert await credentials.save("cloudflare", TOKEN) is Place.SESSION
+    assert await credentials.token("cloudflare") == TOKEN
+    assert await credentials.place("cloudflare") is Place.SESSION
+    assert await credentials.token("another") is None
+    assert await credentials.token("another") is None
+    assert time.monotonic() - started < 0.6
+    assert hanging.asked == 1
+
+
+async def test_a_keyring_that_answers_late_is_used_again(hanging: HangingKeyring) -> None:
+    hanging.stored["CF Batch", "cloudflare"] = TEXT
+    credentials = Credentials(hanging, {}, time_limit=0.1)
+    assert await credentials.token("cloudflare") is None
+    hanging.answered.set()
+    async with asyncio.timeout(10):
+        while await credentials.token("cloudflare") is None:
+            await asyncio.sleep(0)
+    assert await credentials.token("cloudflare") == TOKEN
+
+
+async def test_a_keyring_that_forgets_is_no_place() -> None:
+    backend = keyring.backends.null.Keyring()  # type: ignore[no-untyped-call]
+    credentials = Credentials(backend, {})
+    assert await credentials.save("cloudflare", TOKEN) is Place.SESSION
+    assert await credentials.token("cloudflare") == TOKEN
+    await credentials.forget("cloudflare")
+    assert await credentials.token("cloudflare") is None
+
+
+@pytest.mark.parametrize("backend", [BrokenKeyring(), keyring.backends.fail.Keyring()])  # type: ignore[no-untyped-call]
+async def test_without_a_working_keyring_the_token_lives_in_memory(
+    backend: KeyringBackend, caplog: pytest.LogCaptureFixture
+) -> None:
+    credentials = Credentials(backend, {})
+    assert await credentials.token("cloudflare") is None
+    assert await credentials.save("cloudflare", TOKEN) is Place.SESSION
+    assert await credentials.token("cloudflare") == TOKEN
+    assert await Credentials(backend, {}).token("cloudflare") is None
+    assert TEXT not in caplog.text
+
+
+async def test_a_token_that_was_not_removed_is_said() -> None:
+    backend = StubbornKeyring()
+    credentials = Credentials(backend, {})
+    await credentials.save("cloudflare", TOKEN)
+    with pytest.raises(DataError, match="did not remove the token"):
+        await credentials.forget("cloudflare")
+
+
+async def test_the_environment_wins_and_is_never_stored() -> None:
+    backend = MemoryKeyring()
+    await Credentials(backend, {}).save("cloudflare", TOKEN)
+    credentials = Credentials(backend, {"CLOUDFLARE_API_TOKEN": OTHER})
+    assert await credentials.token("cloudflare") == Token(OTHER)
+    assert await credentials.place("cloudflare") is Place.ENVIRONMENT
+    assert await credentials.token("practice") is None
+    assert backend.stored == {("CF Batch", "cloudflare"): TEXT}
+
+
+async def test_rubbish_in_the_environment_is_said_without_repeating_it() -> None:
+    credentials = Credentials(MemoryKeyring(), {"CLOUDFLARE_API_TOKEN": f"{TEXT} {OTHER}"})
+    with pytest.raises(NotConnected, match="environment variable CLOUDFLARE_API_TOKEN") as caught:
+        await credentials.token("cloudflare")
+    assert TEXT not in str(caught.value) + caught.value.detail
+
+
+async def test_only_keyrings_that_are_known_to_keep_secrets_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = MemoryKeyring()
+    monkeypatch.setattr(keyring.core, "_keyring_backend", backend)
+    assert await Credentials(environ={}).save("cloudflare", TOKEN) is Place.SESSION
+    assert backend.stored == {}
+
+
+async def test_on_windows_a_token_stays_on_this_computer(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Vault(MemoryKeyring):
+        persist = "enterprise"  # as keyring's own for Windows has it
+
+    Vault.__module__ = "keyring.backends.Windows"
+    vault = Vault()
+    monkeypatch.setattr(keyring.core, "_keyring_backend", vault)
+    assert await Credentials(environ={}).save("cloudflare", TOKEN) is Place.KEYRING
+    assert vault.persist == "local machine"
+
+
+def test_a_token_does_not_show_itself() -> None:
+    assert TEXT not in f"{TOKEN} {TOKEN!r} {[TOKEN]}"
+    assert TOKEN.reveal() == TEXT
+    assert Token(TEXT) == TOKEN
+    assert Token(OTHER) != TOKEN
+    assert len({TOKEN, Token(TEXT), Token(OTHER)}) == 2
+    with pytest.raises(TypeError):
+        pickle.dumps(TOKEN)
+    with pytest.raises(TypeError):
+        vars(TOKEN)
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        TEXT,
+        f"  {TEXT}\r\n",
+        f'"{TEXT}"',
+        f"“{TEXT}”",
+        f"Bearer {TEXT}",
+        f"Authorization: Bearer {TEXT}",
+        f"'Authorization: bearer {TEXT}'",
+        f"\ufeff{TEXT}\u200b",
+    ],
+    ids=["clean", "spaces", "quotes", "curly quotes", "bearer", "header", "quoted header", "unseen signs"],
+)
+def test_a_token_as_people_paste_it(pasted: str) -> None:
+    assert check_form(pasted) == TOKEN
+
+
+@pytest.mark.parametrize(
+    ("pasted", "sentence"),
+    [
+        ("", "There is no API token yet"),
+        ("Bearer ", "There is no API token yet"),
+        ("cfk_0123456789abcdefghijklmnop", "This is a global API key"),
+        ("0123456789abcdef0123456789abcdef01234", "This is a global API key"),
+        ("v1.0-0123456789abcdef0123456789", "Origin CA key"),
+        (f"{TEXT}\n{OTHER}", "a space, a line break or a letter no token has"),
+        (f"{TEXT[:20]} {TEXT[20:]}", "a space, a line break or a letter no token has"),
+        (f"{TEXT}\u0430", "a space, a line break or a letter no token has"),
+        ("cfut_short", "too short"),
+        ("x" * 1001, "too long"),
+    ],
+    ids=range(10),
+)
+def test_what_is_no_token_is_said_without_repeating_it(pasted: str, sentence: str) -> None:
+    with pytest.raises(NotConnected, match=sentence) as caught:
+        check_form(pasted)
+    assert pasted.strip() == "" or pasted not in caught.value.message + caught.value.detail
+
+
+SECRET_SERVICE = """
+import asyncio, keyring, os
+from cfbatch_gui.core.credentials import Credentials, Place, Token
+text = os.environ["TEST_TOKEN"]
+token = Token(text)
+
+async def main():
+    print(type(keyring.get_keyring()).__module__)
+    print("first", await Credentials(environ={}).token("cloudflare"))
+    print("saved", await Credentials(environ={}).save("cloudflare", token))
+    print("again", await Credentials(environ={}).token("cloudflare") == token)
+    print("stored as", keyring.get_password("CF Batch", "cloudflare") == text)
+    await Credentials(environ={}).forget("cloudflare")
+    print("gone", await Credentials(environ={}).token("cloudflare"))
+
+asyncio.run(main())
+"""
+
+needs_secret_service = pytest.mark.skipif(
+    not (shutil.which("dbus-run-session") and shutil.which("gnome-keyring-daemon")),
+    reason="dbus-run-session or gnome-keyring-daemon is not installed",
+)
+
+
+def with_secret_service(tmp_path: Path, command: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a shell command beside a Secret Service of its own; "$@" are the arguments, TEST_TOKEN the token.
+
+    There is no display in its environment: on one, the service would ask for a password, and start what draws it.
+    """
+    foreign = ("DBUS_", "PYTHON_KEYRING", "DISPLAY", "WAYLAND_")
+    environ = {name: text for name, text in os.environ.items() if not name.startswith(foreign)}
+    environ["TEST_TOKEN"] = TEXT
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"):
+        environ[name] = str(tmp_path / name.lower())
+        (tmp_path / name.lower()).mkdir(mode=0o700)
+    return subprocess.run(
+        ["dbus-run-session", "--", "sh", "-c", command, "sh", sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environ,
+        check=False,
+    )
+
+
+@needs_secret_service
+def test_the_real_secret_service_keeps_the_token(tmp_path: Path) -> None:
+    start = "printf test | gnome-keyring-daemon --unlock --components=secrets --daemonize >/dev/null"
+    done = with_secret_service(tmp_path, f'{start} && "$1" -c "$2"', SECRET_SERVICE)
+    assert done.stdout.splitlines() == [
+        "keyring.backends.SecretService",
+        "first None",
+        "saved keyring",
+        "again True",
+        "stored as True",
+        "gone None",
+    ], done.stderr
+    written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert TEXT.encode() not in written
+
+
+LOCKED = """
+import asyncio, os, time
+from cfbatch_gui.core.credentials import Credentials, Token
+token = Token(os.environ["TEST_TOKEN"])
+
+async def main():
+    credentials = Credentials(environ={}, time_limit=1.0)
+    started = time.monotonic()
+    print(await credentials.save("cloudflare", token))
+    print(await credentials.token("cloudflare") == token)
+    print(time.monotonic() - started < 5)
+
+asyncio.run(main())
+"""
+
+
+@needs_secret_service
+def test_a_locked_secret_service_does_not_hold_the_program(tmp_path: Path) -> None:
+    """Locked, and nobody there to be asked for the password: no display."""
+    done = with_secret_service(
+        tmp_path,
+        'gnome-keyring-daemon --start --components=secrets >/dev/null && "$1" -c "$2"',
+        LOCKED,
+    )
+    assert done.stdout.splitlines() == ["session", "True", "True"], done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@needs_secret_service
+def test_a_bus_without_a_secret_service_is_no_keyring(tmp_path: Path) -> None:
+    """D-Bus may start a service by itself; with an empty list of services it cannot."""
+    done = with_secret_service(tmp_path, 'DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent "$1" -c "$2"', LOCKED)
+    assert done.stdout.splitlines() == ["session", "True", "True"], done.stderr
+
+
+async def test_each_connection_has_a_variable_of_its_own() -> None:
+    environ = {"CFBATCH_SECRET_K7M2P9QX": TEXT, "CFBATCH_SECRET_K7M2P9QX_GATEWAY": canary.SECRET}
+    credentials = Credentials(MemoryKeyring(), environ)
+    assert await credentials.token("k7m2p9qx") == TOKEN
+    assert await credentials.token("k7m2p9qx/gateway", check=check_secret) == Token(canary.SECRET)
+    assert await credentials.place("k7m2p9qx") is Place.ENVIRONMENT
+    assert await credentials.token("cloudflare") is None and await credentials.token("another1") is None

@@ -1,0 +1,92 @@
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.logs import MAX_BYTES, redacted, set_up, shut_down
+from cfbatch_gui.core.paths import Paths
+from tests.canary import OLD_TOKEN, OTHER_TOKEN, TOKEN
+
+log = logging.getLogger("cfbatch_gui.test")
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Iterator[Paths]:
+    paths = Paths(tmp_path)
+    paths.create()
+    root = logging.getLogger()
+    level = root.level
+    handler = set_up(paths)
+    yield paths
+    shut_down(handler)
+    root.setLevel(level)
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        TOKEN,
+        OTHER_TOKEN,
+        f"cfk_{TOKEN[5:]}",
+        OLD_TOKEN,
+        "Bearer x.y.z",
+        "bearer  shorty",
+    ],
+    ids=["user", "account", "global key", "old", "bearer", "small letters"],
+)
+@pytest.mark.parametrize(
+    "frame", ["{}", "token={}", 'Authorization: "{}"', "({}, 3)", "x {}\n", r"b'x\n{}\r\n'", "{{'a': 'é\\t{}'}}"]
+)
+def test_tokens_are_blacked_out(secret: str, frame: str) -> None:
+    assert secret not in redacted(frame.format(secret))
+    assert "[redacted]" in redacted(frame.format(secret))
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        "job 0f8fad5b-d9cb-469f-a165-70867728950e is queued",
+        "sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "@cf/baai/bge-m3",
+    ],
+)
+def test_the_rest_stays(harmless: str) -> None:
+    assert redacted(harmless) == harmless
+
+
+def test_arguments_and_tracebacks_are_covered(paths: Paths) -> None:
+    log.info("sent with %s", f"Bearer {OLD_TOKEN}")
+    log.error("failed", exc_info=ValueError(OLD_TOKEN))
+    text = paths.log.read_text()
+    assert "ValueError" in text
+    assert OLD_TOKEN not in text
+
+
+def test_talkative_libraries_are_capped(paths: Paths) -> None:
+    for name in ("qasync", "httpcore", "asyncio"):
+        assert not logging.getLogger(name).isEnabledFor(logging.INFO)
+        assert not logging.getLogger(f"{name}.part").isEnabledFor(logging.INFO)
+    log.info("there")
+    assert "there" in paths.log.read_text()
+
+
+def test_a_second_set_up_replaces_the_first(paths: Paths) -> None:
+    second = set_up(paths)
+    log.info("once")
+    shut_down(second)
+    assert paths.log.read_text().count("once") == 1
+
+
+def test_it_rotates(paths: Paths) -> None:
+    for _ in range(3):
+        log.info("x" * (MAX_BYTES // 2))
+    assert len(list(paths.logs.iterdir())) > 1
+
+
+def test_a_log_that_cannot_be_written_stops_nobody(
+    paths: Paths, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths.logs.rmdir()
+    log.info("nobody reads this")
+    assert capsys.readouterr() == ("", "")

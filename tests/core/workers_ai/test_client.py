@@ -1,0 +1,188 @@
+"""What an exchange means, over a real socket: whether a byte left, what is passed on, and what never is."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.credentials import Token
+from cfbatch_gui.core.errors import NotConnected, OutcomeUnknown, RequestGone, TokenRefused, Unreachable, UsageError
+from cfbatch_gui.core.practice.app import practice_app
+from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.practice.faults.script import AnyReply, Page, Redirect, Refusal
+from cfbatch_gui.core.practice.faults.serving import load_certificate
+from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.workers_ai.budget import RateBudget
+from cfbatch_gui.core.workers_ai.checking import check_connection
+from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
+from cfbatch_gui.core.workers_ai.connections import cloudflare
+from cfbatch_gui.core.workers_ai.transport import Transport
+from cfbatch_gui.core.workers_ai.wire.replies import Finished, Scored, Waiting, expect, match
+from cfbatch_gui.core.workers_ai.wire.requests import RankRequest, encode_batch, encode_request
+from tests.canary import OTHER_TOKEN, TOKEN
+
+CERTIFICATE = Path(__file__).parents[2] / "data" / "tls" / "loopback.pem"
+ACCOUNT = "0123456789abcdef0123456789abcdef"
+MODEL = "@cf/baai/bge-m3"
+REQUEST = RankRequest("cloud", ("an orange cloud", "a llama"), reference="r-1")
+BODY = encode_batch([encode_request(REQUEST)])
+
+
+@pytest.fixture
+async def door(tmp_path: Path) -> AsyncIterator[FaultyDoor]:
+    service = practice_app(tmp_path, seconds_queued=0, seconds_running=0, token=TOKEN, load_model=HashedNgrams)
+    async with FaultyDoor(service) as made:
+        yield made
+
+
+Connect = Callable[..., WorkersAI]
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[Connect]:
+    made: list[WorkersAI] = []
+
+    def connect(url: str, *, token: str = TOKEN) -> WorkersAI:
+        async def give() -> Token:
+            return Token(token)
+
+        made.append(WorkersAI(cloudflare(ACCOUNT, base_url=url), give, transport=Transport(), budget=RateBudget()))
+        return made[-1]
+
+    yield connect
+    for each in made:
+        await each.close()
+
+
+async def test_a_batch_goes_out_and_its_answer_comes_back(door: FaultyDoor, client: Connect) -> None:
+    service = client(door.url)
+    queued = await service.submit(MODEL, BODY)
+    reply = await service.ask(MODEL, queued.request_id)
+    assert isinstance(reply, Reply)
+    (scored,) = match(reply.finished, [expect(REQUEST)])
+    assert isinstance(scored, Scored) and scored.scores[0] > scored.scores[1]
+
+
+async def test_an_unknown_word_for_the_state_is_passed_on(door: FaultyDoor, client: Connect) -> None:
+    door.follow(AnyReply(body='{"result":{"status":"thinking"},"success":true,"errors":[],"messages":[]}'))
+    service = client(door.url)
+    assert await service.ask(MODEL, "x") == Waiting("thinking")
+
+
+async def test_an_answer_without_the_envelope_is_read(door: FaultyDoor, client: Connect) -> None:
+    door.follow(AnyReply(body='{"responses":[{"id":0,"result":{"response":[]},"success":true}]}'))
+    service = client(door.url)
+    reply = await service.ask(MODEL, "x")
+    assert isinstance(reply, Reply) and isinstance(reply.finished, Finished)
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:9/client/v4", "https://no-such-host.invalid/client/v4"])
+async def test_nothing_left_when_nobody_could_be_reached(address: str, client: Connect) -> None:
+    with pytest.raises(Unreachable) as caught:
+        await client(address).submit(MODEL, BODY)
+    assert "reached" in caught.value.message or "found" in caught.value.message
+
+
+async def test_nothing_left_when_the_other_end_is_not_trusted(tmp_path: Path, client: Connect) -> None:
+    service = practice_app(tmp_path, seconds_queued=0, seconds_running=0)
+    async with FaultyDoor(service, tls=load_certificate(CERTIFICATE)) as door:
+        with pytest.raises(Unreachable, match="not trusted"):
+            await client(door.url).submit(MODEL, BODY)
+        assert door.arrivals == []
+
+
+async def test_nothing_left_when_a_proxy_makes_way_to_someone_else(
+    monkeypatch: pytest.MonkeyPatch, client: Connect
+) -> None:
+    async def proxy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"CONNECT service.invalid:443 ")
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        await reader.read(100)
+        writer.write(b"this is no TLS at all\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(proxy, "127.0.0.1", 0)
+    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    with pytest.raises(Unreachable, match="not trusted"):
+        await client("https://service.invalid").submit(MODEL, BODY)
+    server.close()
+    await server.wait_closed()
+
+
+async def test_silence_after_the_body_is_an_unknown_outcome(client: Connect) -> None:
+    async def never_answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(never_answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    with pytest.raises(OutcomeUnknown):
+        await client(f"http://127.0.0.1:{port}").submit(MODEL, BODY)
+    server.close()
+    await server.wait_closed()
+
+
+async def test_a_redirect_is_not_followed_with_the_token(door: FaultyDoor, tmp_path: Path, client: Connect) -> None:
+    async with FaultyDoor(practice_app(tmp_path / "other", seconds_queued=0, seconds_running=0)) as elsewhere:
+        door.follow(Redirect(status=307, location=elsewhere.url))
+        with pytest.raises(OutcomeUnknown):
+            await client(door.url).submit(MODEL, BODY)
+        assert elsewhere.arrivals == []
+
+
+async def test_proxies_of_the_environment_are_not_used(
+    door: FaultyDoor, monkeypatch: pytest.MonkeyPatch, client: Connect
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    service = client(door.url)
+    assert (await service.submit(MODEL, BODY)).request_id
+
+
+async def test_a_refused_token_is_named_and_not_repeated(door: FaultyDoor, client: Connect) -> None:
+    with pytest.raises(TokenRefused) as caught:
+        await client(door.url, token=OTHER_TOKEN).submit(MODEL, BODY)
+    assert OTHER_TOKEN not in f"{caught.value!r} {caught.value.detail} {caught.value.__cause__!r}"
+
+
+async def test_an_expired_id_is_named(door: FaultyDoor, client: Connect) -> None:
+    door.follow(Refusal(code=5504, message="Request not found in queue"))
+    with pytest.raises(RequestGone):
+        await client(door.url).ask(MODEL, "00000000-0000-0000-0000-000000000000")
+
+
+async def test_a_proxys_page_is_not_taken_for_the_service(door: FaultyDoor, client: Connect) -> None:
+    door.follow(Page())
+    with pytest.raises(Unreachable, match="sign in first"):
+        await client(door.url).ask(MODEL, "x")
+
+
+@pytest.mark.parametrize("model", ["../../tokens/verify", "@cf/baai/bge m3", "", "@cf/a?b", "@cf/a%2Fb"])
+async def test_a_models_name_cannot_become_another_address(door: FaultyDoor, model: str, client: Connect) -> None:
+    with pytest.raises(UsageError):
+        await client(door.url).submit(model, BODY)
+    assert door.arrivals == []
+
+
+async def test_four_ticks_for_a_good_connection(door: FaultyDoor, client: Connect) -> None:
+    service = client(door.url)
+    ticks = await check_connection(service, MODEL)
+    assert [tick.ok for tick in ticks] == [True] * 4
+    assert door.submits == []
+
+
+async def test_a_wrong_token_fails_at_the_second_tick(door: FaultyDoor, client: Connect) -> None:
+    ticks = await check_connection(client(door.url, token=OTHER_TOKEN), MODEL)
+    assert [tick.ok for tick in ticks] == [True, False, None, None] and ticks[1].sentence
+
+
+async def test_no_network_fails_at_the_first_tick(client: Connect) -> None:
+    ticks = await check_connection(client("http://127.0.0.1:9"), MODEL)
+    assert [tick.ok for tick in ticks] == [False, None, None, None]
+
+
+@pytest.mark.parametrize("account", ["", "123", "z" * 32])
+def test_an_account_id_has_its_form(account: str) -> None:
+    with pytest.raises(NotConnected):
+        cloudflare(account)

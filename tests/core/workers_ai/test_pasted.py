@@ -1,0 +1,87 @@
+"""What people paste where an account id or a token is asked for."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cfbatch_gui.core.credentials import Token
+from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
+from tests.canary import OLD_TOKEN as OLD
+from tests.canary import TOKEN
+
+ACCOUNT = "0123456789abcdef0123456789abcdef"
+BOTH = Pasted(account_id=ACCOUNT, token=Token(TOKEN))
+CURL = f"""curl "https://api.cloudflare.com/client/v4/accounts/{ACCOUNT}/ai/run/@cf/baai/bge-m3?queueRequest=true" \\
+ --header "Authorization: Bearer {TOKEN}" \\
+ --header 'Content-Type: application/json' \\
+ --json '{{"requests": []}}'"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", Pasted()),
+        ("   ", Pasted()),
+        (f"  {TOKEN}\n", Pasted(token=Token(TOKEN))),
+        (f"“{TOKEN}”", Pasted(token=Token(TOKEN))),
+        (f"Bearer {TOKEN}", Pasted(token=Token(TOKEN))),
+        (f"Authorization: bearer  {TOKEN}", Pasted(token=Token(TOKEN))),
+        (f"\ufeff\u00a0{OLD}\u200b", Pasted(token=Token(OLD))),
+        (f" {ACCOUNT.upper()} ", Pasted(account_id=ACCOUNT)),
+        (f"'{ACCOUNT}'", Pasted(account_id=ACCOUNT)),
+        (CURL, BOTH),
+        (CURL.replace("\\\n", "").replace('"', "'"), BOTH),
+        (CURL.replace(TOKEN, "$API_TOKEN"), Pasted(account_id=ACCOUNT)),
+        (CURL.replace(ACCOUNT, "$ACCOUNT_ID"), Pasted(token=Token(TOKEN))),
+        (CURL.replace(ACCOUNT, "$ACCOUNT_ID").replace(TOKEN, "<your token>"), Pasted()),
+        (f"export CLOUDFLARE_API_TOKEN={TOKEN}", Pasted(token=Token(TOKEN))),
+        (f'export CLOUDFLARE_ACCOUNT_ID="{ACCOUNT}"\nexport CLOUDFLARE_API_TOKEN="{TOKEN}"\n', BOTH),
+        (f"CLOUDFLARE_ACCOUNT_ID={ACCOUNT}\nCLOUDFLARE_API_TOKEN={OLD}", Pasted(ACCOUNT, Token(OLD))),
+        (f'$env:CLOUDFLARE_API_TOKEN = "{TOKEN}"', Pasted(token=Token(TOKEN))),
+        (f"set CLOUDFLARE_API_TOKEN={TOKEN}\r\nset CLOUDFLARE_ACCOUNT_ID={ACCOUNT}\r\n", BOTH),
+        (f'{{"CLOUDFLARE_ACCOUNT_ID": "{ACCOUNT}", "CLOUDFLARE_API_TOKEN": "{TOKEN}"}}', BOTH),
+        (f"https://dash.cloudflare.com/{ACCOUNT}/ai/workers-ai", Pasted(account_id=ACCOUNT)),
+        (f"Account ID: {ACCOUNT}\nToken: {TOKEN}", BOTH),
+        (
+            f"https://gateway.ai.cloudflare.com/v1/{ACCOUNT}/my-gateway/workers-ai/@cf/baai/bge-m3",
+            Pasted(account_id=ACCOUNT, gateway="my-gateway"),
+        ),
+        (
+            f"curl http://127.0.0.1:8787/client/v4/accounts/{ACCOUNT}/ai/run/x -H 'Authorization: Bearer {OLD}'",
+            Pasted(ACCOUNT, Token(OLD), base_url="http://127.0.0.1:8787/client/v4"),
+        ),
+        (
+            "https://batch.example.workers.dev/ai/run/@cf/baai/bge-m3?queueRequest=true",
+            Pasted(worker_url="https://batch.example.workers.dev"),
+        ),
+    ],
+)
+def test_what_is_found(text: str, found: Pasted) -> None:
+    assert read_pasted(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("X-Auth-Key: 0123456789abcdef0123456789abcdef01234", "global API key"),
+        ("cfk_a_global_key_that_is_long_enough_0001", "global API key"),
+        ("v1.0-0123456789abcdef-0123456789", "Origin CA"),
+        ("too-short", "too short"),
+    ],
+)
+def test_what_is_no_token_is_said(text: str, words: str) -> None:
+    found = read_pasted(text)
+    assert words in found.problem and found.token is None
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read_and_none_is_shown(text: str) -> None:
+    found = read_pasted(text)
+    assert found.token is None or found.token.reveal() not in repr(found)
+
+
+@given(
+    st.sampled_from(["  ", '"', "“", "Bearer ", "\n", "export CLOUDFLARE_API_TOKEN="]), st.sampled_from(["", " ", "\n"])
+)
+def test_what_stands_around_a_token_does_not_matter(before: str, after: str) -> None:
+    assert read_pasted(before + TOKEN + after).token == Token(TOKEN)

@@ -1,0 +1,195 @@
+"""Whatever goes wrong between this program and the service: nothing that comes of it holds the token."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from cfbatch_gui.core import logs
+from cfbatch_gui.core.credentials import Token
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.practice.app import practice_app
+from cfbatch_gui.core.practice.faults import script
+from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.practice.faults.script import AnyFault
+from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.workers_ai.budget import RateBudget
+from cfbatch_gui.core.workers_ai.client import Limits, WorkersAI
+from cfbatch_gui.core.workers_ai.connections import cloudflare
+from cfbatch_gui.core.workers_ai.transport import Transport
+from cfbatch_gui.core.workers_ai.wire.requests import RankRequest, encode_batch, encode_request
+from tests.canary import CORE, TOKEN
+from tests.core.workers_ai.telling import everything_told, holds_token
+
+MODEL = "@cf/baai/bge-m3"
+ACCOUNT = "0123456789abcdef0123456789abcdef"
+BODY = encode_batch([encode_request(RankRequest("cloud", ("an orange cloud", "a llama"), reference="r-1"))])
+LIMITS = Limits(submit_seconds=0.3, poll_seconds=0.3, check_seconds=0.3, poll_bytes=100_000, other_bytes=100_000)
+TALKATIVE = ("", "httpcore", "httpx", "asyncio")
+
+FAULTS: dict[str, AnyFault] = {
+    "refused": script.Refuse(),
+    "reset at once": script.ResetAtAccept(),
+    "reset after headers": script.ResetAfterHeaders(),
+    "reset in the body": script.ResetInBody(),
+    "reset in the reply": script.ResetInReply(),
+    "silence": script.Stall(times=0),
+    "silence in the reply": script.StallInReply(),
+    "cut": script.CutReply(),
+    "no HTTP": script.Garbage(),
+    "no JSON": script.Garbage(part="body"),
+    "bad gzip": script.BadGzip(),
+    "too large": script.LargeReply(megabytes=1),
+    "redirect": script.Redirect(),
+    "page": script.Page(),
+    "token refused": script.Refusal(status=401, code=10000, message="Authentication error"),
+    "token repeated": script.Refusal(code=6003, message=f"Invalid request headers: Authorization: Bearer {TOKEN}"),
+    "token repeated alone": script.Refusal(code=5006, message=f"no such token:{TOKEN}."),
+    "fault": script.Refusal(status=500, code=5001, message="AiError"),
+    "fault without words": script.Refusal(status=502, envelope=False),
+}
+CALLS: dict[str, Callable[[WorkersAI], Awaitable[object]]] = {
+    "submit": lambda client: client.submit(MODEL, BODY),
+    "ask": lambda client: client.ask(MODEL, "00000000-0000-4000-8000-000000000000"),
+    "check": lambda client: client.find_models("bge"),
+}
+
+
+@asynccontextmanager
+async def connected(url: str, token: str = TOKEN) -> AsyncIterator[WorkersAI]:
+    async def give() -> Token:
+        return Token(token)
+
+    client = WorkersAI(
+        cloudflare(ACCOUNT, base_url=url), give, transport=Transport(), budget=RateBudget(), limits=LIMITS
+    )
+    yield client
+    await client.close()
+
+
+@pytest.fixture
+async def door(tmp_path: Path) -> AsyncIterator[FaultyDoor]:
+    async with FaultyDoor(
+        practice_app(tmp_path / "service", seconds_queued=0, seconds_running=0, token=TOKEN, load_model=HashedNgrams)
+    ) as made:
+        yield made
+
+
+@pytest.fixture
+def all_logged(caplog: pytest.LogCaptureFixture) -> Callable[[], str]:
+    """What every library says, as much as it can."""
+    for name in TALKATIVE:
+        caplog.set_level(logging.DEBUG, name)
+    return lambda: "\n".join(f"{record.getMessage()} {record.args} {record.exc_text}" for record in caplog.records)
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+async def test_no_failure_tells_the_token(
+    door: FaultyDoor, fault: AnyFault, call: Callable[[WorkersAI], Awaitable[object]], all_logged: Callable[[], str]
+) -> None:
+    door.follow(fault)
+    async with connected(door.url) as client:
+        with pytest.raises(UserError) as caught:
+            await call(client)
+    told = everything_told(caught.value)
+    assert "workers_ai" in told
+    assert not holds_token(told)
+    assert not holds_token(all_logged())
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize(
+    "address",
+    ["http://127.0.0.1:9/client/v4", "https://no-such-host.invalid/client/v4", "https to http"],
+    ids=["nobody there", "no such name", "no TLS there"],
+)
+async def test_no_failure_to_connect_tells_the_token(
+    door: FaultyDoor, address: str, call: Callable[[WorkersAI], Awaitable[object]], all_logged: Callable[[], str]
+) -> None:
+    address = door.url.replace("http://", "https://") if address == "https to http" else address
+    async with connected(address) as client:
+        with pytest.raises(UserError) as caught:
+            await call(client)
+    assert not holds_token(everything_told(caught.value))
+    assert not holds_token(all_logged())
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("before", ["\n", "é", "\x00", " \r\nX: "], ids=["line", "letter", "nul", "header"])
+async def test_a_token_that_no_header_can_hold_is_not_told(
+    door: FaultyDoor, before: str, call: Callable[[WorkersAI], Awaitable[object]], all_logged: Callable[[], str]
+) -> None:
+    """`check_form` keeps such tokens out; this is what happens should one come here all the same."""
+    async with connected(door.url, f"{before}{TOKEN}") as client:
+        with pytest.raises(UserError) as caught:
+            await call(client)
+    assert door.arrivals == []
+    assert not holds_token(everything_told(caught.value))
+    assert not holds_token(all_logged())
+
+
+async def test_a_call_that_is_cancelled_tells_nothing(door: FaultyDoor, all_logged: Callable[[], str]) -> None:
+    door.follow(script.Stall(times=0))
+    async with connected(door.url) as client:
+        task = asyncio.ensure_future(client.submit(MODEL, BODY))
+        while not door.arrivals:
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError) as caught:
+            await task
+    own = [frame for frame in everything_told(caught.value).splitlines() if "cfbatch_gui" in frame]
+    assert own and not holds_token("\n".join(own))
+    assert not holds_token(all_logged() + repr(task))
+
+
+async def test_asyncio_watching_closely_logs_no_token(door: FaultyDoor, all_logged: Callable[[], str]) -> None:
+    """In its debug mode, asyncio logs what it calls, with the arguments, as a warning."""
+    loop = asyncio.get_running_loop()
+    loop.set_debug(True)
+    loop.slow_callback_duration = 0.0
+    try:
+        async with connected(door.url) as client:
+            queued = await client.submit(MODEL, BODY)
+            await client.ask(MODEL, queued.request_id)
+    finally:
+        loop.set_debug(False)
+    assert "Executing" in all_logged()
+    assert not holds_token(all_logged())
+
+
+@pytest.fixture
+def log_file(tmp_path: Path) -> Iterator[Path]:
+    """The program's own log, at its most talkative."""
+    paths = Paths(tmp_path / "data")
+    paths.create()
+    level = logging.getLogger().level
+    handler = logs.set_up(paths, level=logging.DEBUG)
+    yield paths.log
+    logs.shut_down(handler)
+    logging.getLogger().setLevel(level)
+
+
+async def test_the_programs_log_at_its_most_talkative(door: FaultyDoor, log_file: Path) -> None:
+    log = logging.getLogger("cfbatch_gui.test")
+    async with connected(door.url) as client:
+        await client.submit(MODEL, BODY)
+        door.follow(FAULTS["token repeated"], FAULTS["reset in the reply"], FAULTS["token refused"])
+        for _ in range(3):
+            with pytest.raises(UserError) as caught:
+                await client.find_models("bge")
+            log.error("%s %r", caught.value.detail, caught.value, exc_info=caught.value)
+    written = log_file.read_text()
+    assert written.count("Traceback") >= 3
+    assert "httpcore" not in written.replace("site-packages/httpcore", "")
+    assert not holds_token(written)
+
+
+def test_a_request_does_not_show_its_headers() -> None:
+    request = httpx.Request("POST", "https://example.org/", headers={"authorization": f"Bearer {TOKEN}"})
+    assert CORE not in f"{request!r} {request} {request.headers!r}"

@@ -1,0 +1,212 @@
+"""The way out: TLS on our own terms, and no proxy but the system's."""
+
+import asyncio
+import base64
+import ssl
+import warnings
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.errors import Unreachable
+from cfbatch_gui.core.practice.app import practice_app
+from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from tests.canary import CORE, TOKEN
+from tests.core.workers_ai.telling import everything_told, holds_token
+from tests.core.workers_ai.test_secrecy import BODY, MODEL, connected
+
+CERTIFICATE = Path(__file__).parents[2] / "data" / "tls" / "loopback.pem"
+FAR_AWAY = "https://service.example/client/v4"  # no name of this computer, so the system's proxy is for it
+NAMES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+
+
+@pytest.fixture(autouse=True)
+def _no_proxy_of_this_computer(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in NAMES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+@pytest.fixture
+def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This computer trusts the tests' certificate."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+
+
+def server_side() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATE)
+    return context
+
+
+@asynccontextmanager
+async def service(folder: Path, tls: ssl.SSLContext) -> AsyncIterator[FaultyDoor]:
+    application = practice_app(folder, seconds_queued=0, seconds_running=0, token=TOKEN, load_model=HashedNgrams)
+    async with FaultyDoor(application, tls=tls) as door:
+        yield door
+
+
+class Proxy:
+    """Takes down what it is sent, and refuses."""
+
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self._tls = tls
+        self.heard = b""
+        self.connections = 0
+
+    async def __aenter__(self) -> "Proxy":
+        self._server = await asyncio.start_server(self._refuse, "127.0.0.1", 0, ssl=self._tls)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.close()
+        await self._server.wait_closed()
+
+    async def _refuse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        self.heard += await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n")
+        writer.close()
+
+
+async def test_no_keys_of_a_session_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: None) -> None:
+    keys = tmp_path / "keys.log"
+    monkeypatch.setenv("SSLKEYLOGFILE", str(keys))
+    async with service(tmp_path / "service", server_side()) as door, connected(door.url) as client:
+        queued = await client.submit(MODEL, BODY)
+        await client.ask(MODEL, queued.request_id)
+        assert not keys.exists()
+    ssl.create_default_context()
+    assert keys.exists(), "Python no longer honours the variable, so this test says nothing"
+
+
+async def test_no_keys_of_a_handshake_that_fails_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys.log"))
+    async with service(tmp_path / "service", server_side()) as door, connected(door.url) as client:
+        with pytest.raises(Unreachable, match="not trusted"):
+            await client.submit(MODEL, BODY)
+    assert not (tmp_path / "keys.log").exists()
+    assert door.arrivals == []
+
+
+async def test_no_keys_of_the_session_with_a_proxy_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: None
+) -> None:
+    monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys.log"))
+    async with Proxy(server_side()) as proxy, connected(FAR_AWAY) as client:
+        monkeypatch.setenv("HTTPS_PROXY", f"https://127.0.0.1:{proxy.port}")
+        with pytest.raises(Unreachable):
+            await client.submit(MODEL, BODY)
+    assert proxy.heard.startswith(b"CONNECT service.example:443 ")
+    assert not (tmp_path / "keys.log").exists()
+
+
+async def test_the_certificate_of_a_proxy_is_checked_as_the_services_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Proxy(server_side()) as proxy, connected(FAR_AWAY) as client:
+        monkeypatch.setenv("HTTPS_PROXY", f"https://127.0.0.1:{proxy.port}")
+        with pytest.raises(Unreachable):
+            await client.submit(MODEL, BODY)
+    assert proxy.heard == b""
+
+
+def old_tls() -> ssl.SSLContext:
+    """TLS 1.1 and nothing newer."""
+    context = server_side()
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
+    return context
+
+
+async def test_tls_1_1_is_refused(tmp_path: Path, trusted: None) -> None:
+    async with service(tmp_path / "service", old_tls()) as door, connected(door.url) as client:
+        with pytest.raises(Unreachable):
+            await client.submit(MODEL, BODY)
+        assert door.arrivals == []
+
+        careless = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        careless.load_verify_locations(CERTIFICATE)
+        careless.set_ciphers("ALL:@SECLEVEL=0")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            careless.minimum_version = ssl.TLSVersion.TLSv1
+        port = int(door.url.split(":")[2].split("/")[0])
+        _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=careless)
+        assert writer.get_extra_info("ssl_object").version() == "TLSv1.1", "the service could not speak it at all"
+        writer.close()
+        await writer.wait_closed()
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3], ids=["1.2", "1.3"])
+async def test_tls_1_2_and_1_3_are_spoken(tmp_path: Path, trusted: None, version: ssl.TLSVersion) -> None:
+    tls = server_side()
+    tls.minimum_version = tls.maximum_version = version
+    async with service(tmp_path / "service", tls) as door, connected(door.url) as client:
+        assert (await client.submit(MODEL, BODY)).request_id
+
+
+async def test_a_proxy_hears_where_to_and_no_token(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The password of the proxy is the canary here: it goes to the proxy and nowhere else."""
+    caplog.set_level("DEBUG")
+    async with Proxy() as proxy, connected(FAR_AWAY, TOKEN.replace(CORE, "0" * 24)) as client:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://user:{CORE}@127.0.0.1:{proxy.port}")
+        with pytest.raises(Unreachable) as caught:
+            await client.submit(MODEL, BODY)
+    assert proxy.heard.startswith(b"CONNECT service.example:443 ")
+    assert base64.b64encode(f"user:{CORE}".encode()) in proxy.heard
+    assert b"cfut" not in proxy.heard and b"ai/run" not in proxy.heard
+    assert not holds_token(everything_told(caught.value))
+    assert not holds_token(caplog.text)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [f"http://user:{CORE}/x@127.0.0.1:9", f"http://user:{CORE}@127.0.0.1:port", f"http://user:{CORE}@[::1"],
+    ids=["slash", "port", "bracket"],
+)
+async def test_a_proxy_whose_address_is_wrong_is_said_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", address)
+    async with connected(FAR_AWAY) as client:
+        for call in (client.submit(MODEL, BODY), client.ask(MODEL, "x")):
+            with pytest.raises(Unreachable, match="proxy cannot be read") as caught:
+                await call
+            assert not holds_token(everything_told(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("names", "url"),
+    [
+        (("ALL_PROXY", "HTTP_PROXY"), "https://no-such-host.invalid/client/v4"),
+        (("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9/client/v4"),
+        (("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY"), "https://localhost:9/client/v4"),
+    ],
+    ids=["not for https", "not to this computer", "not to this computer by name"],
+)
+async def test_other_proxies_of_the_environment_are_not_used(
+    monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...], url: str
+) -> None:
+    async with Proxy() as proxy, connected(url) as client:
+        for name in names:
+            monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
+            monkeypatch.setenv(name.lower(), f"http://127.0.0.1:{proxy.port}")
+        with pytest.raises(Unreachable):
+            await client.submit(MODEL, BODY)
+    assert proxy.connections == 0
+
+
+async def test_no_proxy_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Proxy() as proxy, connected("https://no-such-host.invalid/client/v4") as client:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.port}")
+        monkeypatch.setenv("NO_PROXY", ".invalid")
+        with pytest.raises(Unreachable):
+            await client.submit(MODEL, BODY)
+    assert proxy.connections == 0

@@ -1,0 +1,34 @@
+"""Opens a spreadsheet in LibreOffice, without a window."""
+
+import csv
+import re
+import subprocess
+from pathlib import Path
+
+# Comma, quotes, UTF-8, from line 1; then: no quotes around everything, formulas as they stand, numbers in full.
+_AS_CSV = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,false,false,false,false,1"
+CSV_AS_EXCEL_WRITES_IT = "--infilter=Text - txt - csv (StarCalc):44,34,76,1,,1033,false,true"
+
+
+def as_csv(path: Path, folder: Path) -> list[list[str]]:
+    """The first sheet as LibreOffice sees it."""
+    convert(path, folder, _AS_CSV)
+    (found,) = folder.glob("*.csv")
+    with found.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def formulas(path: Path, folder: Path, *options: str) -> list[str]:
+    """Every live formula in the file as LibreOffice understands it; `options` say how it reads CSV."""
+    convert(path, folder, "fods", *options)
+    (found,) = folder.glob("*.fods")
+    return re.findall(r'table:formula="([^"]*)"', found.read_text("utf-8"))
+
+
+def convert(path: Path, folder: Path, form: str, *options: str) -> None:
+    """Save it in another form in `folder`."""
+    folder.mkdir()
+    profile = folder / "profile"
+    command = ["soffice", f"-env:UserInstallation={profile.as_uri()}", "--headless", "--norestore", *options]
+    command += ["--convert-to", form, "--outdir", str(folder), str(path)]
+    subprocess.run(command, check=True, capture_output=True, timeout=100)

@@ -1,0 +1,179 @@
+"""Rankings in the programs that evaluate retrieval, and in the tables they are taken to."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+from urllib.parse import unquote
+
+import numpy as np
+import pytest
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.results.exports import export, target_for
+from tests.core.results.folders import Pair, Table
+from tests.interop import libreoffice
+
+FIRST = ["B", "doc%201", "d%2520e", "A"]  # of equal scores, the order of the input
+SECOND = ["H", "C"]
+
+
+def written(table: Table, path: Path, form: str) -> Path:
+    export(table.folder, table.facts(), path, target_for(path, Kind.RANK, form))
+    return path
+
+
+def test_a_run_and_its_judgements_in_pytrec_eval(ranked: Table, tmp_path: Path) -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    with written(ranked, tmp_path / "out.run", "trec").open(encoding="utf-8") as file:
+        run = pytrec_eval.parse_run(file)
+    with written(ranked, tmp_path / "out.qrels", "qrels").open(encoding="utf-8") as file:
+        qrels = pytrec_eval.parse_qrel(file)
+    assert qrels == {"q1": {"doc%201": 1, "B": 0, "d%2520e": 2, "E": 1}, "q2": {"C": 1, "H": 3}}
+    for query, expected in (("q1", FIRST), ("q2", SECOND)):
+        # Its order: score, as float32, and then document, both falling.
+        order = sorted(run[query], key=lambda name: (np.float32(run[query][name]), name), reverse=True)
+        assert order == expected
+        assert len({np.float32(score) for score in run[query].values()}) == len(expected)
+    assert run["q2"] == {"H": 1 / 3, "C": 0.1}
+    assert [unquote(name) for name in FIRST] == ["B", "doc 1", "d%20e", "A"]
+    measured = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank", "ndcg"}).evaluate(run)
+    assert measured["q1"]["recip_rank"] == 1 / 2
+    assert measured["q2"]["ndcg"] == 1.0
+
+
+def test_many_ties_stay_in_order_for_trec_eval(tmp_path: Path) -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    pairs = [Pair("q", f"text {place}", 0.5 if place < 300 else 0.49999999, id=f"d{place}") for place in range(600)]
+    table = Table(tmp_path / "job").rank(pairs)
+    qrels = {"q1": {"d299": 1}}
+    with written(table, tmp_path / "out.run", "trec").open(encoding="utf-8") as file:
+        run = pytrec_eval.parse_run(file)
+    measured = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)
+    assert measured["q1"]["recip_rank"] == pytest.approx(1 / 300)
+
+
+def test_a_run_in_ir_measures_and_ranx(ranked: Table, tmp_path: Path) -> None:
+    run_path, qrels_path = (
+        written(ranked, tmp_path / "out.trec", "trec"),
+        written(ranked, tmp_path / "q.qrels", "qrels"),
+    )
+    ir_measures = pytest.importorskip("ir_measures")
+    run = list(ir_measures.read_trec_run(str(run_path)))
+    assert [each.doc_id for each in run] == [*FIRST, *SECOND]
+    qrels = list(ir_measures.read_trec_qrels(str(qrels_path)))
+    assert {(each.query_id, each.doc_id, each.relevance) for each in qrels} >= {("q1", "d%2520e", 2), ("q2", "H", 3)}
+    assert ir_measures.calc_aggregate([ir_measures.RR], qrels, run)[ir_measures.RR] == 0.75
+
+
+def test_the_folder_as_beir_and_mteb_read_it(ranked: Table, tmp_path: Path) -> None:
+    folder = written(ranked, tmp_path / "beir", "beir")
+    corpus = [json.loads(line) for line in (folder / "corpus.jsonl").read_text("utf-8").splitlines()]
+    assert {line["_id"]: line["title"] + " " + line["text"] for line in corpus}["d%2520e"] == " third\nline"
+    assert len(corpus) == 9
+    queries = [json.loads(line) for line in (folder / "queries.jsonl").read_text("utf-8").splitlines()]
+    assert queries == [{"_id": "q1", "text": "how do I reset"}, {"_id": "q2", "text": "パスワードを忘れた"}]
+    with (folder / "qrels" / "test.tsv").open(encoding="utf-8") as file:
+        header, *rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_MINIMAL)
+    assert header == ["query-id", "corpus-id", "score"]
+    assert {(query, document, int(score)) for query, document, score in rows} == {
+        ("q1", "doc%201", 1), ("q1", "B", 0), ("q1", "d%2520e", 2), ("q1", "E", 1), ("q2", "C", 1), ("q2", "H", 3),
+    }  # fmt: skip
+    assert (folder / "qrels" / "test.tsv").read_bytes() == written(
+        ranked, tmp_path / "q.tsv", "qrels-beir"
+    ).read_bytes()
+    ranking = [json.loads(line) for line in (folder / "top_ranked" / "test.jsonl").read_text("utf-8").splitlines()]
+    assert ranking == [{"query-id": "q1", "corpus-ids": FIRST}, {"query-id": "q2", "corpus-ids": SECOND}]
+
+
+def test_the_folder_in_datasets(ranked: Table, tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    datasets.disable_progress_bars()
+    folder = written(ranked, tmp_path / "beir", "beir")
+    cache = str(tmp_path / "cache")
+    assert datasets.Dataset.from_json(str(folder / "corpus.jsonl"), cache_dir=cache)["_id"][:3] == [
+        "B",
+        "doc%201",
+        "d%2520e",
+    ]
+    assert datasets.Dataset.from_csv(str(folder / "qrels/test.tsv"), sep="\t", cache_dir=cache)["score"][:2] == [0, 1]
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_the_long_table_in_duckdb(ranked: Table, tmp_path: Path, form: str) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    path = written(ranked, tmp_path / f"out.{form}", form)
+    rows = duckdb.sql(
+        f"SELECT query, rank, doc_id, text, score, tie_group, label, status, mine FROM '{path}' ORDER BY query, rank"
+    ).fetchall()
+    assert rows[0] == ("how do I reset", 1, "B", "second", 0.5, None, *rows[0][6:8], "=1+1")
+    assert [row[:3] for row in rows[1:4]] == [("how do I reset", 2, name) for name in ("doc 1", "d%20e", "A")]
+    assert [row[5] for row in rows[1:4]] == [1, 1, 1]
+    assert [row[4] for row in rows if row[4] is not None] == [0.5, 0.25, 0.25, 0.25, 1 / 3, 0.1]
+    assert sorted(row[7] for row in rows if row[1] is None) == ["failed", "left out", "waiting"]
+
+
+def test_the_long_table_in_pyarrow(ranked: Table, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    found = parquet.read_table(written(ranked, tmp_path / "out.parquet", "parquet"))
+    types = {field.name: str(field.type) for field in found.schema}
+    assert (types["rank"], types["score"], types["doc_id"], types["label"]) == ("int64", "double", "string", "string")
+    with written(ranked, tmp_path / "out.csv", "csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for ours, theirs in zip(found.to_pylist(), rows, strict=True):
+        assert {name: "" if cell is None else str(cell) for name, cell in ours.items()} == theirs
+
+
+def test_the_workbook_in_openpyxl_and_libreoffice(ranked: Table, tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    path = written(ranked, tmp_path / "out.xlsx", "xlsx")
+    book = openpyxl.load_workbook(path)
+    assert book.sheetnames == ["Ranking", "Per query", "Problems", "About"]
+    header, *rows = book["Ranking"].iter_rows(values_only=True)
+    place = {name: number for number, name in enumerate(header)}
+    found = [(row[place["rank"]], row[place["doc_id"]], row[place["score"]], row[place["mine"]]) for row in rows]
+    assert found == [
+        (1, "B", 0.5, "=1+1"), (2, "doc 1", 0.25, "x"), (2, "d%20e", 0.25, "-3"), (2, "A", 0.25, "-3"),
+        (1, "H", 1 / 3, "é"), (2, "C", 0.1, None),
+    ]  # fmt: skip
+    assert {cell.data_type for row in book["Ranking"].iter_rows() for cell in row} <= {"s", "n", "inlineStr"}
+    if shutil.which("soffice"):
+        header, *rows = libreoffice.as_csv(path, tmp_path / "office")
+        assert [(row[place["doc_id"]], row[place["mine"]]) for row in rows][:2] == [("B", "=1+1"), ("doc 1", "x")]
+
+
+def test_json_lines_in_duckdb(ranked: Table, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    path = written(ranked, tmp_path / "out.jsonl", "jsonl")
+    rows = duckdb.sql(
+        f"SELECT query, c.doc_id, c.score, c.columns.mine FROM (SELECT query, unnest(contexts) AS c FROM '{path}')"
+        " WHERE c.score IS NOT NULL ORDER BY query, c.score DESC, c.doc_id"
+    ).fetchall()
+    assert rows[:2] == [("how do I reset", "B", 0.5, "=1+1"), ("how do I reset", "A", 0.25, "-3")]
+    assert [row[2] for row in rows] == [0.5, 0.25, 0.25, 0.25, 1 / 3, 0.1]
+
+
+@pytest.mark.parametrize("form", ["csv-excel", "failed"])
+def test_the_files_for_excel_in_pandas(ranked: Table, tmp_path: Path, form: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    path = written(ranked, tmp_path / "out.csv", form)
+    found = pandas.read_csv(path, encoding="utf-8-sig", dtype=str, keep_default_na=False)
+    if form == "failed":
+        assert found.columns.tolist() == ["question", "article", "number", "stars", "mine", "row_number", "reason"]
+        assert found.iloc[:, 1:6].to_numpy().tolist() == [["fifth", "E", "1", "e", "6"], ["sixth", "F", "", "f", "7"]]
+        assert all(found["reason"])
+    else:
+        assert found["doc_id"].tolist() == ["B", "doc 1", "d%20e", "A", "E", "F", "G", "H", "C"]
+        assert found["text"].tolist()[2] == "third\nline"
+        assert found["mine"].tolist()[:3] == ["'=1+1", "x", "-3"]  # made harmless; a number stays one
+        assert [float(score) for score in found["score"] if score] == [0.5, 0.25, 0.25, 0.25, 1 / 3, 0.1]
+
+
+def test_judgements_with_a_header_in_pandas(ranked: Table, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    found = pandas.read_csv(written(ranked, tmp_path / "out.qrels.tsv", "qrels-beir"), sep="\t")
+    assert found.columns.tolist() == ["query-id", "corpus-id", "score"]
+    assert found["score"].dtype == "int64"
+    assert dict(zip(found["corpus-id"], found["score"], strict=True)) == {
+        "doc%201": 1, "B": 0, "d%2520e": 2, "E": 1, "C": 1, "H": 3,
+    }  # fmt: skip

@@ -1,0 +1,297 @@
+"""Vectors in the programs they are taken to: value by value, float32 bit for bit."""
+
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.exports import Exported, export, target_for
+from cfbatch_gui.core.results.text_map import make_map
+from tests.core.results.folders import Table
+from tests.interop.conftest import DIMENSION, IDS, TEXTS, THERE, vectors_of
+
+EXPECTED = vectors_of(len(TEXTS))[THERE]
+COLUMNS = {"id": IDS, "text": [TEXTS[place] for place in THERE], "$note": [f"note {TEXTS[place]}" for place in THERE]}
+
+
+def written(table: Table, path: Path, form: str) -> Exported:
+    return export(table.folder, table.facts(Kind.EMBED), path, target_for(path, Kind.EMBED, form))
+
+
+def test_parquet_in_pyarrow(embedded: Table, tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    written(embedded, tmp_path / "out.parquet", "parquet")
+    found = parquet.read_table(tmp_path / "out.parquet")
+    assert found.schema.field("vector").type == pyarrow.list_(pyarrow.float32(), DIMENSION)
+    assert found.column_names == ["id", "text", 'a.b "c"', "$note", "vector"]
+    for name, cells in COLUMNS.items():
+        assert found[name].to_pylist() == cells
+    numbers = found["vector"].combine_chunks().flatten().to_numpy()
+    assert numbers.tobytes() == EXPECTED.tobytes()
+
+
+def test_parquet_in_duckdb(embedded: Table, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    written(embedded, tmp_path / "out.parquet", "parquet")
+    rows = duckdb.sql(f"SELECT id, text, vector FROM read_parquet('{tmp_path / 'out.parquet'}')").fetchall()
+    assert [row[0] for row in rows] == IDS
+    assert [row[1] for row in rows] == COLUMNS["text"]
+    assert np.array([row[2] for row in rows], dtype=np.float32).tobytes() == EXPECTED.tobytes()
+
+
+def test_the_map_in_pyarrow_and_duckdb(embedded: Table, tmp_path: Path) -> None:
+    parquet, duckdb = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("duckdb")
+    path = tmp_path / "out.atlas.parquet"
+    written(embedded, path, "atlas")
+    found = parquet.read_table(path)
+    assert found.column_names[-4:] == ["vector", "projection_x", "projection_y", "neighbors"]
+    places = make_map(Embeddings(embedded.folder))
+    rows = [THERE.index(number - 1) for number in places.item_numbers.tolist()]
+    across = np.array(found["projection_x"].to_pylist(), dtype=np.float32)
+    assert across[rows].tobytes() == places.points[:, 0].tobytes()
+    nowhere = duckdb.sql(f"SELECT count(*) FROM '{path}' WHERE projection_y IS NULL").fetchall()
+    assert nowhere == [(len(THERE) - len(rows),)]
+
+
+def test_neighbours_in_pandas_and_duckdb(embedded: Table, tmp_path: Path) -> None:
+    pandas, duckdb = pytest.importorskip("pandas"), pytest.importorskip("duckdb")
+    path = tmp_path / "out.atlas.parquet"
+    exported = written(embedded, path, "atlas")
+    assert "--neighbors neighbors" in exported.next_command
+    frame = pandas.read_parquet(path)  # as Embedding Atlas reads it, which then numbers the rows from 0
+    frame["__row_index__"] = range(len(frame))
+    nearest = frame["neighbors"]
+    unit = EXPECTED.astype(np.float64)
+    with np.errstate(all="ignore"):
+        unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    for row in range(2, len(THERE)):
+        ids, distances = nearest[row]["ids"], nearest[row]["distances"]
+        if len(ids):
+            assert row not in ids
+            assert np.allclose(distances, 1 - unit[ids] @ unit[row], atol=1e-5)
+    # And what its window asks for.
+    duckdb.register("texts", frame)
+    found = duckdb.sql("SELECT neighbors FROM texts WHERE __row_index__ = 3").fetchall()
+    assert found[0][0]["ids"] == nearest[3]["ids"].tolist()
+
+
+def test_parquet_in_lancedb(embedded: Table, tmp_path: Path) -> None:
+    lancedb = pytest.importorskip("lancedb")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    written(embedded, tmp_path / "out.parquet", "parquet")
+    data = parquet.read_table(tmp_path / "out.parquet").drop_columns(['a.b "c"'])  # it takes no dots in names
+    data = data.slice(1)  # the first vector holds the largest float32, whose distance overflows
+    table = lancedb.connect(tmp_path / "lance").create_table("texts", data)
+    found = table.search(EXPECTED[4]).limit(1).to_list()[0]  # the vector column is found by its type
+    assert found["id"] == IDS[4]
+    assert np.array(found["vector"], dtype=np.float32).tobytes() == EXPECTED[4].tobytes()
+    stored = table.to_arrow()["vector"].combine_chunks().flatten().to_numpy()
+    assert stored.tobytes() == EXPECTED[1:].tobytes()
+
+
+def test_parquet_and_json_lines_in_datasets(embedded: Table, tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    datasets.disable_progress_bars()
+    written(embedded, tmp_path / "out.parquet", "parquet")
+    found = datasets.Dataset.from_parquet(str(tmp_path / "out.parquet"), cache_dir=str(tmp_path / "cache"))
+    assert found["id"][:] == IDS
+    assert found["text"][:] == COLUMNS["text"]
+    assert np.array(found.with_format("numpy")["vector"][:], dtype=np.float32).tobytes() == EXPECTED.tobytes()
+    written(embedded, tmp_path / "out.jsonl", "jsonl")
+    lines = datasets.Dataset.from_json(str(tmp_path / "out.jsonl"), cache_dir=str(tmp_path / "cache"))
+    assert lines["id"][:] == IDS
+    assert np.array(lines["embedding"][:], dtype=np.float64).astype(np.float32).tobytes() == EXPECTED.tobytes()
+
+
+def test_excel_in_openpyxl(embedded: Table, tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    written(embedded, tmp_path / "out.xlsx", "xlsx")
+    header, *rows = openpyxl.load_workbook(tmp_path / "out.xlsx")["Embeddings"].iter_rows()
+    assert [cell.value for cell in header][-1] == f"dim_{DIMENSION - 1}"
+    assert [row[0].value for row in rows] == IDS
+    assert {cell.data_type for row in rows for cell in row[:4]} <= {"s", "inlineStr", "n"}
+    assert all(isinstance(cell.value, str) for row in rows for cell in row[:4])
+    numbers = [[cell.value for cell in row[4:]] for row in rows]
+    assert np.array(numbers, dtype=np.float64).astype(np.float32).tobytes() == EXPECTED.tobytes()
+
+
+def test_a_collection_in_llm(embedded: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    llm = pytest.importorskip("llm")
+    sqlite_utils = pytest.importorskip("sqlite_utils")
+    monkeypatch.setenv("LLM_USER_PATH", str(tmp_path / "llm"))
+    exported = written(embedded, tmp_path / "out.db", "llm")
+    database = sqlite_utils.Database(tmp_path / "out.db")
+    assert list(database["collections"].rows) == [
+        {"id": 1, "name": "support-articles-march", "model": "@cf/baai/bge-m3"}
+    ]
+    before = _schema(tmp_path / "out.db")
+    collection = llm.Collection("support-articles-march", database, create=False)  # makes what is missing
+    assert _schema(tmp_path / "out.db") == before
+    assert _schema_of_llm(tmp_path / "own.db") == before
+    assert collection.count() == len(THERE)
+    for place, row in enumerate(database["embeddings"].rows):
+        assert (row["id"], row["content"]) == (IDS[place], COLUMNS["text"][place])
+        assert np.array(llm.decode(row["embedding"]), dtype=np.float32).tobytes() == EXPECTED[place].tobytes()
+        assert row["content_hash"] == llm.Collection.content_hash(row["content"])
+        assert json.loads(row["metadata"])["$note"] == COLUMNS["$note"][place]
+    likest = collection.similar_by_vector(EXPECTED[3].tolist(), number=1)[0]
+    assert (likest.id, likest.content) == (IDS[3], COLUMNS["text"][3])
+    assert exported.next_command.startswith("llm similar support-articles-march ")
+    ran = subprocess.run(
+        [sys.executable, "-m", *exported.next_command.split(" ")[:3], IDS[1], "-d", str(tmp_path / "out.db")],
+        capture_output=True, text=True, encoding="utf-8", check=True,
+    )  # fmt: skip
+    assert IDS[2] in {json.loads(line)["id"] for line in ran.stdout.splitlines()}
+    database.close()
+
+
+def _schema(path: Path) -> list[tuple[str, str]]:
+    database = sqlite3.connect(path)
+    try:
+        rows = database.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
+        return [(name, "".join(sql.split())) for name, sql in rows]
+    finally:
+        database.close()
+
+
+def _schema_of_llm(path: Path) -> list[tuple[str, str]]:
+    sqlite_utils = pytest.importorskip("sqlite_utils")
+    database = sqlite_utils.Database(path)
+    pytest.importorskip("llm.embeddings_migrations").embeddings_migrations.apply(database)
+    database.close()
+    return _schema(path)
+
+
+def test_the_projectors_rules(embedded: Table, tmp_path: Path) -> None:
+    written(embedded, tmp_path / "out", "projector")
+    config = json.loads((tmp_path / "out" / "projector_config.json").read_text("utf-8"))["embeddings"][0]
+    points = _projector_vectors((tmp_path / "out" / config["tensorPath"]).read_text("utf-8"))
+    names, metadata = _projector_metadata((tmp_path / "out" / config["metadataPath"]).read_text("utf-8"))
+    assert config["tensorShape"] == [len(points), DIMENSION] == [len(metadata), DIMENSION]
+    assert np.array(points, dtype=np.float64).astype(np.float32).tobytes() == EXPECTED.tobytes()
+    assert names == ["id", "text", 'a.b "c"', "$note"]
+    assert [row["id"] for row in metadata] == IDS
+    plain = str.maketrans("\t\r\n", "   ")
+    assert [row["text"] for row in metadata] == [text.translate(plain) for text in COLUMNS["text"]]
+
+
+def _projector_vectors(content: str) -> list[list[float]]:
+    """As its reader does: lines at \\n, trimmed, blank ones passed over; a first cell that is no number is a label."""
+    points: list[list[float]] = []
+    assert content.endswith("\n")  # without it, its reader never comes to an end
+    for line in content.split("\n"):
+        if line.strip():
+            cells = line.strip().split("\t")
+            points.append([float(cell) for cell in cells])
+            assert len(points[-1]) == len(points[0]) > 1
+    return points
+
+
+def _projector_metadata(content: str) -> tuple[list[str], list[dict[str, str]]]:
+    """A tab in the first line makes it the header; cells that are missing are undefined."""
+    names, rows = ["label"], []
+    has_header = "\t" in content.split("\n", maxsplit=1)[0]
+    for number, line in enumerate(line for line in content.split("\n") if line.strip("\ufeff \t\r\v\f\u00a0")):
+        if number == 0 and has_header:
+            names = line.split("\t")
+        else:
+            rows.append(dict(zip(names, line.split("\t"), strict=True)))
+    return names, rows
+
+
+def test_vectorizes_limits(embedded: Table, tmp_path: Path) -> None:
+    exported = written(embedded, tmp_path / "out", "vectorize")
+    lines = [json.loads(line) for file in exported.files for line in file.read_text("utf-8").splitlines()]
+    assert [line["id"] for line in lines] == IDS
+    assert np.array([line["values"] for line in lines]).astype(np.float32).tobytes() == EXPECTED.tobytes()
+    assert [line["metadata"]["text"] for line in lines] == COLUMNS["text"]
+    for line in lines:
+        assert len(line["id"].encode()) <= 64
+        assert len(json.dumps(line["metadata"], ensure_ascii=False, separators=(",", ":")).encode()) <= 10_240
+        assert set(line["metadata"]) == {"text", "a_b 'c'", "note"}
+        assert None not in line["metadata"].values()
+    create, upsert = exported.next_command.split("\n")
+    assert create == "wrangler vectorize create support-articles-march --dimensions=32 --metric=cosine"
+    assert upsert.startswith("wrangler vectorize upsert support-articles-march --file=")
+
+
+def test_openais_lines(embedded: Table, tmp_path: Path) -> None:
+    written(embedded, tmp_path / "out.jsonl", "openai")
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
+    assert [line["custom_id"] for line in lines] == IDS
+    assert {line["response"]["status_code"] for line in lines} == {200}
+    data = [line["response"]["body"]["data"] for line in lines]
+    numbers = np.array([entry[0]["embedding"] for entry in data]).astype(np.float32)
+    assert numbers.tobytes() == EXPECTED.tobytes()
+
+
+def test_csv_in_duckdb_and_the_spreadsheets_own_reader(embedded: Table, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    written(embedded, tmp_path / "out.csv", "csv")
+    rows = duckdb.sql(
+        f"SELECT * FROM read_csv('{tmp_path / 'out.csv'}', header=true, all_varchar=true, new_line='\\n', quote='\"',"
+        " delim=',', escape='\"', null_padding=false, parallel=false, nullstr='never')"
+    ).fetchall()
+    assert [row[0] for row in rows] == IDS
+    assert [row[1] for row in rows] == COLUMNS["text"]
+    assert np.array([row[4:] for row in rows]).astype(np.float32).tobytes() == EXPECTED.tobytes()
+
+
+@pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+def test_excel_in_libreoffice(embedded: Table, tmp_path: Path) -> None:
+    from tests.interop.libreoffice import as_csv
+
+    written(embedded, tmp_path / "out.xlsx", "xlsx")
+    rows = as_csv(tmp_path / "out.xlsx", tmp_path / "office")[1:]
+    assert [row[0] for row in rows] == IDS
+    numbers = np.array([row[4:] for row in rows]).astype(np.float32)
+    assert np.array_equal(numbers, EXPECTED)  # it knows no negative zero, which is equal to the other
+    assert numbers[1:].tobytes() == EXPECTED[1:].tobytes()
+
+
+@pytest.mark.parametrize("form", ["csv-cell", "csv-cell-excel"])
+def test_a_cell_for_each_vector_in_duckdb(embedded: Table, tmp_path: Path, form: str) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    path = tmp_path / "out.csv"
+    written(embedded, path, form)
+    rows = duckdb.sql(
+        f"SELECT id, embedding::FLOAT[] FROM read_csv('{path}', header = true, all_varchar = true, quote = '\"')"
+    ).fetchall()
+    assert [row[0] for row in rows] == IDS
+    assert np.array([row[1] for row in rows], dtype=np.float32).tobytes() == EXPECTED.tobytes()
+
+
+@pytest.mark.parametrize("form", ["npy", "npz"])
+def test_arrays_in_numpy(embedded: Table, tmp_path: Path, form: str) -> None:
+    path = tmp_path / f"out.{form}"
+    written(embedded, path, form)
+    if form == "npy":
+        vectors, ids = np.load(path), (tmp_path / "out.ids.txt").read_text("utf-8").split("\n")[:-1]
+    else:
+        with np.load(path) as found:
+            vectors, ids = found["vectors"], found["ids"].tolist()
+    assert vectors.dtype == np.dtype("<f4") and vectors.flags.c_contiguous
+    assert vectors.tobytes() == EXPECTED.tobytes()
+    assert ids == IDS
+
+
+@pytest.mark.parametrize("form", ["csv-excel", "failed"])
+def test_the_files_for_excel_in_pandas(embedded: Table, tmp_path: Path, form: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    written(embedded, tmp_path / "out.csv", form)
+    found = pandas.read_csv(tmp_path / "out.csv", encoding="utf-8-sig", dtype=str, keep_default_na=False)
+    if form == "failed":
+        assert found.iloc[:, :2].to_numpy().tolist() == [["01 東", TEXTS[1]]]
+        assert found["row_number"].tolist() == ["3"]
+    else:
+        assert found["id"].tolist() == IDS
+        numbers = found.loc[:, "dim_0":].to_numpy(dtype=np.float64).astype(np.float32)
+        assert numbers.tobytes() == EXPECTED.tobytes()

@@ -1,0 +1,34 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.desktop import Desktop, why_not
+from tests.journeys.terminal import Terminal, practice_service
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Terminal:
+    """A user's terminal with an empty data folder."""
+    return Terminal(tmp_path / "data")
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[str]:
+    """The address of a practice service in a process of its own, which answers at once."""
+    with practice_service(tmp_path / "service") as url:
+        yield url
+
+
+@pytest.fixture
+def desktop(tmp_path: Path) -> Iterator[Desktop]:
+    """A screen with a mouse and a keyboard, a home folder, and an empty data folder."""
+    if reason := why_not():
+        pytest.skip(reason)
+    (tmp_path / "home").mkdir()
+    desktop = Desktop(tmp_path / "data", tmp_path / "home")
+    yield desktop
+    for process in (*desktop.started, *desktop.others):
+        if process.poll() is None:
+            process.kill()
+        process.communicate()

@@ -1,0 +1,248 @@
+"""The window as a user has it: in a process of its own on the screen, reached by its mouse and keyboard alone.
+
+What it shows is looked at as a picture: main buttons are found by their colour. What it has done is read from its data
+folder, as any other process may. The program has no hooks for this.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import pytest
+from PySide6.QtGui import QColor, QImage
+
+from cfbatch_gui.core.jobs.ledger import Ledger
+from cfbatch_gui.core.jobs.model import Job, JobState
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.practice.queue import Accepted, accepted
+from cfbatch_gui.core.settings import Settings
+from cfbatch_gui.ui.theme import LIGHT
+from tests.canary import TOKEN
+from tests.journeys.terminal import ACCOUNT
+
+_PATIENCE = 40.0  # seconds
+_LOOK = 0.05  # seconds between two looks
+_BUTTON = 24  # pixels that a main button is high, at least
+_INSIDE = 8  # pixels from its edge where it has neither a corner nor an icon
+ROOT = Path(__file__).parents[2]
+
+
+def why_not() -> str:
+    """Why there is no screen to work on, "" when there is one."""
+    if sys.platform != "linux" or not os.environ.get("DISPLAY"):
+        return "needs an X screen of its own: scripts/with-screen.sh"
+    return "" if shutil.which("xdotool") else "xdotool is not installed"
+
+
+@dataclass
+class Desktop:
+    """One data folder, and the program started on it, perhaps several times."""
+
+    data: Path
+    home: Path
+    environ: dict[str, str] = field(default_factory=dict)
+    started: "list[subprocess.Popen[str]]" = field(default_factory=list)
+    others: "list[subprocess.Popen[str]]" = field(default_factory=list)
+
+    # The program
+
+    def start(self, *arguments: object) -> "subprocess.Popen[str]":
+        """Start it, perhaps beside one that is at work."""
+        known = {name: text for name, text in os.environ.items() if name in ("PATH", "DISPLAY", "XAUTHORITY")}
+        environ = {**known, "HOME": str(self.home), "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "xcb"}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "cfbatch_gui", "--data-dir", str(self.data), *map(str, arguments)],
+            env={**environ, **self.environ},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.started.append(process)
+        return process
+
+    def start_other(self, module: str, *arguments: object, out: IO[str]) -> None:
+        """Start another program with a window; what it says is written to `out`."""
+        environ = {**os.environ, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "xcb"}
+        command = [sys.executable, "-m", module, *map(str, arguments)]
+        self.others.append(subprocess.Popen(command, env=environ, stdout=out, text=True))
+
+    def start_and_wait(self, *arguments: object) -> None:
+        """Start it, and wait until its window can be worked with."""
+        self.start(*arguments)
+        self.until(self.main_buttons)
+
+    def connect(self, base_url: str, *, token: str = TOKEN) -> None:
+        """An account in the environment, and new jobs go to it."""
+        self.environ |= {
+            "CLOUDFLARE_API_BASE_URL": base_url,
+            "CLOUDFLARE_ACCOUNT_ID": ACCOUNT,
+            "CLOUDFLARE_API_TOKEN": token,
+        }
+        Paths(self.data).create()
+        Settings(connection="cloudflare").save(Paths(self.data).settings)
+
+    def kill(self) -> None:
+        """The end that no program can prepare for."""
+        process = next(process for process in self.started if process.poll() is None)
+        process.kill()
+        process.communicate()
+
+    def close(self) -> int:
+        """Close the window as Ctrl+Q does, and say its exit status; nothing that went wrong may stand on stderr."""
+        process = next(process for process in self.started if process.poll() is None)
+        self.press("ctrl+q")
+        self.until(lambda: process.poll() is not None or self._answer_once())
+        _, said = process.communicate(timeout=20)
+        assert "Traceback" not in said, said
+        return process.returncode
+
+    # What it has done
+
+    def job(self, name: str = "Help centre ranking") -> Job | None:
+        """A job as it stands on disk."""
+        ledger = Ledger.open_read_only(Paths(self.data))
+        try:
+            return next((job for job in ledger.jobs() if job.name == name), None)
+        finally:
+            ledger.close()
+
+    def is_in(self, state: JobState, name: str = "Help centre ranking") -> bool:
+        """Whether the job is there and in this state."""
+        job = self.job(name)
+        return job is not None and job.state is state
+
+    def accepted(self) -> list[Accepted]:
+        """What the program's own practice service has taken."""
+        return accepted(Paths(self.data).practice)
+
+    def until(self, happens: Callable[[], object]) -> None:
+        """Wait for something; a program that has ended too early is said at once."""
+        deadline = time.monotonic() + _PATIENCE
+        while not happens():
+            if time.monotonic() > deadline:
+                where = self.home / "screen.png"
+                self.picture().save(str(where))
+                pytest.fail(f"what the test waited for did not come; the screen is in {where}")
+            time.sleep(_LOOK)
+
+    # Mouse, keyboard, eyes
+
+    def press(self, *keys: str) -> None:
+        """Press keys, in xdotool's names."""
+        self._manage_windows()
+        _xdotool("key", "--delay", "30", *keys)
+
+    def type(self, text: str) -> None:
+        """Type a text where the keyboard is."""
+        _xdotool("type", "--delay", "5", text)
+
+    def click(self, x: int, y: int) -> None:
+        """Click this place of the screen."""
+        _xdotool("mousemove", str(x), str(y), "click", "1")
+
+    def move(self, x: int, y: int) -> None:
+        """Move the mouse to this place of the screen."""
+        _xdotool("mousemove", str(x), str(y))
+
+    def press_mouse(self) -> None:
+        """Press its button where it is, and hold it."""
+        _xdotool("mousedown", "1")
+
+    def release_mouse(self) -> None:
+        """Let go of its button."""
+        _xdotool("mouseup", "1")
+
+    def click_main_button(self, nth: int) -> None:
+        """Click one of the main buttons that are on the screen, counted from the top left; -1 is the last.
+
+        The mouse goes out of the way first: a button under it has another colour.
+        """
+        _xdotool("mousemove", "1279", "819")
+        self.until(lambda: len(self.main_buttons()) > (nth if nth >= 0 else -nth - 1))
+        left, top, right, bottom = self.main_buttons()[nth]
+        self.click((left + right) // 2, (top + bottom) // 2)
+
+    def front(self) -> dict[str, int]:
+        """Number and box of the window that has the keyboard."""
+        box = _xdotool("getwindowfocus", "getwindowgeometry", "--shell")
+        return {name: int(value) for name, value in (line.split("=") for line in box.splitlines())}
+
+    def click_save(self) -> None:
+        """The button that saves, in Qt's own dialog: at the right end of the line before the last."""
+        place = self.front()
+        self.click(place["X"] + place["WIDTH"] - 55, place["Y"] + place["HEIGHT"] - 61)
+
+    def main_buttons(self) -> list[tuple[int, int, int, int]]:
+        """The boxes that are filled with the accent, from the top."""
+        picture = self.picture()
+        accent = QColor(LIGHT.accent).rgb()
+        boxes: list[tuple[int, int, int, int]] = []
+        for y in range(4, picture.height(), 8):
+            for left, right in _runs(picture, y, accent):
+                if any(b[0] - _INSIDE <= left <= b[2] and b[1] <= y <= b[3] for b in boxes):
+                    continue
+                inside = left + _INSIDE
+                top, bottom = _reach(picture, inside, y, accent, -1), _reach(picture, inside, y, accent, 1)
+                if bottom - top >= _BUTTON:
+                    boxes.append((left, top, right, bottom))
+        return boxes
+
+    def picture(self) -> QImage:
+        """The screen as it is, taken by a process of its own: this one may draw on no screen."""
+        where = self.home / "picture.png"
+        take = (
+            "import sys; from PySide6.QtGui import QGuiApplication; app = QGuiApplication([]);"
+            " app.primaryScreen().grabWindow(0).save(sys.argv[1])"
+        )
+        environ = {**os.environ, "QT_QPA_PLATFORM": "xcb"}
+        subprocess.run([sys.executable, "-c", take, str(where)], env=environ, check=True, capture_output=True)
+        return QImage(str(where))
+
+    def _manage_windows(self) -> None:
+        """Give the keyboard back when a dialog has closed, as a window manager does; this screen has none."""
+        if not _xdotool("getwindowfocus", "getwindowname"):
+            window = _xdotool("search", "--onlyvisible", "--name", "^CF Batch$").split()
+            _xdotool("windowfocus", "--sync", window[0])
+
+    def _answer_once(self) -> bool:
+        """The first closing with jobs at work asks; its main button says yes."""
+        boxes = [box for box in self.main_buttons() if box[0] > 300 and 200 < box[1] < 600]
+        if boxes:
+            left, top, right, bottom = boxes[0]
+            self.click((left + right) // 2, (top + bottom) // 2)
+        return False
+
+
+def _runs(picture: QImage, y: int, colour: int) -> list[tuple[int, int]]:
+    """Where a line of the picture has this colour for the width of a button; a text in it may interrupt."""
+    runs: list[tuple[int, int]] = []
+    x = 0
+    while x < picture.width():
+        if picture.pixel(x, y) != colour:
+            x += 1
+            continue
+        start = last = x
+        while x < picture.width() and x - last < 24:
+            if picture.pixel(x, y) == colour:
+                last = x
+            x += 1
+        if last - start >= 40:
+            runs.append((start, last))
+    return runs
+
+
+def _reach(picture: QImage, x: int, y: int, colour: int, step: int) -> int:
+    while 0 <= y + step < picture.height() and picture.pixel(x, y + step) == colour:
+        y += step
+    return y
+
+
+def _xdotool(*arguments: str) -> str:
+    done = subprocess.run(["xdotool", *arguments], check=False, capture_output=True, text=True, timeout=20)
+    return done.stdout.strip()

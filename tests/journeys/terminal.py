@@ -1,0 +1,133 @@
+"""`cfbatch` as a user runs it: in a process of its own."""
+
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.canary import CORE, TOKEN
+
+ACCOUNT = "0123456789abcdef0123456789abcdef"
+COMMAND = (sys.executable, "-m", "cfbatch_gui.cli.main")
+
+
+@dataclass
+class Ended:
+    """A command that has ended."""
+
+    status: int
+    out: str
+    err: str
+
+    def __post_init__(self) -> None:
+        assert "Traceback" not in self.err
+        assert CORE not in self.out + self.err
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def complaint(self) -> str:
+        """The one sentence about what went wrong."""
+        (line,) = [line for line in self.err.splitlines() if line.startswith("cfbatch: ")]
+        return line.removeprefix("cfbatch: ")
+
+
+@dataclass
+class Terminal:
+    """A data folder, and an environment that knows nothing of the one the tests run in."""
+
+    data: Path
+    environ: dict[str, str] = field(default_factory=dict)
+
+    def run(self, *arguments: object, timeout: float = 100, given: str = "") -> Ended:
+        """Run a command to its end; `given` stands on its standard input."""
+        with self.start(*arguments) as process:
+            out, err = process.communicate(given, timeout=timeout)
+        return Ended(process.returncode, out, err)
+
+    @contextmanager
+    def start(self, *arguments: object) -> Iterator[subprocess.Popen[str]]:
+        environ = {"PATH": os.environ["PATH"], "HOME": str(self.data), "PYTHONPATH": os.getcwd()}  # noqa: PTH109
+        process = subprocess.Popen(
+            [*COMMAND, *map(str, arguments)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            env={**environ, "CFBATCH_DATA_DIR": str(self.data), **self.environ},
+        )
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+
+    def run_until(self, words: str, then: signal.Signals, *arguments: object) -> Ended:
+        """Start a command, and end it by a signal once a line on stderr matches `words`."""
+        with self.start(*arguments) as process:
+            err = read_until(process, words)
+            process.send_signal(then)
+            out, rest = process.communicate(timeout=60)
+        return Ended(process.returncode, out, err + rest)
+
+    def connect(self, base_url: str, *, token: str = TOKEN) -> None:
+        """Set the environment of an account whose service stands at an address."""
+        self.environ |= {
+            "CLOUDFLARE_API_BASE_URL": base_url,
+            "CLOUDFLARE_ACCOUNT_ID": ACCOUNT,
+            "CLOUDFLARE_API_TOKEN": token,
+        }
+
+    def jobs(self) -> list[dict[str, Any]]:
+        return list(self.run("jobs", "--json").json["jobs"])
+
+
+def read_until(process: subprocess.Popen[str], words: str) -> str:
+    """Lines of stderr up to the first that matches."""
+    assert process.stderr is not None
+    lines = []
+    for line in process.stderr:
+        lines.append(line)
+        if re.search(words, line):
+            return "".join(lines)
+    raise AssertionError(f"ended without {words!r}: {''.join(lines)}")
+
+
+@contextmanager
+def practice_service(folder: Path, *, queued: float = 0.0, running: float = 0.0, token: str = "") -> Iterator[str]:
+    """`cfbatch practice serve` on a free port; its address."""
+    terminal = Terminal(folder, {"CFBATCH_PRACTICE_TOKEN": token} if token else {})
+    serve = ("practice", "serve", "--port", 0, "--seconds-queued", queued, "--seconds-running", running)
+    with terminal.start(*serve) as process:
+        said = read_until(process, "listens on")
+        found = re.search(r"http://127\.0\.0\.1:\d+/client/v4", said)
+        assert found
+        yield found.group()
+        process.terminate()
+        process.wait(20)
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def wait_for_file(path: Path, seconds: float = 30.0) -> None:
+    """Until a file stands there."""
+    deadline = time.monotonic() + seconds
+    while not path.exists():
+        assert time.monotonic() < deadline, f"{path} did not come"
+        time.sleep(0.02)

@@ -1,0 +1,100 @@
+"""Which hosts the program speaks to, and what it starts: by Python's own audit events, in a process of its own."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.canary import TOKEN
+from tests.journeys.terminal import ACCOUNT, read_csv
+
+ROOT = Path(__file__).parents[2]
+NOTHING: dict[str, list[Any]] = {"connected": [], "looked up": [], "listened": [], "started": [], "told": []}
+PAIRS = b"query,context\nred,a red apple\nred,a blue whale\nblue,a red apple\nblue,a blue whale\n"
+
+
+def environ_of(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
+    """Nothing of this computer's, but a proxy that nobody may use for this computer's own addresses."""
+    nowhere = dict.fromkeys(("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"), "http://127.0.0.1:9")
+    own = {"PATH": os.environ["PATH"], "HOME": str(folder), "CFBATCH_DATA_DIR": str(folder / "data")}
+    return {**own, **nowhere, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen", **more}
+
+
+def watched(
+    folder: Path, *wish: object, environ: Mapping[str, str] = {}, before: Sequence[str] = ()
+) -> dict[str, list[Any]]:
+    """What was seen while something was done, which went well."""
+    seen = folder / "seen.json"
+    done = subprocess.run(
+        [*before, sys.executable, str(Path(__file__).with_name("watched.py")), str(seen), *map(str, wish)],
+        env=environ_of(folder, environ),
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found: dict[str, list[Any]] = json.loads(seen.read_text())
+    return found
+
+
+@pytest.fixture
+def ranking(tmp_path: Path) -> tuple[object, ...]:
+    """A whole job: read, sent, asked for, exported."""
+    (tmp_path / "pairs.csv").write_bytes(PAIRS)
+    out = tmp_path / "ranked.csv"
+    return ("cfbatch", "run", tmp_path / "pairs.csv", "--rank", "--out", out)
+
+
+def _without_network() -> tuple[str, ...]:
+    """A command in front that takes the network away, also from what is not written in Python; () if none can."""
+    command = ("unshare", "--map-root-user", "--net", "--")
+    if not shutil.which("unshare"):
+        return ()
+    done = subprocess.run([*command, sys.executable, "-c", ""], capture_output=True, check=False)
+    return command if done.returncode == 0 else ()
+
+
+def is_ranked(folder: Path) -> bool:
+    return len(read_csv(folder / "ranked.csv")) == 4
+
+
+def test_a_job_on_the_practice_service_speaks_to_nobody(tmp_path: Path, ranking: tuple[object, ...]) -> None:
+    """Also with an account connected; where it can be done, without a network, so that nothing can need one."""
+    account = {"CLOUDFLARE_ACCOUNT_ID": ACCOUNT, "CLOUDFLARE_API_TOKEN": TOKEN}
+    before = _without_network()
+    assert watched(tmp_path, *ranking, "--connection", "practice", environ=account, before=before) == NOTHING
+    assert is_ranked(tmp_path)
+
+
+def test_a_job_at_a_host_speaks_to_that_host_alone(tmp_path: Path, ranking: tuple[object, ...], service: str) -> None:
+    seen = watched(
+        tmp_path,
+        *ranking,
+        "--connection",
+        "cloudflare",
+        environ={
+            "CLOUDFLARE_API_BASE_URL": service,
+            "CLOUDFLARE_ACCOUNT_ID": ACCOUNT,
+            "CLOUDFLARE_API_TOKEN": TOKEN,
+        },
+    )
+    port = urlsplit(service).port
+    assert is_ranked(tmp_path)
+    assert len(seen["connected"]) >= 2  # to submit, and to ask
+    assert {tuple(address) for address in seen.pop("connected")} == {("127.0.0.1", port)}
+    assert {tuple(each[1:]) for each in seen.pop("looked up")} <= {("127.0.0.1", str(port))}
+    assert seen == {"listened": [], "started": [], "told": []}
+
+
+def test_importing_everything_speaks_to_nobody(tmp_path: Path) -> None:
+    pytest.importorskip("PySide6")
+    seen = watched(tmp_path, "import everything")
+    assert (seen["connected"], seen["looked up"], seen["listened"]) == ([], [], [])

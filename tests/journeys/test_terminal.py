@@ -1,0 +1,197 @@
+"""The main way in the terminal, on the practice service."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cfbatch_gui.cli.console import width_of
+from cfbatch_gui.core.resources import resource
+from tests.canary import TOKEN
+from tests.journeys.terminal import ACCOUNT, Terminal, practice_service, read_csv
+
+EXAMPLE = resource("examples/help-centre-ranking.csv")
+ORANGE_CLOUD = resource("examples/orange-cloud.jsonl")
+THREE_STORIES = resource("examples/three-stories.txt")
+
+
+def test_a_ranking_of_the_example(terminal: Terminal, tmp_path: Path) -> None:
+    ranked = tmp_path / "ranked.csv"
+    ended = terminal.run("run", EXAMPLE, "--rank", "--connection", "practice", "--out", ranked)
+    assert ended.status == 0
+    assert "Practice service" in ended.err
+    rows = read_csv(ranked)
+    assert f"Wrote {len(rows)} rows to {ranked}" in ended.err
+
+    lines = ended.out.splitlines()
+    assert lines[0] == "Scores of the practice service, on this computer"
+    assert all(width_of(line) <= 100 for line in lines)
+    listed = [line for line in lines[2:] if line[:5].strip().isdigit()]
+    assert len(listed) == len(rows) == len(read_csv(EXAMPLE))
+    assert lines[2] == rows[0]["query"]
+    assert listed[0].split()[:2] == ["1", f"{float(rows[0]['score']):.4f}"]
+    assert {row["doc_id"] for row in rows} == {row["sku"] for row in read_csv(EXAMPLE)}
+
+
+def test_the_examples_of_the_service_s_own_pages(terminal: Terminal, service: str, tmp_path: Path) -> None:
+    terminal.connect(service)
+    cloud = terminal.run("run", ORANGE_CLOUD, "--rank", "--connection", "cloudflare", "--out", tmp_path / "cloud.csv")
+    assert cloud.status == 0
+    assert "practice" not in cloud.out
+    first, *_ = read_csv(tmp_path / "cloud.csv")
+    assert (first["rank"], first["text"]) == ("1", "This is a story about an orange cloud")
+
+    out = ("--out", tmp_path / "s.csv", "--out", tmp_path / "s.npy", "--out", tmp_path / "s.jsonl")
+    stories = terminal.run("run", THREE_STORIES, "--embed", "--connection", "cloudflare", *out, "--json")
+    assert stories.status == 0
+    vectors = np.load(tmp_path / "s.npy")
+    assert (vectors.shape[0], vectors.dtype) == (3, np.float32)
+    rows = read_csv(tmp_path / "s.csv")
+    assert np.array_equal(np.array([row["dim_0"] for row in rows], dtype=np.float32), vectors[:, 0])
+    assert [Path(file["path"]).name for file in stories.json["files"]] == ["s.csv", "s.npy", "s.jsonl"]
+    assert [file["format"] for file in stories.json["files"]] == ["csv", "npy", "jsonl"]
+    assert [file["rows"] for file in stories.json["files"]] == [3, 3, 3]
+
+
+def test_the_json_object_has_exactly_what_other_programs_rely_on(
+    terminal: Terminal, service: str, tmp_path: Path
+) -> None:
+    terminal.connect(service)
+    file = tmp_path / "in.csv"
+    file.write_text("query,text\nq,first\nq,\nq,third\n,fourth\n", encoding="utf-8")
+    ended = terminal.run("run", file, "--rank", "--connection", "cloudflare", "--name", "My job", "--json")
+    assert ended.status == 0
+    found = ended.json
+    assert list(found) == [
+        *("job", "name", "kind", "model", "connection", "state", "batches", "rows_in", "rows_sent", "problems"),
+        *("usage", "scores", "vectors", "files"),
+    ]
+    (batch,) = found["batches"]
+    assert list(batch) == ["number", "state", "request_id", "requests", "bytes"]
+    assert (batch["number"], batch["state"], batch["requests"]) == (1, "done", 1)
+    assert batch["request_id"]
+    assert batch["bytes"] > 0
+    assert {key: found[key] for key in ("name", "kind", "model", "connection", "state")} == {
+        "name": "My job",
+        "kind": "rank",
+        "model": "@cf/baai/bge-m3",
+        "connection": "cloudflare",
+        "state": "done",
+    }
+    assert (found["rows_in"], found["rows_sent"]) == (4, 2)
+    assert [problem["row"] for problem in found["problems"]] == [3, 5]
+    assert all(list(problem) == ["row", "reason"] for problem in found["problems"])
+    assert found["usage"]["total_tokens"] > 0
+    assert found["files"] == []
+    assert (found["scores"]["scored"], found["scores"]["contexts"]) == (2, 2)
+    assert "1 row has no context" in ended.err
+
+    shown = terminal.run("show", found["job"], "--json").json
+    assert shown == found
+    assert json.loads(terminal.run("jobs", "--json").out)["jobs"][0]["job"] == found["job"]
+
+
+def test_one_set_of_contexts_for_every_query(terminal: Terminal, service: str, tmp_path: Path) -> None:
+    terminal.connect(service)
+    queries, contexts = tmp_path / "queries.csv", tmp_path / "contexts.csv"
+    queries.write_text("nr;frage\n07;orange cloud\n08;llama\n", encoding="utf-8")
+    contexts.write_text("id,passage\nA,a story about a llama\nB,a story about an orange cloud\n", encoding="utf-8")
+    roles = ("--role", "frage=query", "--role", "nr=id", "--role", "passage=context", "--role", "id=id")
+    ended = terminal.run(
+        *("run", queries, contexts, "--rank", *roles, "--connection", "cloudflare", "--out", tmp_path / "r.csv")
+    )
+    assert ended.status == 0
+    # "id" is a column of the second file alone; "nr" one of the first.
+    first = [(row["query_id"], row["doc_id"]) for row in read_csv(tmp_path / "r.csv") if row["rank"] == "1"]
+    assert first == [("07", "B"), ("08", "A")]
+
+
+def test_jobs_show_and_export_later(terminal: Terminal, service: str, tmp_path: Path) -> None:
+    assert terminal.run("jobs").out == ""
+    terminal.connect(service)
+    assert terminal.run("run", EXAMPLE, "--rank", "--connection", "cloudflare", "--name", "Hilfe").status == 0
+    listed = terminal.run("jobs").out.splitlines()
+    assert listed[0].split() == ["JOB", "STATE", "KIND", "DONE", "CONNECTION", "MADE", "NAME"]
+    job = listed[1].split()[0]
+    shown = terminal.run("show", "Hilfe").out
+    assert job in shown
+    assert "done" in shown
+    assert "REQUEST ID" in shown
+
+    for name, extra in (("a.csv", ()), ("b.xlsx", ()), ("c.jsonl", ()), ("d.txt", ("--format", "csv-excel"))):
+        ended = terminal.run("export", job[:4], "--out", tmp_path / name, *extra)
+        assert (ended.status, ended.out) == (0, "")
+        assert (tmp_path / name).stat().st_size > 1000
+        assert list(tmp_path.glob(f"{name}*manifest.json")) or list(tmp_path.glob(f"{Path(name).stem}*manifest.json"))
+    assert (tmp_path / "d.txt").read_bytes().startswith(b"\xef\xbb\xbf")
+    for name, extra in (("e.parquet", ()), ("f.run", ()), ("g", ("--format", "beir"))):
+        ended = terminal.run("export", job[:4], "--out", tmp_path / name, *extra)
+        assert (ended.status, ended.out) == (0, "")
+        assert (tmp_path / f"{name}.manifest.json").exists()
+    assert (tmp_path / "g" / "corpus.jsonl").stat().st_size > 1000
+    several = terminal.run(
+        *("export", job, "--out", tmp_path / "h.csv", "--to", "csv-excel", tmp_path / "h2.csv"),
+        *("--columns", "query,doc_id,score", "--top-k", "1", "--threshold", "0"),
+    )
+    assert several.status == 0
+    assert several.err.count("Wrote ") == 2
+    one = read_csv(tmp_path / "h.csv")
+    assert list(one[0]) == ["query", "doc_id", "score"]
+    assert len(one) < len(read_csv(tmp_path / "a.csv"))
+    ended = terminal.run("export", job, "--to", "csv-excel", tmp_path / "i.csv", "--separator", ";")
+    assert (ended.status, (tmp_path / "i.csv").read_bytes()[:18]) == (0, b"\xef\xbb\xbfquery_id;query;")
+    for useless in (
+        *(("--to", "qrels", "q.qrels", "--top-k", "1"), ("--out", "t.run", "--columns", "score"), ()),
+        *(("--out", "t.csv", "--separator", ";"), ("--to", "csv-excel", "t.csv", "--separator", "x")),
+    ):
+        assert terminal.run("export", job, *useless).status == 2
+    for manifest in tmp_path.glob("*manifest.json"):
+        assert ACCOUNT not in manifest.read_text()
+        assert TOKEN not in manifest.read_text()
+
+
+def test_reading_commands_work_beside_a_process_that_holds_the_jobs(terminal: Terminal, tmp_path: Path) -> None:
+    with practice_service(tmp_path / "service", queued=600) as url:
+        terminal.connect(url)
+        first = tmp_path / "first.csv"
+        with terminal.start("run", EXAMPLE, "--rank", "--connection", "cloudflare", "--out", first) as running:
+            assert running.stderr is not None
+            for line in running.stderr:
+                if "1 queued" in line:
+                    break
+            (job,) = terminal.jobs()
+            assert job["state"] == "working"
+            assert terminal.run("show", job["job"]).status == 0
+            early = terminal.run("export", job["job"], "--out", tmp_path / "early.csv")
+            assert early.status == 2
+            assert "has no results yet" in early.complaint
+            second = terminal.run("run", EXAMPLE, "--rank", "--connection", "practice")
+            assert second.status == 1
+            assert "already at work" in second.complaint
+    assert len(terminal.jobs()) == 1
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_the_data_folder_may_be_named_before_or_after_the_command(
+    terminal: Terminal, tmp_path: Path, place: str
+) -> None:
+    option = ("--data-dir", tmp_path / "elsewhere")
+    arguments = (*option, "jobs") if place == "before" else ("jobs", *option)
+    ended = terminal.run(*arguments)
+    assert (ended.status, ended.out) == (0, "")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("arguments", [("--version",), ("run", "--version"), ("practice", "serve", "--version")])
+def test_the_version_everywhere(terminal: Terminal, arguments: tuple[str, ...]) -> None:
+    ended = terminal.run(*arguments)
+    assert (ended.status, ended.out) == (0, "CF Batch 0.1.0\n")
+
+
+@pytest.mark.parametrize("command", ["run", "jobs", "show", "resume", "export", "practice"])
+def test_help_everywhere(terminal: Terminal, command: str) -> None:
+    assert command in terminal.run("--help").out
+    ended = terminal.run(command, "--help")
+    assert ended.status == 0
+    assert "--data-dir" in ended.out

@@ -1,0 +1,152 @@
+"""In the terminal: connections are listed, added with their secrets, tested, used and removed."""
+
+import asyncio
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.settings import Settings
+from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN
+from tests.core.doors.conftest import ACCOUNT, GATEWAY, Doors, opened, service
+from tests.journeys.terminal import COMMAND, Ended, Terminal, practice_service
+
+# Runs a command on a terminal of its own, and types what comes on stdin once it is asked for.
+ON_A_TERMINAL = """
+import os, pty, sys
+
+def shown(terminal):
+    text = os.read(terminal, 10_000)
+    if text.endswith(b"secret: "):
+        os.write(terminal, sys.stdin.buffer.readline())
+    return text
+
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], shown, lambda keyboard: b"")))
+"""
+
+
+@pytest.fixture
+async def doors(tmp_path: Path) -> AsyncIterator[Doors]:
+    async with opened(service(tmp_path / "service")) as doors:
+        yield doors
+
+
+async def run(terminal: Terminal, *arguments: object, given: str = "") -> Ended:
+    return await asyncio.to_thread(terminal.run, "connections", *arguments, given=given)
+
+
+async def test_a_worker_from_the_first_word_to_the_last(terminal: Terminal, doors: Doors, tmp_path: Path) -> None:
+    added = await run(terminal, "add", "worker", "--url", doors.worker_url, "--name", "Berlin", "--use", given=SECRET)
+    assert added.status == 0, added.err
+    assert added.out.splitlines() == [
+        "Worker reached: yes.",
+        "Secret accepted: yes.",
+        "Workers AI answers: yes.",
+        "Model takes batches: yes.",
+    ]
+    listed = (await run(terminal, "list", "--json")).json["connections"]
+    (berlin,) = [each for each in listed if each["name"] == "Berlin"]
+    assert berlin["kind"] == "worker" and berlin["ready"] and berlin["for_new_jobs"]
+    assert "berlin" in (await run(terminal)).out.casefold()
+    # There is no keyring here, and the sentence about it says which variable to set.
+    variable = f"CFBATCH_SECRET_{berlin['id'].upper()}"
+    assert variable in added.err
+    refused = await run(terminal, "test", "Berlin")
+    assert refused.status == 4 and "Secret accepted: NO." in refused.out and "SHARED_SECRET" in refused.out
+    terminal.environ[variable] = SECRET
+    tested = await run(terminal, "test", "Berlin", "--json")
+    assert tested.status == 0 and [each["ok"] for each in tested.json["test"]] == [True] * 4
+    texts = tmp_path / "texts.txt"
+    texts.write_text("an orange cloud\na llama\n")
+    ended = await asyncio.to_thread(terminal.run, "run", texts, "--embed", "--json")
+    assert ended.status == 0 and ended.json["connection"] == berlin["id"]
+    assert (await run(terminal, "remove", "Berlin")).status == 0
+    assert (await run(terminal, "test", "Berlin")).status == 2
+    assert len(doors.worker.submits) == 1
+
+
+async def test_accounts_and_gateways_out_of_whatever_was_copied(terminal: Terminal, doors: Doors) -> None:
+    url = f"{doors.rest.url}/accounts/{ACCOUNT}/ai/run/@cf/baai/bge-m3"
+    curl = f'curl {url} --header "Authorization: Bearer {TOKEN}"'
+    copied = await run(terminal, "add", "cloudflare", "--json", given=curl)
+    assert copied.status == 0 and copied.json["name"] == "Cloudflare 2"
+    terminal.environ["CLOUDFLARE_API_BASE_URL"] = doors.rest.url
+    terminal.environ["MINE"] = TOKEN
+    first = await run(terminal, "add", "cloudflare", "--account", ACCOUNT, "--secret-from", "MINE", "--name", "First")
+    assert first.status == 0 and "Account found: yes." in first.out
+    terminal.environ["CLOUDFLARE_API_BASE_URL"] = doors.gateway.url
+    through = ("--gateway", GATEWAY, "--by-header", "--account", ACCOUNT)
+    ended = await run(terminal, "add", "gateway", *through, given=TOKEN)
+    assert ended.status == 0 and "Model takes batches: not certain." in ended.out
+    names = [each["name"] for each in (await run(terminal, "list", "--json")).json["connections"]]
+    assert names == ["Practice service", "Cloudflare", "Cloudflare 2", "First", "AI Gateway"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "status", "sentence"),
+    [
+        (("cloudflare", "--account", ACCOUNT), "", 4, "There is no API token yet."),
+        (("cloudflare", "--account", ACCOUNT), "cfk_0123456789abcdefghijklmnop", 4, "This is a global API key"),
+        (("cloudflare",), TOKEN, 2, "Give the account's id"),
+        (("cloudflare", "--account", "123"), TOKEN, 4, "That is not an account id."),
+        (("worker",), SECRET, 2, "Give the Worker's address"),
+        (("worker", "--url", "http://batch.example"), SECRET, 4, "is not safe"),
+        (("gateway", "--account", ACCOUNT), TOKEN, 2, "Give the gateway's id"),
+        (("worker", "--url", "https://b.example", "--secret-from", "NOWHERE"), "", 2, "NOWHERE is not set"),
+    ],
+)
+def test_what_is_missing_is_said_and_nothing_is_kept(
+    terminal: Terminal, arguments: tuple[str, ...], given: str, status: int, sentence: str
+) -> None:
+    ended = terminal.run("connections", "add", *arguments, "--no-test", given=given)
+    assert ended.status == status and sentence in ended.complaint
+    assert Settings.load(Paths(terminal.data).settings).connections == ()
+
+
+async def test_a_token_that_is_refused_is_kept_and_said(terminal: Terminal, doors: Doors) -> None:
+    terminal.environ["CLOUDFLARE_API_BASE_URL"] = doors.rest.url
+    ended = await run(terminal, "add", "cloudflare", "--account", ACCOUNT, given=OTHER_TOKEN)
+    assert ended.status == 4 and "Token accepted: NO." in ended.out
+    assert (await run(terminal, "list", "--json")).json["connections"][1]["id"] == "cloudflare"
+
+
+def test_jobs_that_are_under_way_are_not_left_by_accident(terminal: Terminal, tmp_path: Path) -> None:
+    texts = tmp_path / "texts.txt"
+    texts.write_text("an orange cloud\na llama\n")
+    with practice_service(tmp_path / "service", queued=600) as url:
+        terminal.connect(url)
+        added = terminal.run("connections", "add", "cloudflare", "--account", ACCOUNT, "--name", "Own", given=TOKEN)
+        own = re.search(r"CFBATCH_SECRET_\w+", added.err)
+        assert own is not None
+        terminal.environ[own[0]] = TOKEN
+        terminal.run_until("queued", signal.SIGINT, "run", texts, "--embed", "--connection", "Own")
+        refused = terminal.run("connections", "remove", "Own")
+        assert refused.status == 2 and terminal.jobs()[0]["job"] in refused.complaint
+        assert terminal.run("connections", "remove", "Own", "--force").status == 0
+    removed = terminal.run("connections", "remove", "practice")
+    assert removed.status == 2 and "always there" in removed.complaint
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no pseudo-terminals")
+async def test_the_prompt_shows_nothing_of_what_is_typed(terminal: Terminal, doors: Doors) -> None:
+    command = [*COMMAND, "connections", "add", "worker", "--url", doors.worker_url, "--name", "Typed"]
+    environ = {"PATH": os.environ["PATH"], "HOME": str(terminal.data), "CFBATCH_DATA_DIR": str(terminal.data)}
+    done = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-c", ON_A_TERMINAL, *command],
+        input=f"{SECRET}\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environ,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "The Worker's secret: " in done.stdout and "Secret accepted: yes." in done.stdout
+    assert CORE not in done.stdout + done.stderr

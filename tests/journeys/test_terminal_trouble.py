@@ -1,0 +1,293 @@
+"""What goes wrong in the terminal: one sentence, the right status, nothing lost."""
+
+import asyncio
+import csv
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.practice.app import practice_app
+from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.practice.faults.script import Refusal, ResetAfterBody
+from cfbatch_gui.core.resources import resource
+from tests.canary import OTHER_TOKEN, TOKEN
+from tests.journeys.terminal import Terminal, practice_service, read_csv
+
+EXAMPLE = resource("examples/help-centre-ranking.csv")
+RUN = ("run", EXAMPLE, "--rank", "--connection", "cloudflare")
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "sentence"),
+    [
+        (None, (), "There is no file"),
+        (b"", (), "empty"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(100), (), "is a picture"),
+        (b"query,text\n", (), "row"),
+        (b"query,text\nq,\n,t\n", (), "No row has both a query and a context"),
+        (b"query,text\nq,t\n", ("--role", "txt=context"), "There is no column “txt”"),
+        (b"query,text\nq,t\n", ("--role", "query=ignore"), "Use --role COLUMN=ROLE"),
+        (b"caf\xe9,text\nq,t\n", (), "encoded"),
+        (b"query,text\nq,t\n", ("--out", "result.doc"), "*.doc"),
+        (b"query,text\nq,t\n", ("--out", "nowhere/result.csv"), "There is no folder “nowhere”"),
+        (b"query,text\nq,t\n", ("--out", "in.csv"), "is the file that is read"),
+        (b"query,text\nq,t\n", ("--out", "a.csv", "--out", "a.csv"), "given twice"),
+        (b"query,text\nq,t\n", ("--model", "no such model"), "cannot rank"),
+    ],
+)
+def test_bad_input_is_said_before_anything_is_sent(
+    terminal: Terminal,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes | None,
+    arguments: tuple[str, ...],
+    sentence: str,
+) -> None:
+    terminal.environ["PYTHONPATH"] = os.getcwd()  # noqa: PTH109
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        Path("in.csv").write_bytes(content)
+    ended = terminal.run("run", "in.csv", "--rank", "--connection", "practice", *arguments)
+    assert (ended.status, ended.out) == (2, "")
+    assert sentence in ended.complaint
+    assert ended.complaint.endswith(".")
+    assert terminal.jobs() == []
+    if content is not None:
+        assert Path("in.csv").read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("fly",),
+        ("run", EXAMPLE),
+        ("run", EXAMPLE, "--rank", "--embed"),
+        ("run", EXAMPLE, "--rank", "--role", "question"),
+        ("run", EXAMPLE, "--rank", "--connection", "moon"),
+        ("run", EXAMPLE, "--rank", "--conn", "practice"),
+        ("export", "x"),
+        ("practice", "serve", "--port", "high"),
+        ("show", "nothing"),
+        ("resume", "nothing"),
+        ("export", "nothing", "--out", "a.csv"),
+    ],
+)
+def test_bad_usage_ends_with_two(terminal: Terminal, arguments: tuple[object, ...]) -> None:
+    ended = terminal.run(*arguments)
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err
+
+
+def test_without_an_account(terminal: Terminal) -> None:
+    ended = terminal.run(*RUN)
+    assert (ended.status, ended.out) == (4, "")
+    assert "CLOUDFLARE_ACCOUNT_ID" in ended.err
+    assert terminal.jobs() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("CLOUDFLARE_API_TOKEN", "cfk_0123456789abcdefghijklmnop", "global API key"),
+        ("CLOUDFLARE_API_TOKEN", f"{TOKEN}\nX: y", "environment variable CLOUDFLARE_API_TOKEN"),
+        ("CLOUDFLARE_ACCOUNT_ID", "not-an-id", "not an account id"),
+        ("CLOUDFLARE_API_BASE_URL", "http://example.com/client/v4", "is not safe"),
+        ("CLOUDFLARE_API_BASE_URL", "nonsense", "is not an address"),
+    ],
+    ids=["global key", "two lines", "account", "http", "no address"],
+)
+def test_an_environment_that_cannot_be_right(terminal: Terminal, name: str, value: str, sentence: str) -> None:
+    terminal.connect("https://127.0.0.1:1/client/v4")
+    terminal.environ[name] = value
+    ended = terminal.run(*RUN)
+    assert (ended.status, ended.out) == (4, "")
+    assert sentence in ended.complaint
+    assert terminal.jobs() == []
+
+
+def test_a_refused_token_keeps_the_job_until_it_is_mended(terminal: Terminal, tmp_path: Path) -> None:
+    with practice_service(tmp_path / "service", token=OTHER_TOKEN) as url:
+        terminal.connect(url)
+        out = tmp_path / "ranked.csv"
+        ended = terminal.run(*RUN, "--out", out, "--json")
+        assert ended.status == 4
+        assert ended.json["state"] == "paused"
+        assert ended.json["files"] == []
+        assert "refused" in ended.err
+        assert f"“cfbatch resume {ended.json['job']}”" in ended.err
+        assert not out.exists()
+
+        terminal.connect(url, token=OTHER_TOKEN)
+        resumed = terminal.run("resume", ended.json["job"])
+    assert resumed.status == 0
+    assert resumed.out.splitlines()[0] == read_csv(out)[0]["query"]
+
+
+def test_no_network_keeps_the_job_until_there_is_one(terminal: Terminal, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    terminal.connect(f"http://127.0.0.1:{port}/client/v4")
+    out = tmp_path / "ranked.csv"
+    ended = terminal.run(*RUN, "--out", out)
+    assert (ended.status, ended.out) == (4, "")
+    assert "could not be reached" in ended.err
+    assert not out.exists()
+    with practice_service(tmp_path / "service") as url:
+        terminal.connect(url)
+        resumed = terminal.run("resume")
+    assert resumed.status == 0
+    assert len(read_csv(out)) == 82
+
+
+async def test_an_answer_that_was_lost_leaves_the_outcome_unknown(terminal: Terminal, tmp_path: Path) -> None:
+    application = practice_app(tmp_path / "service", seconds_queued=0, seconds_running=0)
+    async with FaultyDoor(application, [ResetAfterBody(billed=True)]) as door:
+        terminal.connect(door.url)
+        ended = await asyncio.to_thread(terminal.run, *RUN, "--out", tmp_path / "ranked.csv", "--json")
+        again = await asyncio.to_thread(terminal.run, "resume")
+    for each in (ended, again):
+        assert each.status == 3
+        assert "may have been accepted and billed" in each.err
+    assert ended.json["state"] == "outcome_unknown"
+    assert ended.json["batches"][0]["request_id"] == ""
+    assert not (tmp_path / "ranked.csv").exists()
+
+
+async def test_what_the_service_refuses_fails_with_its_reason(terminal: Terminal, tmp_path: Path) -> None:
+    application = practice_app(tmp_path / "service", seconds_queued=0, seconds_running=0)
+    script = [Refusal(code=5007, message="No such model @cf/baai/bge-m3 or task")]
+    async with FaultyDoor(application, script) as door:
+        terminal.connect(door.url)
+        ended = await asyncio.to_thread(terminal.run, *RUN, "--json")
+    assert ended.status == 1
+    assert ended.json["state"] == "failed"
+    assert "model" in ended.err
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system with 1 MiB of room. Only root may make one."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("only root on Linux may mount a small file system")
+    folder = tmp_path / "small"
+    folder.mkdir()
+    options = ("-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder))
+    if subprocess.run(["mount", *options], capture_output=True, check=False).returncode:
+        pytest.skip("this system lets nobody mount a small file system")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_under_the_file(terminal: Terminal, service: str, tmp_path: Path, small_disk: Path) -> None:
+    terminal.connect(service)
+    out = small_disk / "vectors.csv"
+    out.write_bytes(b"old" * 340_000)
+    before = out.read_bytes()
+    texts = tmp_path / "texts.txt"
+    texts.write_text("".join(f"text number {number}\n" for number in range(500)), encoding="utf-8")
+    ended = terminal.run("run", texts, "--embed", "--connection", "cloudflare", "--out", out)
+    assert ended.status == 1
+    assert "The disk is full: “vectors.csv” was not written" in ended.complaint
+    assert out.read_bytes() == before
+    assert [path.name for path in small_disk.iterdir()] == ["vectors.csv"]
+
+    (job,) = terminal.jobs()
+    assert job["state"] == "done"
+    exported = terminal.run("export", job["job"], "--out", tmp_path / "vectors.csv")
+    assert exported.status == 0
+    assert len(read_csv(tmp_path / "vectors.csv")) == 500
+
+
+def test_a_full_disk_under_the_jobs(terminal: Terminal, service: str, tmp_path: Path, small_disk: Path) -> None:
+    terminal.connect(service)
+    terminal.data = small_disk
+    texts = tmp_path / "texts.csv"
+    with texts.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows([("id", "text"), *((number, f"text {number}" * 20) for number in range(20_000))])
+    ended = terminal.run("run", texts, "--embed", "--connection", "cloudflare")
+    assert ended.status == 1
+    assert "disk is full" in ended.complaint
+    assert terminal.jobs() == []
+
+
+def test_a_full_disk_while_answers_come_back(
+    terminal: Terminal, service: str, tmp_path: Path, small_disk: Path
+) -> None:
+    terminal.connect(service)
+    terminal.data = small_disk
+    texts = tmp_path / "texts.txt"
+    texts.write_text("".join(f"text number {number}\n" for number in range(2_000)), encoding="utf-8")
+    ended = terminal.run("run", texts, "--embed", "--connection", "cloudflare", "--out", tmp_path / "v.npy")
+    assert ended.status == 1
+    assert "disk is full" in ended.err
+    subprocess.run(["mount", "-o", "remount,size=20m", str(small_disk)], check=True)
+    assert terminal.run("resume").status == 0
+    assert (tmp_path / "v.npy").stat().st_size > 2_000 * 256 * 4
+
+
+def test_ctrl_c_before_anything_was_sent_leaves_nothing(terminal: Terminal, tmp_path: Path) -> None:
+    texts = tmp_path / "texts.csv"
+    with texts.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows([("id", "text"), *((number, f"text {number}") for number in range(400_000))])
+    ended = terminal.run_until("Connection:", signal.SIGINT, "run", texts, "--embed", "--connection", "practice")
+    assert ended.status == 130
+    assert "Stopped. Nothing was sent." in ended.err
+    assert terminal.jobs() == []
+
+
+def test_damaged_data_is_said(terminal: Terminal, service: str) -> None:
+    terminal.connect(service)
+    assert terminal.run(*RUN).status == 0
+    (job,) = terminal.jobs()
+    (terminal.data / "jobs" / job["job"] / "data.db").write_bytes(b"not a database at all" * 100)
+    ended = terminal.run("show", job["job"])
+    assert ended.status == 1
+    assert ended.complaint == "This job's data is damaged."
+
+
+def test_a_fault_of_our_own_shows_a_sentence_and_leaves_a_log(terminal: Terminal, service: str) -> None:
+    terminal.connect(service)
+    assert terminal.run(*RUN).status == 0
+    (job,) = terminal.jobs()
+    with sqlite3.connect(terminal.data / "jobs" / job["job"] / "data.db") as database:
+        database.execute("UPDATE facts SET value = '\"many\"' WHERE name = 'rows'")
+    database.close()
+    ended = terminal.run("show", job["job"], "--json")
+    assert (ended.status, ended.out) == (1, "")
+    log = terminal.data / "logs" / "cfbatch.log"
+    assert str(log) in ended.complaint
+    assert "ValueError" in log.read_text()
+    assert TOKEN not in log.read_text()
+
+
+DIES_HALF_WAY = """
+import os, signal, sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+database.execute("PRAGMA cache_size = 1")  # so that it writes before it commits
+database.execute("BEGIN IMMEDIATE")
+database.execute(f"UPDATE {sys.argv[2]} = zeroblob(100000)")
+database.execute("CREATE TABLE half(x)")
+database.executemany("INSERT INTO half VALUES(?)", [("x" * 500,)] * 3000)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
+def test_reading_mends_what_a_crash_has_left_half_written(terminal: Terminal, service: str) -> None:
+    terminal.connect(service)
+    before = terminal.run(*RUN, "--json").json
+    folder = terminal.data / "jobs" / before["job"]
+    for database, what in ((terminal.data / "ledger.db", "jobs SET value"), (folder / "data.db", "facts SET value")):
+        subprocess.run([sys.executable, "-c", DIES_HALF_WAY, str(database), what], check=False)
+        assert database.with_name(f"{database.name}-journal").exists()
+    assert terminal.run("show", before["job"], "--json").json == before

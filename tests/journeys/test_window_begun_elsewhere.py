@@ -1,0 +1,82 @@
+"""A job that a curl line of Cloudflare's own pages has begun is added in the window, watched there, and taken home."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("PySide6")
+
+from cfbatch_gui.core.jobs.attaching import read_pasted_job
+from cfbatch_gui.core.jobs.model import JobState
+from tests.canary import TOKEN
+from tests.journeys.desktop import Desktop
+from tests.journeys.terminal import ACCOUNT, Terminal, practice_service, read_csv
+
+pytestmark = [
+    pytest.mark.screen,
+    pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed"),
+]
+
+SEEDS = Path(__file__).parents[1] / "data" / "seeds"
+ADD, EXPORT, FORM = -1, 1, -1  # among the main buttons; "New job" is the first
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[str]:
+    """As a user starts it: `cfbatch practice serve`, with a queue in which a batch can be watched."""
+    with practice_service(tmp_path / "service", queued=2.0, running=1.0) as url:
+        yield url
+
+
+def send(service: str, year: str) -> str:
+    """What curl shows for the page's own line; only the host is put in."""
+    command = (SEEDS / f"batch-rest-{year}-send.sh").read_text("utf-8")
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(SEEDS),  # no .curlrc there
+        "SERVICE": service.removesuffix("/client/v4"),
+        **dict.fromkeys(("ACCOUNT_ID", "CLOUDFLARE_ACCOUNT_ID"), ACCOUNT),
+        **dict.fromkeys(("API_TOKEN", "CLOUDFLARE_API_TOKEN"), TOKEN),
+    }
+    done = subprocess.run(["sh", "-c", command], env=environ, capture_output=True, timeout=30, check=True, text=True)
+    return done.stdout
+
+
+@pytest.mark.parametrize("year", ["2025", "2026"])
+def test_it_is_added_watched_and_exported(desktop: Desktop, service: str, tmp_path: Path, year: str) -> None:
+    desktop.connect(service)
+    desktop.start_and_wait()
+    answer = send(service, year)
+    name = f"Job {read_pasted_job(answer).request_id[:8]}"
+    window = desktop.front()
+    desktop.press("ctrl+shift+n")
+    desktop.until(lambda: desktop.front() != window)
+    desktop.type(answer.strip())
+    desktop.until(lambda: len(desktop.main_buttons()) == 2)
+    desktop.click_main_button(ADD)
+    desktop.until(lambda: desktop.is_in(JobState.WORKING, name))
+    desktop.until(lambda: desktop.is_in(JobState.DONE, name))
+    desktop.until(lambda: desktop.main_buttons()[EXPORT][1] < 100)
+    desktop.click_main_button(EXPORT)
+    desktop.until(lambda: len(desktop.main_buttons()) == 3)
+    dialog = desktop.front()
+    desktop.click_main_button(FORM)
+    written = desktop.home / f"{name}.csv"
+    desktop.until(lambda: desktop.front() != dialog)
+    desktop.click_save()
+    desktop.until(written.exists)
+    desktop.until(lambda: len(desktop.main_buttons()) == 2)
+    assert desktop.close() == 0
+    rows = read_csv(written)
+    assert [row["rank"] for row in rows] == ["1", "2", "3"]
+    assert rows[0]["text"] == "Query 1 · Context 1", "the orange cloud, as in the page's own answer"
+    assert year == "2025" or rows[0]["external_reference"] == "reference-1"
+    job = desktop.job(name)
+    assert job is not None and job.attached
+    again = tmp_path / "again.csv"
+    assert Terminal(desktop.data).run("export", job.id, "--out", again).status == 0
+    assert written.read_bytes() == again.read_bytes()

@@ -1,0 +1,76 @@
+"""The window from outside: a process of its own, the mouse and the keyboard of a screen, and files."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("PySide6")
+
+from cfbatch_gui.core.jobs.model import JobState
+from cfbatch_gui.core.resources import resource
+from tests.journeys.desktop import Desktop
+from tests.journeys.terminal import Terminal, read_csv
+
+pytestmark = pytest.mark.screen
+
+SEND, EXPORT, FORM = -1, 1, -1  # among the main buttons of a page or a dialog; "New job" is the first
+
+
+def as_the_terminal_exports_it(desktop: Desktop, path: Path) -> bytes:
+    job = desktop.job()
+    assert job is not None
+    ended = Terminal(desktop.data).run("export", job.id, "--out", path)
+    assert ended.status == 0, ended.err
+    return path.read_bytes()
+
+
+def test_from_the_example_to_a_file_by_mouse_alone(desktop: Desktop, tmp_path: Path) -> None:
+    desktop.start_and_wait("--example")
+    desktop.until(lambda: desktop.is_in(JobState.DRAFT) and len(desktop.main_buttons()) == 2)
+    desktop.click_main_button(SEND)
+    desktop.until(lambda: desktop.is_in(JobState.DONE))
+    desktop.until(lambda: desktop.main_buttons()[EXPORT][1] < 100)
+    desktop.click_main_button(EXPORT)
+    desktop.until(lambda: len(desktop.main_buttons()) == 3)
+    dialog = desktop.front()
+    desktop.click_main_button(FORM)
+    written = desktop.home / "Help centre ranking.csv"
+    desktop.until(lambda: desktop.front() != dialog)
+    desktop.click_save()
+    desktop.until(written.exists)
+    desktop.until(lambda: len(desktop.main_buttons()) == 2)
+    assert desktop.close() == 0
+    rows = read_csv(written)
+    assert len(rows) == 82
+    assert rows[0]["query"] == "how do I reset my password" and rows[0]["doc_id"] == "A-0113"
+    assert written.read_bytes() == as_the_terminal_exports_it(desktop, tmp_path / "again.csv")
+    assert len(desktop.accepted()) == 1
+
+
+def test_closed_and_killed_in_the_middle_it_goes_on_and_sends_nothing_twice(desktop: Desktop) -> None:
+    desktop.start_and_wait("--example")
+    desktop.until(lambda: desktop.is_in(JobState.DRAFT) and len(desktop.main_buttons()) == 2)
+    desktop.press("ctrl+Return")
+    desktop.until(desktop.accepted)
+    begun = time.monotonic()
+    assert desktop.close() == 0
+    assert time.monotonic() - begun < 10, "closing is quick, also on a busy machine"
+    assert not desktop.is_in(JobState.DONE)
+    desktop.start_and_wait()
+    desktop.kill()
+    desktop.start_and_wait()
+    desktop.until(lambda: desktop.is_in(JobState.DONE))
+    assert len(desktop.accepted()) == 1
+    assert desktop.close() == 0
+
+
+def test_a_second_start_raises_the_first_and_hands_it_its_file(desktop: Desktop) -> None:
+    desktop.start_and_wait()
+    second = desktop.start()
+    assert second.wait(30) == 0
+    third = desktop.start(resource("examples/product-texts.csv"))
+    assert third.wait(30) == 0
+    desktop.until(lambda: desktop.job("Product texts"))
+    desktop.until(lambda: (job := desktop.job("Product texts")) is not None and job.texts == 60)
+    assert desktop.close() == 0

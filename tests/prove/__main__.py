@@ -1,0 +1,216 @@
+"""`make prove`: kill the program as often and at as many places as one can wait for, and compare after each start.
+
+The stand-in is a process of its own, `cfbatch practice serve`; what it wrote down is the truth. Several processes work
+side by side, each with worlds of its own. Exit status 0: nothing was found in the program as it is, and each broken
+variant was caught.
+"""
+
+import argparse
+import gc
+import json
+import mmap
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process that forks must have no threads
+
+from cfbatch_gui.core.paths import Paths
+from tests.journeys.terminal import Terminal, practice_service, read_until
+from tests.prove import parts, truth
+from tests.prove.compare import written_tokens
+from tests.prove.parts import Bench
+from tests.prove.report import Report
+from tests.prove.variants import VARIANTS
+from tests.prove.world import Service
+
+PARTS = ("random", "steps", "exports", "migration", "variants", "machine")
+SECONDS = 0.02  # that a batch is queued, and as long running
+STALL = 1.0  # seconds; more than a submit waits for
+MACHINE = Path(__file__).parent / "test_state_machine.py"
+
+
+class Counter:
+    """Kills, counted by several processes in memory that they share."""
+
+    def __init__(self, processes: int) -> None:
+        self._memory = mmap.mmap(-1, 8 * processes)
+
+    def add(self, process: int) -> None:
+        """One more."""
+        place = slice(8 * process, 8 * process + 8)
+        self._memory[place] = (int.from_bytes(self._memory[place], "little") + 1).to_bytes(8, "little")
+
+    @property
+    def total(self) -> int:
+        """All of them, as of now."""
+        whole = self._memory[:]
+        return sum(int.from_bytes(whole[start : start + 8], "little") for start in range(0, len(whole), 8))
+
+
+def main() -> int:
+    """The exit status."""
+    asked = _parser().parse_args()
+    asked.only = frozenset(asked.only or PARTS)
+    if asked.export_kills is None:
+        asked.export_kills = asked.kills // 4
+    folder = Path(tempfile.mkdtemp(prefix="cfbatch-prove-"))
+    started = time.monotonic()
+    report = _prove(asked, folder) if asked.only - {"machine"} else Report()
+    report.seconds = time.monotonic() - started
+    if asked.json:
+        report.save(asked.json)
+    print("\n".join(report.lines()))  # noqa: T201
+    speed = report.kills / report.seconds
+    print(f"\n{report.kills:,} kills in {report.seconds:.0f} s, {speed:.1f} a second; seed {asked.seed}.", flush=True)  # noqa: T201
+    machine = _machine(asked.examples) if "machine" in asked.only else 0
+    if report.is_clean and not machine:
+        parts.remove(folder)
+        return 0
+    print(f"The folders of what was found are in {folder}; child.log says what the program said.")  # noqa: T201
+    return 1
+
+
+def _prove(asked: argparse.Namespace, folder: Path) -> Report:
+    with ExitStack() as stack:
+        services = [stack.enter_context(_service(folder / f"stand-in {number}")) for number in range(2)]
+        slow = stack.enter_context(_slow_service(folder / "slow stand-in"))
+        learnt = truth.learn(services[0].url)
+        counter = Counter(asked.workers)
+        gc.collect()
+        gc.freeze()  # children share these pages
+        workers = []
+        for number in range(asked.workers):
+            count = partial(counter.add, number)
+            bench = Bench(folder / f"worker {number}", services[number % 2], slow, learnt, count)
+            workers.append(_begin(bench, asked, number))
+        report = _gather(workers, counter)
+    searched = report.part("searched for the token")
+    searched.add("", written_tokens(folder))
+    return report
+
+
+def _begin(bench: Bench, asked: argparse.Namespace, number: int) -> tuple[int, Path]:
+    """A process that does its share; its id, and where its report will stand."""
+    bench.folder.mkdir()
+    path = bench.folder / "report.json"
+    process = os.fork()
+    if process:
+        return process, path
+    status = 1
+    try:
+        for work in _share(bench, asked, number):
+            work()
+            bench.report.save(path)
+        status = 0
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(status)
+
+
+def _share(bench: Bench, asked: argparse.Namespace, number: int) -> Iterator[Callable[[], None]]:
+    """Every worker does a part of each part; the first ones get what does not divide."""
+    share = slice(number, None, asked.workers)
+
+    def of(whole: int) -> int:
+        each, rest = divmod(whole, int(asked.workers))
+        return each + (number < rest)
+
+    seed = asked.seed * 1000 + number
+    yield partial(parts.run_undisturbed, bench)
+    if "steps" in asked.only:
+        yield partial(parts.kill_at_steps, bench, share, asked.every)
+        yield partial(parts.kill_calls_at_steps, bench, share, asked.every)
+        yield partial(parts.time_out, bench, share)
+    if "migration" in asked.only:
+        yield partial(parts.kill_migrations, bench, share)
+    if "exports" in asked.only:
+        yield partial(parts.kill_exports, bench, of(asked.export_kills), seed, share, asked.every_export)
+        if number == 0:
+            yield partial(parts.watch_order, bench)
+    if "variants" in asked.only:
+        for variant in VARIANTS[:: asked.every_variant][share]:
+            yield partial(parts.catch, bench, variant)
+    if "random" in asked.only:
+        yield partial(parts.kill_at_random, bench, of(asked.kills), seed)
+
+
+def _gather(workers: list[tuple[int, Path]], counter: Counter) -> Report:
+    """All reports in one. A worker that failed ends it all, once the others are done."""
+    report, failed = Report(), 0
+    for process, path in workers:
+        failed += bool(_wait(process, counter))
+        if path.exists():
+            report.take_in(Report.load(path))
+    order = {variant.name: place for place, variant in enumerate(VARIANTS)}
+    report.catches.sort(key=lambda catch: order[catch.variant])
+    if failed:
+        print("\n".join(report.lines()))  # noqa: T201
+        sys.exit(f"{failed} of {len(workers)} workers failed; see above.")
+    return report
+
+
+def _wait(process: int, counter: Counter) -> int:
+    """A worker's end; meanwhile, whoever watches sees that something goes on."""
+    while True:
+        ended, status = os.waitpid(process, os.WNOHANG)
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K" if ended else f"\r{counter.total:,} kills")
+            sys.stderr.flush()
+        if ended:
+            return status
+        time.sleep(0.2)
+
+
+def _machine(examples: int) -> int:
+    """The state machine, long; its exit status."""
+    environ = {**os.environ, "PROVE_EXAMPLES": str(examples)}
+    command = (sys.executable, "-m", "pytest", "-q", "--timeout=0", "-p", "no:cacheprovider", MACHINE)
+    return subprocess.run(command, env=environ, check=False).returncode
+
+
+@contextmanager
+def _service(folder: Path) -> Iterator[Service]:
+    with practice_service(folder, queued=SECONDS, running=SECONDS) as url:
+        yield Service(url, Paths(folder).practice)
+
+
+@contextmanager
+def _slow_service(folder: Path) -> Iterator[Service]:
+    """Every submit is accepted, and answered too late."""
+    folder.mkdir()
+    faults = folder / "faults.json"
+    late = {"on": "submit", "do": "stall", "billed": True, "seconds": STALL, "times": 0}
+    faults.write_text(json.dumps({"faults": [late]}))
+    serve = ("practice", "serve", "--port", 0, "--seconds-queued", 0, "--seconds-running", 0, "--faults", faults)
+    with Terminal(folder).start(*serve) as process:
+        url = next(word for word in read_until(process, "listens on").split() if word.startswith("http://"))
+        yield Service(url, Paths(folder).practice)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.prove", description=(__doc__ or "").split("\n\n")[1])
+    parser.add_argument("--kills", type=int, default=2000, help="at random moments (default: %(default)s)")
+    parser.add_argument("--export-kills", type=int, help="at random moments of an export (default: a quarter of them)")
+    parser.add_argument("--only", action="append", choices=PARTS, help="this part only; may be given several times")
+    parser.add_argument(
+        "--workers", type=int, default=3 * (os.cpu_count() or 1), help="processes side by side (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000, help="to have the same chance again")
+    parser.add_argument("--examples", type=int, default=400, help="runs of the state machine (default: %(default)s)")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth step")
+    parser.add_argument("--every-export", type=int, default=1, metavar="N", help="only every Nth step of an export")
+    parser.add_argument("--every-variant", type=int, default=1, metavar="N", help="only every Nth broken variant")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there too")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""A start of the program in a process that can be killed: forked from one that has everything imported.
+
+What runs in it is the terminal's own `main`, or the calls that the window makes. Nothing is changed but the pace, so
+that a job takes a tenth of a second, and what a step or a variant changes on purpose.
+"""
+
+import asyncio
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from cfbatch_gui.cli.command_line import run_command_line as main
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.jobs import planning, watching
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.workers_ai.client import WorkersAI
+from cfbatch_gui.core.workers_ai.connections import Connection
+
+Command = Callable[[], int]
+Prepare = Callable[[], None]
+Decision = Literal["adopt", "again", "dismiss"]
+
+TEXTS_PER_BATCH = 20  # so that a file of fifty rows is three batches
+FIRST_CHECK = 0.03  # seconds between two questions about a batch
+_STEP = 0.002  # seconds between two looks at a child
+_CRASHED = 70  # exit status of a command that raised
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a child came to its end. `status` is its exit status; -1 when it did not end by itself."""
+
+    status: int
+    was_killed: bool
+    seconds: float
+
+
+def nothing() -> None:
+    """Leave the program as it is."""
+
+
+def begin(command: Command, environ: Mapping[str, str], log: Path, prepare: Prepare = nothing) -> int:
+    """Start a command in a child; its process id. The caller must have no threads."""
+    child = os.fork()
+    if child:
+        return child
+    status = _CRASHED
+    try:
+        output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.environ.clear()
+        os.environ.update(environ)
+        tempfile.tempdir = None
+        random.seed()
+        quicken()
+        prepare()
+        status = command()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def end(child: int, *, kill_after: float | None = None, patience: float = 30.0) -> Ended:
+    """Wait for a child's end, or bring it about after some seconds. One that hangs is killed too: status -1."""
+    started = time.monotonic()
+    due = started + (patience if kill_after is None else kill_after)
+    while True:
+        found, status = os.waitpid(child, os.WNOHANG)
+        seconds = time.monotonic() - started
+        if found:
+            break
+        if time.monotonic() >= due:
+            os.kill(child, signal.SIGKILL)
+            _, status = os.waitpid(child, 0)
+            break
+        time.sleep(min(_STEP, max(0.0, due - time.monotonic())))
+    was_killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    return Ended(os.WEXITSTATUS(status) if os.WIFEXITED(status) else -1, was_killed, seconds)
+
+
+def until(is_so: Callable[[], bool], *, patience: float) -> bool:
+    """Wait for something that another process does; whether it came within so many seconds."""
+    due = time.monotonic() + patience
+    while not is_so():
+        if time.monotonic() >= due:
+            return False
+        time.sleep(_STEP)
+    return True
+
+
+def die() -> None:
+    """As `kill -9`, from the inside and at this very moment."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def quicken() -> None:
+    """Shorten the waits between looks, and the batches."""
+    make = WorkersAI.__init__
+
+    def make_quick(self: WorkersAI, connection: Connection, *arguments: Any, **named: Any) -> None:
+        make(self, replace(connection, first_check=FIRST_CHECK), *arguments, **named)
+
+    put(WorkersAI, "__init__", make_quick)
+    put(watching, "_FIRST_LOOK", 0.01)
+    put(planning, "MAX_TEXTS_PER_BATCH", TEXTS_PER_BATCH)
+
+
+def put(owner: Any, name: str, new: object) -> None:
+    """Put something in the place of a part of the program; a name that is not there is a mistake of ours."""
+    assert hasattr(owner, name), f"{owner} has no {name}"
+    setattr(owner, name, new)
+
+
+def cfbatch(*arguments: object) -> Command:
+    """The terminal's command."""
+    return lambda: main([str(argument) for argument in arguments])
+
+
+def decide(root: Path, job_id: str, number: int, decision: Decision, request_id: str = "") -> Command:
+    """What the window does when the user has decided about an unknown outcome."""
+    return lambda: asyncio.run(_decide(root, job_id, number, decision, request_id))
+
+
+async def _decide(root: Path, job_id: str, number: int, decision: Decision, request_id: str) -> int:
+    program = await Program.open(root, environ=os.environ, patience=5)
+    try:
+        await program.runner.resume_all()
+        match decision:
+            case "adopt":
+                await program.runner.adopt(job_id, number, request_id)
+            case "again":
+                await program.runner.send_again(job_id, number)
+            case "dismiss":
+                await program.runner.dismiss(job_id, number)
+        await program.runner.wait(job_id)
+    except UserError as error:
+        sys.stderr.write(f"{error.message}\n")
+        return 1
+    finally:
+        await program.close()
+    return 0

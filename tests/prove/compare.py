@@ -1,0 +1,206 @@
+"""What the program says, held against what the stand-in accepted."""
+
+import gzip
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.ledger import Ledger
+from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.submissions import submissions
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.practice.queue import Accepted, AnsweredAtOnce
+from tests.bodies import body_of
+from tests.canary_search import Search
+from tests.prove.truth import Truth
+
+
+class Breach(StrEnum):
+    """The ways in which the program can break its word; the columns of the summary."""
+
+    LOST = "lost"  # accepted, and the program does not know it
+    DOUBLED = "doubled"  # accepted more often than the program was told to send it
+    MISLABELLED = "mislabelled"  # called unsent though accepted, or at the service though not accepted
+    WRONG = "wrong"  # a score or a vector with another text
+    TORN = "torn"  # a file under its final name that is neither the old one nor the new one
+    STRAY = "stray"  # an unfinished file that outlived the next start
+    STUCK = "stuck"  # neither at its end nor in a state that has a name and a way out
+    TOKEN = "token"  # the API token, in whatever form, in a file
+    UNREACHED = "unreached"  # a mistake of ours: the program never came to the step at which it was to die
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One breach, in words."""
+
+    breach: Breach
+    words: str
+
+
+_UNSENT = frozenset({BatchState.PLANNED, BatchState.FAILED, BatchState.GONE})
+_UNKNOWN = frozenset({BatchState.SENDING, BatchState.OUTCOME_UNKNOWN, BatchState.DISMISSED})
+_KNOWN = frozenset({BatchState.QUEUED, BatchState.RUNNING, BatchState.COLLECTING, BatchState.DONE})
+_SETTLED = frozenset({BatchState.DONE, BatchState.OUTCOME_UNKNOWN, BatchState.DISMISSED})
+_REFUSED = frozenset({BatchState.FAILED, BatchState.GONE})
+
+Key = tuple[str, int]  # job id and number of the batch
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One data folder at rest: nobody writes it. `told_again` is how often the user asked to send a batch once more.
+
+    `may_fail`: the service refuses now and then, and says so. `lacked_room`: there was a time when not all could be
+    written, so that an id may stand in one of its two places alone, for now.
+    """
+
+    paths: Paths
+    accepted: list[Accepted]
+    answered: list[AnsweredAtOnce]
+    truth: Truth
+    told_again: Mapping[Key, int]
+    may_fail: bool = False
+    lacked_room: bool = False
+
+    def run(self, *, settled: bool) -> list[Finding]:
+        """Everything that is wrong. `settled`: the program has had the time to come to an end with everything."""
+        try:
+            with closing(Ledger.open_read_only(self.paths)) as ledger:
+                jobs = [job for job in ledger.jobs() if job.is_sent]
+        except UserError as error:
+            return [Finding(Breach.LOST, f"the ledger cannot be read: {error.message} {error.detail}")]
+        return [*self._batches(jobs), *self._ids(jobs), *self._data(jobs), *(self._unsettled(jobs) if settled else ())]
+
+    def _batches(self, jobs: list[Job]) -> Iterator[Finding]:
+        by_hash = Counter(each.sha256 for each in self.accepted)
+        at_once = Counter(each.sha256 for each in self.answered)
+        ids = {each.request_id: each.sha256 for each in self.accepted}
+        for job in jobs:
+            for batch in job.batches:
+                body = sha256(body_of(self._folder(job), job, batch.number)).hexdigest()
+                if batch.at_once:
+                    yield from self._at_once(batch, at_once.pop(body, 0))
+                    continue
+                times = by_hash.pop(body, 0)
+                yield from self._batch(batch, times, ids.get(batch.request_id) == body)
+        for unknown, times in (by_hash + at_once).items():
+            yield Finding(Breach.LOST, f"{times} × body {unknown[:8]} was accepted, and no job holds it")
+
+    def _batch(self, batch: Batch, times: int, has_its_id: bool) -> Iterator[Finding]:
+        what = f"batch {batch.job_id}/{batch.number}, {batch.state.value}, accepted {times} ×"
+        again = self.told_again.get((batch.job_id, batch.number), 0)
+        if times > 1 + again:
+            yield Finding(Breach.DOUBLED, f"{what}, told to send {1 + again} ×")
+        if batch.state in _KNOWN and not has_its_id:
+            breach = Breach.LOST if times else Breach.MISLABELLED
+            yield Finding(breach, f"{what}, under an id that is not its own: {batch.request_id}")
+        if batch.state in _UNSENT and not has_its_id and times > again:
+            yield Finding(Breach.MISLABELLED, what)
+        if batch.state not in _UNSENT | _UNKNOWN | _KNOWN:
+            yield Finding(Breach.MISLABELLED, f"{what}: a state without a meaning here")
+
+    def _at_once(self, batch: Batch, times: int) -> Iterator[Finding]:
+        """A call without the queue has no id to come back with: its answer is here, or its outcome is unknown."""
+        what = f"call {batch.job_id}/{batch.number}, {batch.state.value}, answered {times} ×"
+        again = self.told_again.get((batch.job_id, batch.number), 0)
+        if times > 1 + again:
+            yield Finding(Breach.DOUBLED, f"{what}, told to send {1 + again} ×")
+        if batch.state in _UNSENT and times > again:
+            yield Finding(Breach.MISLABELLED, what)
+        if batch.state in (BatchState.COLLECTING, BatchState.DONE) and not times:
+            yield Finding(Breach.MISLABELLED, what)
+        if batch.state in (BatchState.QUEUED, BatchState.RUNNING):
+            yield Finding(Breach.MISLABELLED, f"{what}: nothing can be asked for")
+
+    def _ids(self, jobs: list[Job]) -> Iterator[Finding]:
+        """An id that is shown stands in both places."""
+        if self.lacked_room:
+            return
+        written = {(each.attempt, each.request_id, each.sha256) for each in submissions(self.paths.submissions)}
+        for batch in _batches_of(jobs):
+            if batch.at_once:
+                continue
+            if batch.state in _KNOWN and (batch.attempt, batch.request_id, batch.sha256) not in written:
+                what = f"batch {batch.job_id}/{batch.number}, {batch.state.value}"
+                yield Finding(Breach.LOST, f"{what}: its id is not in submissions.jsonl")
+
+    def _data(self, jobs: list[Job]) -> Iterator[Finding]:
+        for job in jobs:
+            folder = self._folder(job)
+            done = {batch.number for batch in job.batches if batch.state is BatchState.DONE}
+            yield from self._values(folder, job, done)
+
+    def _values(self, folder: JobFolder, job: Job, done: set[int]) -> Iterator[Finding]:
+        """Each value that is stored belongs to its text, is backed by an answer on disk, and none is missing."""
+        with folder.open(read_only=True) as database:
+            rows = database.execute(
+                "SELECT i.item_no, r.batch, r.state, q.text, t.text, i.score FROM items i JOIN requests r"
+                " USING(request_no) JOIN texts t USING(text_no) LEFT JOIN queries q USING(query_no)"
+            ).fetchall()
+        # Before anything is stored the file is there a moment before it is whole.
+        is_stored = job.kind is Kind.EMBED and any(state == "done" for _, _, state, *_ in rows)
+        vectors = np.load(folder.vectors) if is_stored and folder.vectors.exists() else None
+        for batch in {row[1] for row in rows if row[2] == "done"}:
+            if not _is_whole_reply(folder.reply(batch)):
+                yield Finding(Breach.LOST, f"batch {job.id}/{batch}: stored from an answer that is not on disk")
+        for item_no, batch, state, query, text, score in rows:
+            what = f"item {item_no} of {job.id}/{batch} ({state})"
+            if batch in done and state != "done":
+                yield Finding(Breach.WRONG, f"{what}: the batch is done, the result is missing")
+            elif state != "done":
+                continue
+            elif job.kind is Kind.RANK and (score is None or not self.truth.is_score(query, text, score)):
+                yield Finding(Breach.WRONG, f"{what}: {score} is not the score of “{text}” for “{query}”")
+            elif job.kind is Kind.EMBED and (vectors is None or not self.truth.is_vector(text, vectors[item_no - 1])):
+                yield Finding(Breach.WRONG, f"{what}: not the vector of “{text}”")
+
+    def _unsettled(self, jobs: list[Job]) -> Iterator[Finding]:
+        settled = _SETTLED | _REFUSED if self.may_fail else _SETTLED
+        for job in jobs:
+            for batch in job.batches:
+                if batch.state not in settled:
+                    words = f"batch {job.id}/{batch.number} came to rest {batch.state.value}: {batch.error}"
+                    yield Finding(Breach.STUCK, f"{words} {job.paused_because}")
+            if all(batch.state.is_final for batch in job.batches) and not job.finished_at:
+                yield Finding(Breach.STUCK, f"job {job.id} is at its end, and does not say since when")
+
+    def _folder(self, job: Job) -> JobFolder:
+        return JobFolder(self.paths.job(job.id))
+
+
+def unfinished_files(*folders: Path) -> list[Finding]:
+    """What a start should have cleared away."""
+    found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    return [
+        Finding(Breach.STRAY, f"{path.name} in {path.parent.name}")
+        for path in found
+        if path.suffix == ".part" or path.name.startswith("data.new.db")
+    ]
+
+
+def written_tokens(folder: Path) -> list[Finding]:
+    """The places where the tests' token stands below a folder."""
+    search = Search()
+    search.folder(folder)
+    return [Finding(Breach.TOKEN, str(hit)) for hit in sorted(search.hits)]
+
+
+def _batches_of(jobs: list[Job]) -> Iterator[Batch]:
+    return (batch for job in jobs for batch in job.batches)
+
+
+def _is_whole_reply(path: Path) -> bool:
+    try:
+        gzip.decompress(path.read_bytes())
+    except (OSError, EOFError):
+        return False
+    return True

@@ -1,0 +1,255 @@
+"""Kills while results are written to a file: under its final name is nothing, the old file, or the whole new one."""
+
+import io
+import json
+import os
+import resource
+import shutil
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from cfbatch_gui.cli.status import ExitStatus
+from cfbatch_gui.core.inputs.model import Kind
+from tests.prove import child
+from tests.prove.compare import Breach, Finding, unfinished_files
+from tests.prove.steps import Step, after_call, before_call, half_written, wrap
+from tests.prove.takeaways import TAKEAWAYS, Jobs, Takeaway
+from tests.prove.world import World
+
+ROWS = 60
+FULL = ExitStatus.FAILED
+OLD = b"what the user had before\n"
+FORMS = {(each.kind, each.name): each for each in TAKEAWAYS}
+# A row without a text, of each kind: what failed, and what is left out, has something to say.
+INCOMPLETE = {Kind.RANK: "Which cat is meant?,,1", Kind.EMBED: '" "'}
+
+Hit = Callable[[], None]
+# Where an export can die: whatever it does to a file.
+STEPS: dict[str, Callable[[Hit], None]] = {
+    "a file half written": half_written(lambda _: True),
+    "a file or a folder flushed": after_call(os, "fsync"),
+    "before a file takes its place": before_call(Path, "replace"),
+    "a file in its place": after_call(Path, "replace"),
+    "the old manifest aside": after_call(Path, "rename"),
+    "an old file removed": after_call(Path, "unlink"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A kind of job, a form, and whether an older file is to be replaced."""
+
+    kind: Kind
+    form: str
+    with_old: bool
+
+
+@dataclass(frozen=True)
+class Exporting:
+    """Finished jobs, and what people take home of them when nobody disturbs it.
+
+    `forms` are those to be looked at, `whole` their files by name, `counts` how often each step comes. A folder's name
+    ends in no suffix.
+    """
+
+    world: World
+    forms: list[tuple[Kind, str]]
+    jobs: Jobs
+    whole: dict[tuple[Kind, str], dict[str, bytes]]
+    counts: dict[Place, Counter[str]]
+    seconds: dict[tuple[Kind, str], float]
+
+    def steps(self) -> Iterator[tuple[Place, str, int]]:
+        """Every step of every form, each with its turn. A form is exported undisturbed when its turn comes."""
+        for kind, form in self.forms:
+            for place in (Place(kind, form, False), Place(kind, form, True)):
+                self._prepare_form(place)
+                for step, count in self.counts[place].items():
+                    yield from ((place, step, turn) for turn in range(1, count + 1))
+
+    def kill_at_random(self) -> list[Finding]:
+        """One export, killed at some moment between its first and its last call."""
+        place = self.world.rng.choice(list(self.counts))
+        seconds = self.world.rng.uniform(0.0, 1.1 * self.seconds[place.kind, place.form])
+        self._prepare_place(place)
+        self._export(place, kill_after=seconds)
+        return self._look(place)
+
+    def kill_at(self, place: Place, step: str, turn: int) -> list[Finding]:
+        """One export, killed at a step."""
+        self._prepare_place(place)
+        ended = self.world.start(self._command(place), prepare=lambda: Step(step, STEPS[step]).arm(turn))
+        unreached = [] if ended.was_killed else [Finding(Breach.UNREACHED, f"{place}: never came to “{step}”")]
+        return [*unreached, *self._look(place)]
+
+    def fill_disk_at(self, place: Place, room: int) -> list[Finding]:
+        """One export on a disk on which no file can grow beyond so many bytes; it says so and leaves all as it was."""
+        self._prepare_place(place)
+        ended = self.world.start(self._command(place), prepare=lambda: _leave_room(room, self._form(place)))
+        is_whole = all(self._now(name) is not None for name in self.whole[place.kind, place.form])
+        if ended.status == 0:
+            found = [] if is_whole else [Finding(Breach.TORN, f"{place}: said to be done on a full disk")]
+        else:
+            known = ended.status == FULL and not ended.was_killed
+            found = [] if known else [Finding(Breach.STUCK, f"{place}: ended with {ended.status} on a full disk")]
+        return [*found, *self._look(place)]
+
+    def half_of(self, place: Place) -> int:
+        """Bytes: so much room that the largest file begins well."""
+        return max(map(len, self.whole[place.kind, place.form].values())) // 2
+
+    def _prepare_form(self, place: Place) -> None:
+        """Export once, undisturbed: what comes of it, what it does, and how long it takes."""
+        if place.with_old:
+            self._prepare_place(place)
+        log = self.world.root / "steps"
+        log.unlink(missing_ok=True)
+        ended = self.world.start(self._command(place), prepare=lambda: _count(log))
+        assert ended.status == 0, f"{place}: {(self.world.root / 'child.log').read_text()}"
+        self.counts[place] = Counter(log.read_text().splitlines())
+        if not place.with_old:
+            self.whole[place.kind, place.form] = {name: self._path(name).read_bytes() for name in self._names(place)}
+            self.seconds[place.kind, place.form] = ended.seconds
+
+    def _export(self, place: Place, *, kill_after: float) -> None:
+        """The clock starts when the export does, which the child says through a pipe."""
+        begun, saying = os.pipe()
+
+        def say_begun(*_: object, **__: object) -> None:
+            os.write(saying, b"!")
+
+        def say() -> None:
+            wrap(*self._form(place).writer, before=say_begun)
+
+        process = self.world.begin(self._command(place), prepare=say)
+        os.close(saying)
+        os.read(begun, 1)
+        os.close(begun)
+        self.world.end(process, kill_after=kill_after)
+
+    def _command(self, place: Place) -> child.Command:
+        return self._form(place).command(self.jobs, self._path(self._main(place)))
+
+    def _prepare_place(self, place: Place) -> None:
+        """Nothing there, or older files under all of its names."""
+        for name in self._names(place):
+            self._path(name).unlink()
+        folder = self._path(self._main(place))
+        if folder.is_dir():
+            shutil.rmtree(folder)
+        for name in self.whole[place.kind, place.form] if place.with_old else ():
+            self._path(name).parent.mkdir(exist_ok=True)
+            self._path(name).write_bytes(OLD)
+
+    def _look(self, place: Place) -> list[Finding]:
+        """The files as they are now; and the unfinished ones, after the next start.
+
+        Each file is the old one or the new one. A manifest says that all of them are of one export: where several files
+        are replaced one after the other, there is none in the meantime.
+        """
+        before = OLD if place.with_old else None
+        whole = self.whole[place.kind, place.form]
+        found, are_new = [], {}
+        manifest = f"{self._main(place)}.manifest.json"
+        for name, new in whole.items():
+            content = self._now(name)
+            are_new[name] = _is_same(name, content, new)
+            if not are_new[name] and content != before and not (name == manifest and content is None):
+                size = "absent" if content is None else f"{len(content)} bytes"
+                found.append(Finding(Breach.TORN, f"{place}: {name} is {size}"))
+        is_said = self._now(manifest) is not None
+        if is_said and any(is_new is not are_new[manifest] for is_new in are_new.values()):
+            found.append(Finding(Breach.TORN, f"{place}: a manifest beside files that it does not speak of"))
+        main = self._main(place)
+        if are_new.get(main) and not all(is_new for name, is_new in are_new.items() if name != manifest):
+            found.append(Finding(Breach.TORN, f"{place}: new, and what belongs to it is not"))
+        world = self.world
+        world.start(world.resume())
+        return found + unfinished_files(world.out, world.root / "tmp", world.paths.root)
+
+    def _main(self, place: Place) -> str:
+        return f"{place.kind.value}-{place.form}{self._form(place).suffix}"
+
+    def _form(self, place: Place) -> Takeaway:
+        return FORMS[place.kind, place.form]
+
+    def _names(self, place: Place) -> list[str]:
+        """What stands there of this form, with "/" between folders."""
+        start, out = f"{place.kind.value}-{place.form}", self.world.out
+        found = (path for path in out.rglob("*") if path.is_file())
+        names = (path.relative_to(out).as_posix() for path in found)
+        return sorted(name for name in names if name.startswith((f"{start}.", f"{start}/")))
+
+    def _now(self, name: str) -> bytes | None:
+        path = self._path(name)
+        return path.read_bytes() if path.exists() else None
+
+    def _path(self, name: str) -> Path:
+        return self.world.out / name
+
+
+def prepare(world: World, share: slice = slice(None)) -> Exporting:
+    """Run the jobs; `share` of the forms is to be looked at."""
+    ids = [_run(world, kind) for kind in (Kind.RANK, Kind.EMBED, Kind.RANK)]
+    jobs = Jobs(world.paths.root, {Kind.RANK: ids[0], Kind.EMBED: ids[1]}, second=ids[2])
+    return Exporting(world, list(FORMS)[share] or list(FORMS), jobs, {}, {}, {})
+
+
+def _run(world: World, kind: Kind) -> str:
+    """A job whose input has a row that cannot be sent; its id."""
+    command = world.new_job(kind, rows=ROWS)
+    name = list(world.owed)[-1]
+    with (world.root / f"{name}.csv").open("a", encoding="utf-8") as file:
+        file.write(f"{INCOMPLETE[kind]}\n")
+    world.start(command)
+    return next(job.id for job in world.jobs() if job.name == name)
+
+
+def _leave_room(size: int, form: Takeaway) -> None:
+    """While the writer is at work, no file of this process may grow beyond so many bytes; what it says has room."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    owner, name = form.writer
+    write = getattr(owner, name)
+
+    def limited(*arguments: Any, **named: Any) -> Any:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        try:
+            return write(*arguments, **named)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    child.put(owner, name, limited)
+
+
+def _count(log: Path) -> None:
+    """Write down each step that this process comes to."""
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    def note(step: str) -> None:
+        os.write(descriptor, f"{step}\n".encode())
+
+    for name, install in STEPS.items():
+        install(partial(note, name))
+
+
+def _is_same(name: str, content: bytes | None, new: bytes) -> bool:
+    """A manifest and a workbook say when they were written; all else of two exports is the same to the byte."""
+    try:
+        return content is not None and _without_time(name, content) == _without_time(name, new)
+    except (ValueError, zipfile.BadZipFile):
+        return False
+
+
+def _without_time(name: str, content: bytes) -> object:
+    if name.endswith(".manifest.json"):
+        return {**json.loads(content), "written_at": ""}
+    if name.endswith(".xlsx"):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return {part: archive.read(part) for part in archive.namelist() if part != "docProps/core.xml"}
+    return content

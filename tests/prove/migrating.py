@@ -1,0 +1,124 @@
+"""Kills while the ledger is lifted to a newer version, by a migration that exists only in these children."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs import ledger
+from cfbatch_gui.core.jobs.ledger import Ledger
+from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
+from tests.prove.child import put
+from tests.prove.compare import Breach, Finding
+from tests.prove.steps import Hit, Step, after_call, before_call
+from tests.prove.world import World
+
+JOBS = 60
+OLD_VERSION = ledger.VERSION
+NEW_VERSION = OLD_VERSION + 1
+
+
+def register() -> None:
+    """A new version, whose migration writes every job once."""
+    ledger.VERSION = NEW_VERSION
+    ledger.MIGRATIONS[NEW_VERSION] = _migrate
+
+
+def _migrate(database: sqlite3.Connection) -> None:
+    database.execute("CREATE TABLE seen(id TEXT PRIMARY KEY)")
+    ids = [row[0] for row in database.execute("SELECT id FROM jobs ORDER BY id").fetchall()]
+    for number, job_id in enumerate(ids):
+        database.execute("INSERT INTO seen VALUES(?)", (job_id,))
+        if number == len(ids) // 2:
+            halfway()
+    migrated()
+
+
+def halfway() -> None:
+    """A place for a step."""
+
+
+def migrated() -> None:
+    """A place for a step."""
+
+
+def _copy_half_made(hit: Hit) -> None:
+    copy = shutil.copy2
+
+    def half(source: Any, target: Any, **_: Any) -> Any:
+        content = source.read_bytes()
+        target.write_bytes(content[: len(content) // 2])
+        hit()
+        return copy(source, target)
+
+    put(shutil, "copy2", half)
+
+
+def steps() -> tuple[Step, ...]:
+    """In their order."""
+    here = __import__(__name__, fromlist=["halfway"])
+    return (
+        Step("before the copy", before_call(shutil, "copy2")),
+        Step("copy half made", _copy_half_made),
+        Step("copy made", after_call(shutil, "copy2")),
+        Step("mid-migration", after_call(here, "halfway")),
+        Step("migrated, not committed", after_call(here, "migrated")),
+        Step("committed", after_call(ledger, "_prepare")),
+    )
+
+
+def fill(world: World) -> None:
+    """A ledger of the old version with some jobs in it."""
+    world.paths.create()
+    with closing(Ledger.open(world.paths)) as opened:
+        for number in range(JOBS):
+            job = Job(f"job{number:05}", f"job {number}", Kind.RANK, "@cf/baai/bge-m3", "cloudflare", float(number))
+            batch = Batch(job.id, 1, BatchState.DISMISSED, 1, 1, 1, request_id=f"id {number}", error="word " * 200)
+            opened.save_plan(replace(job, is_sent=True, finished_at=1.0), [batch])
+
+
+def look(world: World, before: tuple[Job, ...]) -> list[Finding]:
+    """After the next start: the new version, every job as it was, and a copy of the old version that is whole."""
+    ended = world.start(world.resume(), prepare=register)
+    found = []
+    if ended.status != 0:
+        found.append(Finding(Breach.STUCK, f"after a killed migration the program ends with {ended.status}"))
+    version, seen = _ask(world, "PRAGMA user_version"), _ask(world, "SELECT count(*) FROM seen")
+    if (version, seen) != (NEW_VERSION, JOBS) or _jobs(world) != before:
+        found.append(Finding(Breach.LOST, f"version {version}, {seen} of {JOBS} jobs lifted"))
+    copy = world.paths.ledger.with_name(f"{world.paths.ledger.name}.before-{NEW_VERSION}")
+    if not copy.exists():
+        return [*found, Finding(Breach.LOST, "no copy was made before the migration")]
+    copy.replace(world.paths.ledger)
+    if _ask(world, "PRAGMA user_version") != OLD_VERSION or _jobs(world) != before:
+        found.append(Finding(Breach.LOST, "the copy made before the migration is not whole"))
+    return found
+
+
+def kill_at(world: World, step: Step) -> list[Finding]:
+    """One migration, killed at a step."""
+    fill(world)
+    before = _jobs(world)
+
+    def both() -> None:
+        register()
+        step.arm()
+
+    ended = world.start(world.resume(), prepare=both)
+    unreached = [] if ended.was_killed else [Finding(Breach.UNREACHED, f"never came to “{step.name}”")]
+    return [*unreached, *look(world, before)]
+
+
+def _jobs(world: World) -> tuple[Job, ...]:
+    with closing(Ledger.open_read_only(world.paths)) as opened:
+        return opened.jobs()
+
+
+def _ask(world: World, question: str) -> object:
+    with closing(sqlite3.connect(world.paths.ledger)) as database:
+        try:
+            return database.execute(question).fetchone()[0]
+        except sqlite3.Error as error:
+            return str(error)

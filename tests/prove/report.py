@@ -1,0 +1,129 @@
+"""What was done and what came of it, as values that several processes can write, and as tables for people."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from tests.prove.compare import Breach, Finding
+
+MOST_WORDS = 30  # findings that are printed
+
+
+@dataclass
+class Part:
+    """One part of the proof, as one process did it. `seconds` is how long that took."""
+
+    name: str
+    kills: int = 0
+    breaches: dict[str, int] = field(default_factory=dict)
+    words: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def add(self, where: str, found: Iterable[Finding]) -> None:
+        """What was found, and where it can be found again."""
+        for finding in found:
+            self.breaches[finding.breach.value] = self.breaches.get(finding.breach.value, 0) + 1
+            self.words.append(f"{finding.breach.value}: {finding.words} ({where})")
+
+    def take_in(self, other: "Part") -> None:
+        """What another process did of the same part."""
+        self.kills += other.kills
+        for breach, times in other.breaches.items():
+            self.breaches[breach] = self.breaches.get(breach, 0) + times
+        self.words += other.words
+        self.seconds = max(self.seconds, other.seconds)
+
+
+@dataclass
+class Catch:
+    """What became of a broken variant. `how` is "" when it was not caught; `words` are the first finding's."""
+
+    variant: str
+    step: str
+    how: str
+    words: str = ""
+
+
+@dataclass
+class Report:
+    """All of it."""
+
+    parts: list[Part] = field(default_factory=list)
+    catches: list[Catch] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def part(self, name: str) -> Part:
+        """The part of this name, made when it is new."""
+        found = next((part for part in self.parts if part.name == name), None)
+        if found is None:
+            found = Part(name)
+            self.parts.append(found)
+        return found
+
+    def take_in(self, other: "Report") -> None:
+        """What another process did."""
+        for part in other.parts:
+            self.part(part.name).take_in(part)
+        self.catches += other.catches
+
+    @property
+    def is_clean(self) -> bool:
+        """Nothing was found in the program as it is, and something in every broken one."""
+        return not any(part.breaches for part in self.parts) and all(catch.how for catch in self.catches)
+
+    @property
+    def kills(self) -> int:
+        """All of them."""
+        return sum(part.kills for part in self.parts)
+
+    def save(self, path: Path) -> None:
+        """As JSON."""
+        path.write_bytes(msgspec.json.encode(self))
+
+    @staticmethod
+    def load(path: Path) -> "Report":
+        """From JSON."""
+        return msgspec.json.decode(path.read_bytes(), type=Report)
+
+    def lines(self) -> list[str]:
+        """The tables."""
+        return [*self._parts(), *self._catches(), *self._words()]
+
+    def _parts(self) -> list[str]:
+        columns = ["kills", *(breach.value for breach in Breach)]
+        total = Part("all")
+        for part in self.parts:
+            total.take_in(part)
+        rows = [
+            [part.name, str(part.kills), *(str(part.breaches.get(each.value, 0)) for each in Breach)]
+            for part in (*self.parts, total)
+        ]
+        return table(["", *columns], rows)
+
+    def _catches(self) -> list[str]:
+        if not self.catches:
+            return []
+        rows = [[each.variant, each.how or "NOT CAUGHT", each.step] for each in self.catches]
+        return ["", *table(["broken on purpose", "caught as", "at"], rows)]
+
+    def _words(self) -> list[str]:
+        words = [f"{part.name}: {each}" for part in self.parts for each in part.words]
+        left = len(words) - MOST_WORDS
+        return ["", *words[:MOST_WORDS], *([f"… and {left} more"] if left > 0 else [])] if words else []
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns side by side; those that hold numbers to the right."""
+    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
+    is_number = [all(row[column].isdigit() for row in rows) for column in range(len(head))]
+
+    def line(row: Sequence[str]) -> str:
+        cells = (
+            cell.rjust(width) if number else cell.ljust(width)
+            for cell, width, number in zip(row, widths, is_number, strict=True)
+        )
+        return "  ".join(cells).rstrip()
+
+    return [line(head), "  ".join("-" * width for width in widths), *map(line, rows)]

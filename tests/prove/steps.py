@@ -1,0 +1,266 @@
+"""The named steps at which a child kills itself, reached by wrapping the program's own functions in that child.
+
+No hook stands in the program for this. A step counts down: with `turn` 2 the second batch, or the second file, dies.
+"""
+
+import functools
+import inspect
+import io
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cfbatch_gui.core.jobs import at_once, collecting, submitting, watching
+from cfbatch_gui.core.jobs.ledger import Ledger
+from cfbatch_gui.core.jobs.model import Batch, BatchState
+from cfbatch_gui.core.jobs.runner import Runner
+from cfbatch_gui.core.workers_ai import transport
+from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
+from tests.prove.child import die, put
+
+Hit = Callable[[], None]
+
+_submitting: ContextVar[bool] = ContextVar("submitting", default=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`unknown` is how many batches have an unknown outcome after the next start, None when that is for chance to say:
+    while one batch is collected, another may be on its way.
+    """
+
+    name: str
+    install: Callable[[Hit], None]
+    unknown: int | None = None
+
+    def arm(self, turn: int = 1) -> None:
+        """Let this process die when it comes here for the `turn`th time."""
+        left = turn
+
+        def hit() -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                die()
+
+        self.install(hit)
+
+
+def wrap(
+    owner: Any,
+    name: str,
+    *,
+    before: Callable[..., None] | None = None,
+    after: Callable[..., None] | None = None,
+) -> None:
+    """Let `before` see the arguments, and `after` the result and the arguments, of every call."""
+    original = getattr(owner, name)
+
+    def started(*arguments: Any, **named: Any) -> None:
+        if before is not None:
+            before(*arguments, **named)
+
+    def ended(result: Any, *arguments: Any, **named: Any) -> Any:
+        if after is not None:
+            after(result, *arguments, **named)
+        return result
+
+    @functools.wraps(original)
+    async def wrapped_coroutine(*arguments: Any, **named: Any) -> Any:
+        started(*arguments, **named)
+        return ended(await original(*arguments, **named), *arguments, **named)
+
+    @functools.wraps(original)
+    def wrapped(*arguments: Any, **named: Any) -> Any:
+        started(*arguments, **named)
+        return ended(original(*arguments, **named), *arguments, **named)
+
+    put(owner, name, wrapped_coroutine if inspect.iscoroutinefunction(original) else wrapped)
+
+
+def after_call(owner: Any, name: str) -> Callable[[Hit], None]:
+    """A step right behind a function."""
+    return lambda hit: wrap(owner, name, after=lambda *_, **__: hit())
+
+
+def before_call(owner: Any, name: str) -> Callable[[Hit], None]:
+    """A step right before a function."""
+    return lambda hit: wrap(owner, name, before=lambda *_, **__: hit())
+
+
+def half_written(is_meant: Callable[[Path], bool]) -> Callable[[Hit], None]:
+    """A step in the middle of the first write to an unfinished file."""
+
+    def install(hit: Hit) -> None:
+        original = Path.open
+
+        class Dying(io.FileIO):
+            def write(self, data: Any, /) -> int:
+                super().write(bytes(data)[: len(data) // 2])
+                hit()
+                return super().write(bytes(data)[len(data) // 2 :]) + len(data) // 2
+
+        def opened(path: Path, mode: str = "r", *arguments: Any, **named: Any) -> Any:
+            if mode in ("x+b", "w+b") and is_meant(path):
+                return io.BufferedRandom(Dying(path, mode.removesuffix("b")))
+            return original(path, mode, *arguments, **named)
+
+        put(Path, "open", opened)
+
+    return install
+
+
+def _commit(state: BatchState, *, before: bool = False) -> Callable[[Hit], None]:
+    def install(hit: Hit) -> None:
+        if before:
+            wrap(Ledger, "save_batch", before=lambda _, batch, **__: hit() if batch.state is state else None)
+        else:
+            wrap(Ledger, "save_batch", after=lambda _, __, batch, **___: hit() if batch.state is state else None)
+
+    return install
+
+
+def _traced(event: str) -> Callable[[Hit], None]:
+    """A moment that the transport tells of, in the exchange that submits."""
+
+    def install(hit: Hit) -> None:
+        _mark_submits()
+        wrap(transport._Watch, "see", before=lambda _, seen, __: hit() if _submitting.get() and seen == event else None)
+
+    return install
+
+
+def _body_half_sent(hit: Hit) -> None:
+    _mark_submits()
+    streams: dict[int, Any] = {}
+
+    def see(watch: object, event: str, info: Mapping[str, Any]) -> None:
+        if event == "connection.connect_tcp.complete":
+            streams[id(watch)] = info["return_value"]
+        if event == "http11.send_request_body.started" and _submitting.get():
+            stream = streams[id(watch)]
+            whole: Callable[..., Awaitable[None]] = stream.write
+
+            async def half(data: bytes, timeout: float | None = None) -> None:
+                await whole(data[: len(data) // 2], timeout=timeout)
+                if data:  # the end of a message is written too, and is nothing
+                    hit()
+                await whole(data[len(data) // 2 :], timeout=timeout)
+
+            stream.write = half
+
+    wrap(transport._Watch, "see", before=see)
+
+
+def _answer_read(hit: Hit) -> None:
+    _mark_submits()
+    wrap(transport.Transport, "send", after=lambda *_, **__: hit() if _submitting.get() else None)
+
+
+def _id_half_written(hit: Hit) -> None:
+    whole = os.write
+
+    def half(descriptor: int, data: Any) -> int:
+        line = bytes(data)
+        if not line.lstrip().startswith(b'{"attempt"'):
+            return whole(descriptor, line)
+        written = whole(descriptor, line[: len(line) // 2])
+        hit()
+        return written + whole(descriptor, line[written:])
+
+    put(os, "write", half)
+
+
+def _mark_submits() -> None:
+    def marked(original: Callable[[WorkersAI, str, bytes], Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def paid(client: WorkersAI, model: str, body: bytes) -> Any:
+            token = _submitting.set(True)
+            try:
+                return await original(client, model, body)
+            finally:
+                _submitting.reset(token)
+
+        return paid
+
+    put(WorkersAI, "submit", marked(WorkersAI.submit))
+    put(WorkersAI, "run", marked(WorkersAI.run))
+
+
+def _shown_as(state: BatchState) -> Callable[[Hit], None]:
+    """When a face is told that a batch has got there."""
+    seen: set[tuple[str, int]] = set()
+
+    def show(_: object, job: Any) -> None:
+        batch: Batch
+        for batch in job.batches:
+            if batch.state is state and (job.id, batch.number) not in seen:
+                seen.add((job.id, batch.number))
+                hits[0]()
+
+    hits: list[Hit] = []
+
+    def install(hit: Hit) -> None:
+        hits.append(hit)
+        wrap(Runner, "show", after=lambda _, runner, job: show(runner, job))
+
+    return install
+
+
+SUBMIT = (
+    Step("body not yet written", before_call(submitting, "write_body"), unknown=0),
+    Step("body half written", half_written(lambda path: path.parent.name == "bodies"), unknown=0),
+    Step("body written", after_call(submitting, "write_body"), unknown=0),
+    Step("sending about to be committed", _commit(BatchState.SENDING, before=True), unknown=0),
+    Step("sending committed", _commit(BatchState.SENDING), unknown=1),
+    Step("connection open", _traced("connection.connect_tcp.complete"), unknown=1),
+    Step("headers sent", _traced("http11.send_request_headers.complete"), unknown=1),
+    Step("body half sent", _body_half_sent, unknown=1),
+    Step("body sent", _traced("http11.send_request_body.complete"), unknown=1),
+    Step("head of the answer read", _traced("http11.receive_response_headers.complete"), unknown=1),
+    Step("answer read", _answer_read, unknown=1),
+    Step("id half written", _id_half_written, unknown=1),
+    Step("id written to submissions.jsonl", after_call(submitting, "write_down"), unknown=0),
+    Step("queued about to be committed", _commit(BatchState.QUEUED, before=True), unknown=0),
+    Step("queued committed", _commit(BatchState.QUEUED), unknown=0),
+    Step("queued shown", _shown_as(BatchState.QUEUED), unknown=0),
+)
+
+COLLECT = (
+    Step(
+        "answer received",
+        lambda hit: wrap(WorkersAI, "ask", after=lambda got, *_: hit() if isinstance(got, Reply) else None),
+    ),
+    Step("reply half written", half_written(lambda path: path.parent.name == "replies")),
+    Step("reply on disk", after_call(watching, "keep_reply")),
+    Step("collecting about to be committed", _commit(BatchState.COLLECTING, before=True)),
+    Step("collecting committed", _commit(BatchState.COLLECTING)),
+    Step("data half stored", after_call(collecting._Collecting, "_store")),
+    Step("data stored, not committed", after_call(collecting._Collecting, "run")),
+    Step("data stored", after_call(watching, "collect")),
+    Step("done about to be committed", _commit(BatchState.DONE, before=True)),
+    Step("done committed", _commit(BatchState.DONE)),
+    Step("done shown", _shown_as(BatchState.DONE)),
+)
+
+# A job of one call: the others of a larger one are on their way meanwhile.
+AT_ONCE = (
+    Step("body not yet written", before_call(at_once, "write_body"), unknown=0),
+    Step("sending about to be committed", _commit(BatchState.SENDING, before=True), unknown=0),
+    Step("sending committed", _commit(BatchState.SENDING), unknown=1),
+    Step("connection open", _traced("connection.connect_tcp.complete"), unknown=1),
+    Step("body half sent", _body_half_sent, unknown=1),
+    Step("body sent", _traced("http11.send_request_body.complete"), unknown=1),
+    Step("head of the answer read", _traced("http11.receive_response_headers.complete"), unknown=1),
+    Step("answer read", _answer_read, unknown=1),
+    Step("reply half written", half_written(lambda path: path.parent.name == "replies"), unknown=1),
+    Step("reply on disk", after_call(at_once, "keep_reply"), unknown=1),
+    Step("collecting about to be committed", _commit(BatchState.COLLECTING, before=True), unknown=1),
+    Step("collecting committed", _commit(BatchState.COLLECTING), unknown=0),
+    Step("data stored, not committed", after_call(collecting._Collecting, "run"), unknown=0),
+    Step("data stored", after_call(watching, "collect"), unknown=0),
+    Step("done about to be committed", _commit(BatchState.DONE, before=True), unknown=0),
+    Step("done committed", _commit(BatchState.DONE), unknown=0),
+)

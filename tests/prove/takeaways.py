@@ -1,0 +1,110 @@
+"""Everything that people take home, each with what writes it: the results in every form, and the lists beside them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cfbatch_gui.cli import compare as compare_command
+from cfbatch_gui.cli import export as export_command
+from cfbatch_gui.cli.status import ExitStatus
+from cfbatch_gui.core import files
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.job_folder import problems_file
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.results import keep_list
+from cfbatch_gui.core.results.duplicates import find_duplicates
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.exports import TARGETS, Target
+from cfbatch_gui.core.results.text_map import make_map
+from cfbatch_gui.core.unfinished import listing
+from tests.prove import child
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """What there is to write: a job of each kind, and a second ranking to be compared with the first."""
+
+    data: Path
+    ids: Mapping[Kind, str]
+    second: str
+
+    def folder(self, kind: Kind) -> JobFolder:
+        """The folder of the job of that kind."""
+        return JobFolder(Paths(self.data).job(self.ids[kind]))
+
+
+@dataclass(frozen=True, slots=True)
+class Takeaway:
+    """`suffix` is empty for a folder. `writer` is what writes, as a module has it: a kill's clock starts with it, and
+    a disk is full for as long as it runs. `command` writes to a path.
+    """
+
+    kind: Kind
+    name: str
+    suffix: str
+    writer: tuple[Any, str]
+    command: Callable[[Jobs, Path], child.Command]
+
+
+def _exported(kind: Kind, target: Target) -> Takeaway:
+    def command(jobs: Jobs, path: Path) -> child.Command:
+        arguments = ("--format", target.name, "--out", path, "--data-dir", jobs.data)
+        return child.cfbatch("export", jobs.ids[kind], *arguments)
+
+    suffix = "" if target.is_folder else target.suffixes[0]
+    return Takeaway(kind, target.name, suffix, (export_command, "export"), command)
+
+
+def _compared(name: str, writer: str, option: str) -> Takeaway:
+    def command(jobs: Jobs, path: Path) -> child.Command:
+        return child.cfbatch("compare", jobs.ids[Kind.RANK], jobs.second, option, path, "--data-dir", jobs.data)
+
+    return Takeaway(Kind.RANK, name, ".csv", (compare_command, writer), command)
+
+
+def _called(kind: Kind, name: str, writer: tuple[Any, str], write: Callable[[JobFolder, Path], object]) -> Takeaway:
+    """As the window does it: the call itself, noted as unfinished meanwhile; what fails is said to the user."""
+
+    def command(jobs: Jobs, path: Path) -> child.Command:
+        def run() -> int:
+            try:
+                with listing(Paths(jobs.data).unfinished):
+                    write(jobs.folder(kind), path)
+            except UserError:
+                return ExitStatus.FAILED
+            return ExitStatus.DONE
+
+        return run
+
+    return Takeaway(kind, name, ".csv", writer, command)
+
+
+def _write_keep_list(folder: JobFolder, path: Path) -> None:
+    embeddings = Embeddings(folder)
+    keep_list.write_keep_list(path, embeddings, find_duplicates(embeddings, 0.5))
+
+
+def _write_plot_data(folder: JobFolder, path: Path) -> None:
+    # Only here: a process that forks many others is better off without a toolkit for windows.
+    from cfbatch_gui.ui.plots.plot import PlotData
+
+    places = make_map(Embeddings(folder))
+    files.write_atomically(path, PlotData(("x", "y"), places.points.tolist()).csv())
+
+
+TAKEAWAYS = (
+    *(_exported(kind, target) for kind in Kind for target in TARGETS if kind in target.kinds),
+    _compared("compared-texts", "write_texts", "--out"),
+    _compared("compared-queries", "write_queries", "--queries"),
+    _called(
+        Kind.RANK,
+        "rejected",
+        (problems_file, "save_problems"),
+        lambda folder, path: problems_file.save_problems(folder, path),  # noqa: PLW0108  # looked up when called
+    ),
+    _called(Kind.EMBED, "keep-list", (keep_list, "write_keep_list"), _write_keep_list),
+    _called(Kind.EMBED, "plot-data", (files, "write_atomically"), _write_plot_data),
+)

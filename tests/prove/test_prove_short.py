@@ -1,0 +1,52 @@
+"""`make prove` in short: some kills of each sort, and some broken variants, in a process without this one's threads."""
+
+import subprocess
+import sys
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+
+from tests.canary import TOKEN
+from tests.prove.compare import Breach, written_tokens
+from tests.prove.report import Report
+from tests.prove.variants import VARIANTS
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="fork and kill -9")
+
+SHORT = ("--kills", "30", "--export-kills", "20", "--every", "9", "--every-export", "25", "--workers", "3")
+EVERY_VARIANT = 2
+PARTS = ("random", "steps", "exports", "migration", "variants")
+
+
+@pytest.mark.timeout(300)  # a minute where nothing else runs
+def test_nothing_is_lost_doubled_or_mislabelled_and_broken_variants_are_caught(tmp_path: Path) -> None:
+    found = tmp_path / "report.json"
+    only = [word for part in PARTS for word in ("--only", part)]
+    command = (
+        sys.executable,
+        "-m",
+        "tests.prove",
+        *SHORT,
+        "--every-variant",
+        str(EVERY_VARIANT),
+        *only,
+        "--json",
+        str(found),
+    )
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    report = Report.load(found)
+    assert report.is_clean
+    assert report.kills > 80
+    assert len(report.catches) == len(VARIANTS[::EVERY_VARIANT])
+
+
+def test_a_token_that_is_written_is_found(tmp_path: Path) -> None:
+    log = tmp_path / "world 1" / "child.log"
+    log.parent.mkdir()
+    log.write_bytes(b"Authorization: Basic " + b64encode(f"user:{TOKEN}".encode()))
+    (finding,) = written_tokens(tmp_path)
+    assert finding.breach is Breach.TOKEN and "child.log" in finding.words
+    log.unlink()
+    assert not written_tokens(tmp_path)

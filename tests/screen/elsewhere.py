@@ -1,0 +1,135 @@
+"""Pictures of other ways to the service: more connections, at once, begun elsewhere, what leaves this computer."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QScrollArea
+
+from cfbatch_gui.core.credentials import Credentials
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.practice.faults import script
+from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.resources import resource
+from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
+from cfbatch_gui.ui.theme import Theme
+from tests.core.doors import conftest as stand_ins
+from tests.screen.past import MemoryKeyring, draft, run
+from tests.screen.stage import Stage, opened
+
+Take = Callable[[Stage, str], Awaitable[None]]
+
+HELP_CENTRE = "examples/help-centre-ranking.csv"
+NO_QUEUE = script.Refusal(
+    on="submit", times=0, status=400, code=8007, message="This model does not support request queueing"
+)
+QUEUED = (
+    '{"result":{"status":"queued","request_id":"768f15b7-4fd6-4498-906e-ad94ffc7f8d2","model":"@cf/baai/bge-m3"},'
+    '"success":true,"errors":[],"messages":[]}'
+)
+NAMES = ("other-", "at-once-", "begun-elsewhere", "traffic")  # what its pictures begin with
+
+
+async def elsewhere(root: Path, theme: Theme, take: Take) -> None:
+    """A data folder of its own, with a Worker and a gateway that stand in for real ones."""
+    root.mkdir(parents=True)
+    behind = stand_ins.service(root / "service")
+    async with (
+        FaultyDoor(stand_ins.gateway(behind)) as door,
+        FaultyDoor(stand_ins.worker(behind)) as worker,
+    ):
+        environ = {"CLOUDFLARE_API_BASE_URL": door.url}
+        credentials = Credentials(MemoryKeyring(), {})
+        async with opened(root / "data", theme, environ=environ, credentials=credentials) as stage:
+            await stage.program.save_cloudflare(stand_ins.ACCOUNT, stand_ins.TOKEN)
+            await connections(stage, take, worker.url.removesuffix("/client/v4"))
+            await at_once(stage, take, door)
+            await begun_elsewhere(stage, take, root)
+
+
+async def connections(stage: Stage, take: Take, worker_url: str) -> None:
+    """A Worker and a gateway are added, and tested."""
+    person = stage.person
+    await person.press(Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+    await person.click("New connection")
+    await person.choose("Your own Worker")
+    await person.type("Address", worker_url)
+    await person.type("Secret", stand_ins.SECRET)
+    await person.click("Save the Worker…")
+    await person.until_sees("Give it a secret")
+    await take(stage, "other-guide")
+    await person.press(Qt.Key.Key_Escape)
+    await person.click("Save and test")
+    await person.until_sees("Workers AI answers", "New jobs use")
+    await _rest(stage)
+    await take(stage, "other-worker")
+    await person.click("New connection")
+    await person.choose("AI Gateway")
+    card = stage.workspace._connection.others.cards[-1]
+    card.account.setText(stand_ins.ACCOUNT)
+    card.gateway.setText(stand_ins.GATEWAY)
+    card.by_header.setChecked(True)
+    card.token_block.field.setText(stand_ins.TOKEN)
+    card.save_pressed.emit()
+    await person.until(lambda: card.ticks.rows[-1].state() == "Not certain")
+    _scroll(stage, to_end=True)
+    await take(stage, "other-gateway")
+
+
+async def at_once(stage: Stage, take: Take, door: FaultyDoor) -> None:
+    """A small draft with its offer, and a batch that the queue did not take."""
+    person = stage.person
+    job = await draft(stage.program, "Help centre", resource(HELP_CENTRE), Kind.RANK, "cloudflare")
+    stage.workspace.job_changed(job)
+    await person.click_row("Jobs", "Help centre")
+    await person.until_sees("without the queue", "Run at once")
+    await take(stage, "at-once-offer")
+    await person.click("Run at once")
+    await person.until_sees("requests at once", "Use the queue")
+    await person.click("Options")
+    await person.until_sees("Models as Cloudflare listed them")
+    await take(stage, "at-once-chosen")
+    door.follow(NO_QUEUE)
+    await run(stage.program, "Newsletter archive", resource(HELP_CENTRE), Kind.RANK, "cloudflare")
+    await person.click_row("Jobs", "Newsletter archive")
+    await person.until_sees("takes no batches", "Run at once")
+    await take(stage, "at-once-refused")
+    door.follow()
+
+
+async def begun_elsewhere(stage: Stage, take: Take, root: Path) -> None:
+    """The dialog for a job of somebody's own script, and the list of what has left."""
+    person = stage.person
+    await person.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    await person.until_sees("Add the job")
+    dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, AttachDialog))
+    await take(stage, "begun-elsewhere-empty")
+    dialog.text.setPlainText(QUEUED)
+    dialog.files.open(resource(HELP_CENTRE))
+    await person.until_sees("Read as")
+    await take(stage, "begun-elsewhere")
+    queries, contexts = (root / name for name in ("questions.csv", "answers.csv"))
+    queries.write_text("question\nhow do I reset my password\nwhere is my invoice\n", encoding="utf-8")
+    contexts.write_text("answer\nChoose a new one on the sign-in page.\nAmong your orders.\n", encoding="utf-8")
+    dialog.files.open(queries, contexts)
+    await person.until_sees("answers.csv")
+    await take(stage, "begun-elsewhere-two-files")
+    await person.press(Qt.Key.Key_Escape)
+    await person.press(Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+    _scroll(stage, to_end=True)
+    await person.click("What leaves this computer")
+    await person.until_sees("sent", "received")
+    await take(stage, "traffic")
+
+
+async def _rest(stage: Stage) -> None:
+    await stage.person.until(lambda: not any(card.doing() for card in stage.workspace._connection.others.cards))
+    await asyncio.sleep(0.1)
+
+
+def _scroll(stage: Stage, *, to_end: bool) -> None:
+    area = stage.workspace._connection.findChild(QScrollArea)
+    assert isinstance(area, QScrollArea)
+    bar = area.verticalScrollBar()
+    bar.setValue(bar.maximum() if to_end else 0)

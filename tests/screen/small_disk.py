@@ -1,0 +1,39 @@
+"""A disk that is really full: a small file system of its own, filled to the last byte. Only root may mount one."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+FILLER = "filler"
+
+
+@contextmanager
+def small_disk(place: Path, megabytes: int) -> Iterator[Path]:
+    """Mount it at a new folder; skips the test where that cannot be done."""
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(place)]
+    if sys.platform != "linux" or os.geteuid() or subprocess.run(mount, check=False).returncode:
+        pytest.skip("a small file system can only be mounted by root on Linux")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def fill_up(place: Path) -> None:
+    """Leave not one byte."""
+    with suppress(OSError), (place / FILLER).open("ab", buffering=0) as filler:
+        for size in (65_536, 4_096, 512, 1):
+            with suppress(OSError):
+                while filler.write(bytes(size)):
+                    pass
+
+
+def free_up(place: Path) -> None:
+    """Take the filler away."""
+    (place / FILLER).unlink(missing_ok=True)

@@ -1,0 +1,252 @@
+"""The search for the tests' tokens finds them, wherever and however they were written."""
+
+import base64
+import gzip
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from tests import canary, canary_search
+from tests.canary import CORE, OLD_TOKEN, OTHER_TOKEN, TOKEN
+from tests.canary_search import Hit, Search
+
+ROOT = Path(__file__).parents[1]
+
+ENCODINGS: dict[str, Callable[[str], bytes]] = {
+    "UTF-8": str.encode,
+    "UTF-16 LE": lambda text: text.encode("utf-16-le"),
+    "UTF-16 BE": lambda text: text.encode("utf-16-be"),
+    "UTF-32": lambda text: text.encode("utf-32-le"),
+    "base64": lambda text: base64.b64encode(text.encode()),
+    "base64, one later": lambda text: base64.b64encode(b"x" + text.encode()),
+    "base64, two later": lambda text: base64.b64encode(b"xy" + text.encode()),
+    "base64url": lambda text: base64.urlsafe_b64encode(b"~~~" + text.encode()),
+    "hex": lambda text: text.encode().hex().encode(),
+    "HEX": lambda text: text.encode().hex().upper().encode(),
+    "percent-encoded": lambda text: "".join(f"%{byte:02X}" for byte in text.encode()).encode(),
+    "JSON": lambda text: json.dumps({"authorization": f"Bearer {text}"}).encode(),
+    "JSON-escaped": lambda text: "".join(f"\\u{ord(sign):04x}" for sign in text).encode(),
+    "reversed": lambda text: text.encode()[::-1],
+    "repr": lambda text: repr({"authorization": f"é\n{text}\n"}).encode(),
+}
+
+
+@pytest.fixture
+def searching(monkeypatch: pytest.MonkeyPatch) -> Search:
+    """A search for which nothing is on purpose."""
+    monkeypatch.setattr(canary_search, "ON_PURPOSE", {})
+    return Search()
+
+
+def places(search: Search) -> set[str]:
+    return {hit.place for hit in search.hits}
+
+
+def test_the_tokens_have_the_forms_of_tokens() -> None:
+    assert all(CORE in token for token in (TOKEN, OTHER_TOKEN, OLD_TOKEN))
+    assert len(OLD_TOKEN) == 40 and TOKEN.startswith("cfut_") and OTHER_TOKEN.startswith("cfat_")
+
+
+@pytest.mark.parametrize("encode", ENCODINGS.values(), ids=ENCODINGS)
+@pytest.mark.parametrize("token", [TOKEN, OTHER_TOKEN, OLD_TOKEN], ids=["user", "account", "old"])
+def test_a_leak_is_found_in_every_encoding(
+    searching: Search, tmp_path: Path, token: str, encode: Callable[[str], bytes]
+) -> None:
+    (tmp_path / "some").write_bytes(b"\x00\xff before " + encode(token) + b" after")
+    (tmp_path / "clean").write_bytes(encode("cfut_0000000000000000000000000000000000000000"))
+    searching.folder(tmp_path)
+    assert places(searching) == {"file some"} and searching.files == 2
+
+
+def test_a_leak_between_two_pieces_of_a_file(searching: Search, tmp_path: Path) -> None:
+    text = TOKEN.encode("utf-32-le")
+    (tmp_path / "large").write_bytes(b" " * (canary_search._PIECE - len(text) // 2) + text)
+    searching.folder(tmp_path)
+    assert places(searching) == {"file large"}
+
+
+def test_a_leak_in_the_name_of_a_file_is_told_without_it(searching: Search, tmp_path: Path) -> None:
+    (tmp_path / f"{TOKEN}.csv").touch()
+    searching.folder(tmp_path)
+    (hit,) = searching.hits
+    assert "[canary]" in hit.place and CORE not in str(hit)
+
+
+def spread_over_pages(path: Path) -> None:
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA page_size = 512")
+        database.execute("CREATE TABLE notes (note TEXT)")
+        # Of a row of 3 + 1,560 bytes, the first 39 stand on its own page and the rest on others.
+        database.execute("INSERT INTO notes VALUES (?)", (f"{'.' * 15}{TOKEN}".ljust(1_560),))
+    database.close()
+    assert CORE.encode() not in path.read_bytes(), "it stands whole on one page, which is no test"
+
+
+def compressed_in_a_database(path: Path) -> None:
+    with sqlite3.connect(path) as database:
+        database.execute('CREATE TABLE "a ""b""" (body BLOB)')
+        database.execute('INSERT INTO "a ""b""" VALUES (?)', (zlib.compress(TOKEN.encode() * 2),))
+    database.close()
+
+
+def in_the_log_beside_a_database(path: Path) -> None:
+    """A writer that was killed: nothing was moved from the log into the database."""
+    code = (
+        "import os, sqlite3, sys; d = sqlite3.connect(sys.argv[1], isolation_level=None);"
+        "d.execute('PRAGMA journal_mode = WAL'); d.execute('CREATE TABLE t (b)');"
+        "import zlib; d.execute('INSERT INTO t VALUES (?)', (zlib.compress(os.environb[b'LEAK'] * 2),)); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", code, path], check=True, env={**os.environ, "LEAK": TOKEN})
+
+
+def in_a_spreadsheet(path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.create_sheet("Sheet2").append(["a", TOKEN])
+    book.save(path)
+
+
+def in_an_archive(path: Path, *inner: tuple[str, bytes]) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in inner or (("members/one.txt", TOKEN.encode() * 2),):
+            archive.writestr(name, content)
+
+
+def a_database_in_an_archive(path: Path) -> None:
+    compressed_in_a_database(path.with_name("beside"))
+    in_an_archive(path, ("ledger.db", path.with_name("beside").read_bytes()))
+    path.with_name("beside").unlink()
+
+
+def an_archive_in_gzip_cut_off(path: Path) -> None:
+    path.write_bytes(gzip.compress(json.dumps({"text": TOKEN, "rest": list(range(9_000))}).encode())[:-4_000])
+
+
+def two_gzip_members(path: Path) -> None:
+    path.write_bytes(gzip.compress(b"nothing") + gzip.compress(TOKEN.encode() * 2))
+
+
+def an_archive_in_an_archive(path: Path) -> None:
+    inner = BytesIO()
+    with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x", TOKEN * 2)
+    in_an_archive(path, ("inner.zip", inner.getvalue()))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        spread_over_pages,
+        compressed_in_a_database,
+        in_the_log_beside_a_database,
+        in_a_spreadsheet,
+        in_an_archive,
+        a_database_in_an_archive,
+        an_archive_in_gzip_cut_off,
+        two_gzip_members,
+        an_archive_in_an_archive,
+    ],
+)
+def test_a_leak_that_is_packed(searching: Search, tmp_path: Path, write: Callable[[Path], None]) -> None:
+    write(tmp_path / "packed")
+    searching.folder(tmp_path)
+    assert searching.hits and all(place.startswith("file packed") for place in places(searching))
+
+
+def test_what_cannot_be_read_stops_nothing(searching: Search, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(canary_search, "_MOST", 1 << 20)
+    (tmp_path / "cut.zip").write_bytes(b"PK\x03\x04 and no more")
+    (tmp_path / "cut.db").write_bytes(b"SQLite format 3\0 and no more")
+    (tmp_path / "link").symlink_to("nowhere")
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(bytes(2 << 20)))
+    os.mkfifo(tmp_path / "pipe")
+    searching.folder(tmp_path)
+    assert (searching.files, searching.unread, searching.hits) == (3, 3, set())
+
+
+def test_what_is_on_purpose_is_named_in_one_place() -> None:
+    search = Search()
+    search.text(TOKEN, "file test_a_leak_is_found0/some")
+    assert not search.hits
+    search.text(TOKEN, "file test_a_job0/some")
+    assert search.hits == {Hit("file test_a_job0/some", "UTF-8")}
+    assert all(len(reason) > 10 for reason in canary.ON_PURPOSE.values())
+
+
+LEAKS = """
+import logging, os, subprocess, sys, tempfile
+from pathlib import Path
+from tests.canary import TOKEN
+
+def test_file(tmp_path): (tmp_path / "some.csv").write_text(TOKEN)
+def test_print(): print(TOKEN)
+def test_captured(capfd):
+    os.write(2, TOKEN.encode())
+    capfd.readouterr()
+def test_log(): logging.getLogger("x").warning("sent %s", TOKEN)
+def test_argument(): subprocess.run([sys.executable, "-c", "", TOKEN])
+def test_process():
+    subprocess.run([sys.executable, "-c", "import os; print(os.environ['X'])"], env={"X": TOKEN}, capture_output=True)
+def test_elsewhere(): Path(os.environ["ELSEWHERE"], "log.txt").write_text(TOKEN)
+def test_removed():
+    with tempfile.TemporaryDirectory(dir=os.environ["ELSEWHERE"], prefix="gone") as folder:
+        Path(folder, "ledger").mkdir()
+        Path(folder, "ledger", "notes").write_text(TOKEN)
+def test_clean(tmp_path):
+    (tmp_path / "clean.csv").write_text("nothing")
+    print("nothing")
+"""
+PLACES = {
+    "file test_file0/some.csv",
+    "output of test_leaks.py::test_print: Captured stdout call",
+    "output of test_leaks.py::test_captured (call)",
+    "output of test_leaks.py::test_log: Captured log call",
+    "arguments of a process in test_leaks.py::test_argument (call)",
+    "output of a process in test_leaks.py::test_process (call)",
+    "file /elsewhere/log.txt",
+    "file /elsewhere/gone/ledger/notes",
+}
+
+
+def session(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """A session of its own over LEAKS."""
+    (folder / "elsewhere").mkdir()
+    (folder / "leaks").mkdir()
+    (folder / "leaks" / "pytest.ini").write_text("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
+    (folder / "leaks" / "test_leaks.py").write_text(LEAKS)
+    own = ("-p", "tests.canary_plugin", "-p", "no:cacheprovider", f"--basetemp={folder / 'base'}")
+    environ = {name: text for name, text in os.environ.items() if not name.startswith("PYTEST_")}
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *own, *options, "--rootdir", folder / "leaks", folder / "leaks"],
+        env=environ | {"ELSEWHERE": str(folder / "elsewhere"), "PYTHONPATH": str(ROOT)},
+        cwd=folder / "leaks",
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "two workers"])
+def test_a_leak_fails_a_session(tmp_path: Path, options: tuple[str, ...]) -> None:
+    done = session(tmp_path, *options)
+    assert done.returncode == 1 and "9 passed" in done.stdout, done.stdout + done.stderr
+    told = re.sub(r"/gone[^/]+", "/gone", done.stdout.replace(str(tmp_path), "")).splitlines()
+    assert {line.removesuffix(" (UTF-8)") for line in told if line.endswith(" (UTF-8)")} == PLACES
+    assert CORE not in done.stdout + done.stderr
+
+
+def test_a_session_without_a_leak_passes(tmp_path: Path) -> None:
+    done = session(tmp_path, "-k", "clean")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "found in 0 places" in done.stdout

@@ -1,0 +1,74 @@
+"""Window tests: every async test runs on the program's own loop, with the program's own theme.
+
+Never `qtbot.wait…` in an async test: it spins Qt inside a task and hangs for good. Use the fixture `until`.
+"""
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+if sys.platform.startswith("linux"):
+    # Nobody's desktop flickers, the keyboard's focus is always where it should be, and no window of ours lies over
+    # those that tests/journeys drives on a real screen. The whole window fits on this one, as it does not on Qt's own.
+    os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={Path(__file__).parents[1] / 'data' / 'offscreen.json'}"
+os.environ.setdefault("QT_API", "pyside6")
+
+from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtWidgets import QApplication
+
+from cfbatch_gui.ui.loop import EventLoop
+from cfbatch_gui.ui.theme import Scheme, Theme
+
+Until = Callable[..., Awaitable[None]]
+_TICK = 0.005
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    app = QApplication.instance() or QApplication(["cfbatch"])
+    assert isinstance(app, QApplication)
+    app.setQuitOnLastWindowClosed(False)
+    return EventLoop(app)
+
+
+def pytest_asyncio_loop_factories(
+    config: pytest.Config, item: pytest.Item
+) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    return {"qt": _loop}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def theme(qapp: QApplication) -> Iterator[Theme]:
+    theme = Theme(Scheme.LIGHT)
+    theme.apply(qapp)
+    yield theme
+
+
+@pytest.fixture(autouse=True)
+def _no_leftovers(qapp: QApplication) -> Iterator[None]:
+    """After a test no window of it is left: each change of the look would dress those of all tests before it.
+
+    A page that was never shown has no window to go with, and what is deleted later waits for a loop that ends before.
+    """
+    yield
+    for left in qapp.topLevelWidgets():
+        left.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+@pytest.fixture
+def until() -> Until:
+    """`await until(lambda: what the user sees, timeout=20)`; the last word of an assertion that takes a moment."""
+
+    async def wait(predicate: Callable[[], object], timeout: float = 20.0) -> None:
+        deadline = time.monotonic() + timeout
+        while not predicate():
+            if time.monotonic() > deadline:
+                pytest.fail("what the test waited for did not come")
+            await asyncio.sleep(_TICK)
+
+    return wait

@@ -1,0 +1,119 @@
+"""A real program on the practice service, and the page of a draft in front of it."""
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QMenu, QVBoxLayout, QWidget
+
+from cfbatch_gui.core.inputs.model import Kind, Role
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.inputs.draft_page import DraftPage
+from cfbatch_gui.ui.inputs.draft_state import DraftState
+from cfbatch_gui.ui.notices import Notices
+
+
+class Desk:
+    """The page as a user sits in front of it, and what it told the rest of the program."""
+
+    def __init__(self, program: Program, qtbot: Any) -> None:
+        self.program, self.qtbot = program, qtbot
+        self.window = QWidget()
+        self.window.resize(1004, 820)
+        self.notices = Notices()
+        self.page = DraftPage(program, self.notices)
+        layout = QVBoxLayout(self.window)
+        layout.addWidget(self.notices)
+        layout.addWidget(self.page, 1)
+        qtbot.addWidget(self.window)
+        self.sent: list[str] = []
+        self.changed: list[str] = []
+        self.copies: list[str] = []
+        self.deleted: list[str] = []
+        self.page.sent.connect(self.sent.append)
+        self.page.changed.connect(self.changed.append)
+        self.page.duplicate_made.connect(self.copies.append)
+        self.page.deleted.connect(self.deleted.append)
+        self.window.show()
+
+    def new_draft(self, name: str = "Products", kind: Kind = Kind.RANK, connection: str = "practice") -> Job:
+        job = self.program.drafts.create(kind, name, self.program.settings.model, connection)
+        self.page.show_job(job)
+        return job
+
+    @property
+    def job(self) -> Job:
+        return self.program.ledger.job(self.page.job_id())
+
+    @property
+    def state(self) -> DraftState:
+        return self.page.work.state(self.page.job_id())
+
+    def is_ready(self) -> bool:
+        return self.page.check.send_button.isEnabled()
+
+    def is_settled(self) -> bool:
+        state = self.state
+        return not (state.is_reading or state.opening or state.is_saving) and state.has_data
+
+    def click(self, widget: QWidget) -> None:
+        assert widget.isVisible() and widget.isEnabled()
+        self.qtbot.mouseClick(widget, Qt.MouseButton.LeftButton)
+
+    def choose_role(self, column: int, role: Role) -> None:
+        """Click the role in the header, then the wanted one in the menu."""
+        header = self.page.data.first.table.roles
+        self.qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=header.chip(column).center())
+        self.pick(lambda action: action.data() == role)
+
+    def pick(self, wanted: Callable[[QAction], bool]) -> None:
+        """Choose from the menu that is open."""
+        menu = QApplication.activePopupWidget()
+        assert isinstance(menu, QMenu)
+        action = next(action for action in menu.actions() if wanted(action))
+        action.trigger()
+        menu.close()
+
+    def figures(self) -> list[tuple[str, str]]:
+        return [(figure.number(), figure.caption()) for figure in self.page.check.figures.figures()]
+
+    def sentence(self) -> str:
+        return self.page.data.sentence.whole_text()
+
+    def why_not(self) -> str:
+        return self.page.check.line.text()
+
+
+@pytest.fixture
+async def program(tmp_path: Path) -> AsyncIterator[Program]:
+    program = await Program.open(tmp_path / "program", environ={}, practice_times=(0.0, 0.0))
+    yield program
+    await program.close()
+
+
+@pytest.fixture
+async def desk(program: Program, qtbot: Any) -> AsyncIterator[Desk]:
+    desk = Desk(program, qtbot)
+    yield desk
+    await desk.page.close_work()
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    """A ranking of two queries, with two rows that cannot be sent."""
+    path = tmp_path / "questions.csv"
+    path.write_text(
+        "question;answer;sku;relevance\n"
+        "how do I reset my password;Choose a new one on the sign-in page;A-1;2\n"
+        "how do I reset my password;Delivery takes three days;A-2;0\n"
+        "how do I reset my password;;A-3;0\n"
+        "where is my parcel;Delivery takes three days;A-2;2\n"
+        "where is my parcel;<b>Follow</b> the link & look;A-4;1\n"
+        ";An answer to nothing;A-5;0\n",
+        encoding="utf-8",
+    )
+    return path

@@ -1,0 +1,152 @@
+"""What a draft comes to: connection, model, price, and why it cannot be sent."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+
+from cfbatch_gui.core.inputs.model import FileFormat, Kind, Role, Source
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.inputs import wording
+from cfbatch_gui.ui.inputs.draft_state import DraftState
+from cfbatch_gui.ui.inputs.readiness import readiness
+from tests.ui.inputs.conftest import Desk
+
+Until = Callable[..., Awaitable[None]]
+
+
+async def test_a_connection_that_is_not_ready_is_named(desk: Desk, questions: Path, until: Until) -> None:
+    wanted: list[bool] = []
+    desk.page.connection_wanted.connect(lambda: wanted.append(True))
+    desk.new_draft()
+    desk.page.open_path(questions)
+    await until(desk.is_ready)
+    desk.click(desk.page.check.options_button)
+    choice = desk.page.check.options.connection
+    assert [choice.itemText(index) for index in range(choice.count())] == ["Practice service", "Cloudflare (not ready)"]
+    choice.setCurrentIndex(1)
+    choice.activated.emit(1)
+    await until(lambda: desk.job.connection == "cloudflare" and desk.why_not() == "Cloudflare: Not connected yet.")
+    assert not desk.page.check.send_button.isEnabled()
+    assert "of today's free use; resets" in desk.figures()[4][1]
+    desk.click(desk.page.check.cure)
+    assert wanted == [True]
+
+
+async def test_a_model_that_cannot_rank_is_refused_with_its_cure(desk: Desk, questions: Path, until: Until) -> None:
+    desk.new_draft()
+    desk.page.open_path(questions)
+    await until(desk.is_ready)
+    desk.click(desk.page.check.options_button)
+    field = desk.page.check.options.typed_model
+    field.setFocus()
+    field.selectAll()
+    desk.qtbot.keyClicks(field, "@cf/baai/bge-small-en-v1.5")
+    desk.qtbot.keyClick(field, Qt.Key.Key_Return)
+    await until(lambda: "cannot rank" in desk.why_not())
+    assert not desk.page.check.send_button.isEnabled()
+    desk.click(desk.page.check.cure)
+    await until(desk.is_ready)
+    assert desk.job.model == "@cf/baai/bge-m3"
+
+
+async def test_pooling_is_offered_where_it_applies(desk: Desk, tmp_path: Path, until: Until) -> None:
+    path = tmp_path / "texts.txt"
+    path.write_text("one\ntwo\n")
+    desk.new_draft()
+    desk.page.open_path(path)
+    await until(desk.is_ready)
+    desk.click(desk.page.check.options_button)
+    options = desk.page.check.options
+    assert not options.pooling.isVisible()
+    options.model.activated.emit(1)
+    await until(lambda: desk.job.model == "@cf/baai/bge-small-en-v1.5" and desk.is_ready())
+    assert options.pooling.isVisible()
+    options.pooling.activated.emit(1)
+    await until(lambda: desk.job.options.pooling == "cls" and desk.is_ready())
+
+
+async def test_an_unlisted_model_is_marked(desk: Desk, tmp_path: Path, until: Until) -> None:
+    path = tmp_path / "texts.txt"
+    path.write_text("one\ntwo\n")
+    desk.new_draft(kind=Kind.EMBED)
+    desk.page.open_path(path)
+    await until(desk.is_ready)
+    desk.page.check.options.model_chosen.emit("@cf/someone/new-model")
+    await until(lambda: desk.job.model == "@cf/someone/new-model" and desk.is_ready())
+    assert "not in our list" in desk.page.check.options.hint.text().lower()
+    assert desk.page.check.facts.text().startswith("new-model")
+
+
+async def test_nothing_to_send_is_said(desk: Desk, tmp_path: Path, until: Until) -> None:
+    path = tmp_path / "empty.csv"
+    path.write_text("question,answer\nwhy,\nhow,\n")
+    desk.new_draft()
+    desk.page.open_path(path)
+    await until(desk.is_settled)
+    assert desk.why_not().startswith("Choose the column that holds the contexts")
+    desk.choose_role(1, Role.CONTEXT)
+    await until(lambda: desk.why_not().startswith("No row has both"))
+    assert not desk.page.check.send_button.isEnabled()
+    assert desk.page.check.bars()[0].text() == "2 rows have no context and will be left out."
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (0, 0, "0"),
+        (32, 43, "32–43"),
+        (290_000, 340_400, "290–340 k"),
+        (1_234, 1_236, "1.2 k"),
+        (950, 1_200, "0.9–1.2 k"),
+        (1_240_000, 12_000_000, "1.2–12 M"),
+    ],
+)
+def test_ranges_of_counts(low: int, high: int, shown: str) -> None:
+    assert wording.count_range(low, high) == shown
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (0.0031, 0.0041, "$0.003–0.004"),
+        (0.004, 0.0041, "$0.004"),
+        (0.00001, 0.0002, "under $0.001"),
+        (1.2, 12.4, "$1.20–12.40"),
+        (0.0, 0.0, "$0.000"),
+    ],
+)
+def test_prices(low: float, high: float, shown: str) -> None:
+    assert words.dollars(low, high) == shown
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (0.036, "3.6 % of today's free use"),
+        (0.5, "50 % of today's free use"),
+        (0.00001, "under 0.1 % of today's free use"),
+        (2.4, "2.4 times a day's free use"),
+    ],
+)
+def test_shares_of_a_free_day(share: float, shown: str) -> None:
+    assert wording.share_of_day(share) == shown
+
+
+def test_what_a_draft_waits_for_is_said() -> None:
+    state = DraftState(kind=Kind.RANK, missing="It has gone.", is_reading=True)
+    job = Job(id="1", name="", kind=Kind.RANK, model=DEFAULT_MODEL, connection="practice", created_at=0.0)
+    assert readiness(state, job, None).why_not == "Reading the whole file…"
+    assert readiness(replace(state, is_read=True), job, None).why_not == "Working out what it comes to…"
+
+
+def test_encodings_and_separators_in_words() -> None:
+    assert wording.encoding_words("utf-8") == wording.encoding_words("utf-8-sig") == "UTF-8"
+    assert wording.encoding_words("cp1252") == "Windows-1252"
+    assert wording.encoding_words("iso8859-15") == "ISO8859-15"
+    source = Source(Path("a.csv"), FileFormat.DELIMITED, ("a",), 1, "utf-8", "\t")
+    assert wording.separator_words(source) == "separated by tabs"

@@ -1,0 +1,114 @@
+"""Which connection a draft goes through, at once or by the queue, and which models there are to choose from."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cfbatch_gui.core.credentials import Credentials
+from cfbatch_gui.core.jobs.model import JobState
+from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.settings import SavedConnection
+from tests.canary import SECRET, TOKEN
+from tests.core.doors import conftest as stand_ins
+from tests.core.doors.conftest import ACCOUNT, GATEWAY
+from tests.ui.inputs.conftest import Desk
+
+Until = Callable[..., Awaitable[None]]
+
+
+@pytest.fixture
+async def connected(tmp_path: Path, qtbot: Any) -> AsyncIterator[Desk]:
+    """A desk with an account, a Worker and a gateway."""
+    behind = stand_ins.service(tmp_path / "service")
+    async with FaultyDoor(stand_ins.gateway(behind)) as api, FaultyDoor(stand_ins.worker(behind)) as worker:
+        environ = {"CLOUDFLARE_API_BASE_URL": api.url}
+        program = await Program.open(
+            tmp_path / "program", environ=environ, credentials=Credentials(environ=environ), practice_times=(0.0, 0.0)
+        )
+        await program.save_cloudflare(ACCOUNT, TOKEN)
+        worker_url = worker.url.removesuffix("/client/v4")
+        await program.save_connection(SavedConnection("", "Berlin", "worker", url=worker_url), secret=SECRET)
+        await program.save_connection(
+            SavedConnection("", "Logged", "gateway", account_id=ACCOUNT, gateway=GATEWAY, by_header=True), secret=TOKEN
+        )
+        desk = Desk(program, qtbot)
+        yield desk
+        await desk.page.close_work()
+        await program.close()
+
+
+def id_of(desk: Desk, name: str) -> str:
+    return desk.program.address_book.find(name)
+
+
+async def test_every_connection_is_offered_by_its_name(connected: Desk, questions: Path, until: Until) -> None:
+    connected.new_draft()
+    connected.page.open_path(questions)
+    await until(connected.is_ready)
+    connected.click(connected.page.check.options_button)
+    choice = connected.page.check.options.connection
+    await until(
+        lambda: (
+            [choice.itemText(index) for index in range(choice.count())]
+            == ["Practice service", "Cloudflare", "Berlin", "Logged (batches unconfirmed)"]
+        )
+    )
+    choice.setCurrentIndex(2)
+    choice.activated.emit(2)
+    await until(lambda: connected.job.connection == id_of(connected, "Berlin") and connected.is_ready())
+    assert connected.page.check.facts.text() == "bge-m3 · Berlin"
+
+
+async def test_a_small_job_is_offered_at_once_and_comes_back(connected: Desk, questions: Path, until: Until) -> None:
+    connected.new_draft(connection=id_of(connected, "Berlin"))
+    connected.page.open_path(questions)
+    await until(connected.is_ready)
+    check = connected.page.check
+    assert connected.why_not() == "2 queries with 4 texts: an answer in seconds, without the queue."
+    assert check.send_button.text() == "Send 1 batch"
+    connected.click(check.cure)
+    await until(lambda: check.send_button.text() == "Run 2 requests at once" and connected.is_ready())
+    await until(lambda: connected.figures()[2] == ("2", "requests at once"))
+    connected.click(check.cure)
+    await until(lambda: check.send_button.text() == "Send 1 batch" and connected.is_ready())
+    connected.click(check.options_button)
+    assert check.options.way.isVisible()
+    check.options.way.setCurrentIndex(1)
+    check.options.way.activated.emit(1)
+    await until(lambda: connected.figures()[2] == ("2", "requests at once") and connected.is_ready())
+    connected.click(check.send_button)
+    await until(lambda: connected.sent)
+    job = await connected.program.runner.wait(connected.sent[0])
+    assert job.state is JobState.DONE and all(batch.at_once for batch in job.batches)
+
+
+async def test_a_large_job_is_not_offered_at_once(connected: Desk, tmp_path: Path, until: Until) -> None:
+    path = tmp_path / "many.csv"
+    path.write_text("question,answer\n" + "".join(f"question {n},answer {n}\n" for n in range(200)), encoding="utf-8")
+    connected.new_draft(connection="cloudflare")
+    connected.page.open_path(path)
+    await until(connected.is_ready)
+    assert connected.why_not().startswith("Cloudflare says: usually within 5 minutes")
+    assert not connected.page.check.cure.isVisible()
+    connected.click(connected.page.check.options_button)
+    assert not connected.page.check.options.way.isVisible()
+
+
+async def test_models_come_from_the_service_with_their_day(connected: Desk, questions: Path, until: Until) -> None:
+    connected.new_draft(connection="cloudflare")
+    connected.page.open_path(questions)
+    await until(connected.is_ready)
+    options = connected.page.check.options
+    assert not connected.program.models("cloudflare").is_live
+    connected.click(connected.page.check.options_button)
+    await until(lambda: connected.program.models("cloudflare").is_live)
+    await until(lambda: not connected.page.tasks.is_running("models"))
+    assert options.hint.text().startswith("Models as Cloudflare listed them on 20")
+    listed_at = connected.program.models("cloudflare").listed_at
+    connected.click(connected.page.check.options_button)
+    connected.click(connected.page.check.options_button)
+    assert not connected.page.tasks.is_running("models")  # it is of today
+    assert connected.program.models("cloudflare").listed_at == listed_at

@@ -1,0 +1,142 @@
+"""Charts show what they were given, say what is under the mouse, and leave as picture, drawing and table."""
+
+import csv
+import io
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from cfbatch_gui.ui import theme
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.plots import Bars, Chart, Dots, Line, Mark, PictureButtons, Steps
+from cfbatch_gui.ui.plots.chart_layers import describe_at
+from cfbatch_gui.ui.plots.colours import categories, ramp, to_colour
+from cfbatch_gui.ui.plots.scales import Scale, labels, padded, ticks
+from cfbatch_gui.ui.tasks import Tasks
+
+EDGES, COUNTS = np.array([0.0, 0.25, 0.5, 1.0]), np.array([3, 0, 8])
+
+
+@pytest.fixture
+def histogram(qtbot: QtBot) -> Chart:
+    chart = Chart("Scores")
+    qtbot.addWidget(chart)
+    chart.resize(500, 300)
+    outline = Steps(EDGES, COUNTS * 0.5, "Unrelated")
+    chart.show_layers((Bars(EDGES, COUNTS, "These"), outline, Mark(0.4, "Threshold")), across="Score", up="Contexts")
+    return chart
+
+
+@pytest.fixture
+def scatter(qtbot: QtBot) -> Chart:
+    chart = Chart("Two models")
+    qtbot.addWidget(chart)
+    chart.resize(500, 300)
+    x, y = np.array([0.0, 0.5, np.nan, 1.0]), np.array([0.0, 0.9, 0.5, 1.0])
+    dots = Dots(x, y, "Pairs", describe=lambda place: ("=1+1", "second", "third", "fourth")[place])
+    chart.show_layers((Line(0, 1), dots), across="one", up="other")
+    return chart
+
+
+def test_a_histogram_is_painted_in_the_colours_of_the_theme(histogram: Chart) -> None:
+    image = histogram.grab().toImage()
+    found = {image.pixelColor(x, y).name() for x in range(0, 500, 2) for y in range(0, 300, 2)}
+    for role in ("accent", "line", "window"):
+        assert theme.colour(role).name() in found
+
+
+def test_the_data_of_a_histogram_are_its_bars(histogram: Chart) -> None:
+    rows = list(csv.reader(io.StringIO(histogram.data().csv().decode("utf-8-sig"))))
+    assert rows[0] == ["series", "from", "to", "Contexts"]
+    assert rows[1:4] == [["These", "0.0", "0.25", "3"], ["These", "0.25", "0.5", "0"], ["These", "0.5", "1.0", "8"]]
+    assert rows[4] == ["Unrelated", "0.0", "0.25", "1.5"]
+
+
+def test_the_data_of_dots_hold_no_live_formula(scatter: Chart) -> None:
+    rows = list(csv.reader(io.StringIO(scatter.data().csv().decode("utf-8-sig"))))
+    assert rows[0] == ["series", "one", "other", "text"]
+    assert rows[1] == ["Pairs", "0.0", "0.0", "'=1+1"]
+    assert len(rows) == 5
+
+
+def test_a_click_on_a_dot_brings_its_place(scatter: Chart) -> None:
+    picked: list[int] = []
+    scatter.picked.connect(picked.append)
+    shown = scatter._frame(scatter.size().toSizeF())
+    at = QPointF(shown.across.pixel(0.5), shown.up.pixel(0.9))
+    QTest.mouseClick(scatter, Qt.MouseButton.LeftButton, pos=(at + QPointF(2, 2)).toPoint())
+    QTest.mouseClick(scatter, Qt.MouseButton.LeftButton, pos=shown.box.topLeft().toPoint())
+    assert picked == [1]
+    found = describe_at(scatter.layers(), shown, at)
+    assert found is not None
+    assert (found.text, found.dot) == ("second", 1)
+
+
+def test_under_the_mouse_a_bar_says_its_number(histogram: Chart) -> None:
+    shown = histogram._frame(histogram.size().toSizeF())
+    found = describe_at(histogram.layers(), shown, QPointF(shown.across.pixel(0.75), 100))
+    assert found is not None
+    assert found.text.splitlines()[0] == "These: 8  (0.5 – 1.0)"
+
+
+def test_a_chart_without_anything_can_be_painted(qtbot: QtBot) -> None:
+    chart = Chart("Nothing")
+    qtbot.addWidget(chart)
+    chart.show_layers((Bars(np.array([0.0, 0.0]), np.array([0])), Dots(np.empty(0), np.empty(0))), across="", up="")
+    assert not chart.grab().toImage().isNull()
+
+
+def test_ctrl_c_copies_the_picture(histogram: Chart) -> None:
+    QTest.keyClick(histogram, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    copied = QGuiApplication.clipboard().image()
+    assert copied.width() >= 1_600
+    assert copied.pixelColor(1, 1).name() == theme.colour("window").name()
+
+
+async def test_it_is_saved_as_picture_drawing_and_table(histogram: Chart, tmp_path: Path) -> None:
+    notices = Notices()
+    buttons = PictureButtons(histogram, notices, Tasks(histogram, lambda error: None), name="scores")
+    for suffix in ("png", "svg", "csv"):
+        await buttons.write(tmp_path / f"scores.{suffix}")
+    assert not QImage(str(tmp_path / "scores.png")).isNull()
+    root = ET.fromstring((tmp_path / "scores.svg").read_bytes())
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "Threshold" in "".join(root.itertext())
+    assert (tmp_path / "scores.csv").read_text(encoding="utf-8-sig").startswith("series,from,to")
+    assert notices.texts()[-1] == "Wrote “scores.csv”."
+    for widget in (buttons, notices):
+        widget.deleteLater()
+    QApplication.sendPostedEvents()
+
+
+def test_ticks_are_round_and_their_labels_exact() -> None:
+    assert ticks(0, 1, 5) == pytest.approx((0, 0.2, 0.4, 0.6, 0.8, 1.0))
+    assert labels(ticks(0, 1, 4)) == ("0.00", "0.25", "0.50", "0.75", "1.00")
+    assert labels(ticks(0, 40_000, 4)) == ("0", "10,000", "20,000", "30,000", "40,000")
+    assert ticks(-0.31, 0.27, 3) == pytest.approx((-0.2, 0.0, 0.2))
+    assert labels((-0.0, 0.5)) == ("0.0", "0.5")
+    assert Scale(0, 2, 10, 110).pixel(1) == 60
+
+
+@pytest.mark.parametrize("value", [0.0, 3.0, -2.5])
+def test_a_range_of_one_value_is_widened(value: float) -> None:
+    low, high = padded(value, value)
+    assert low < value < high
+
+
+def test_colours_stand_out_from_the_window() -> None:
+    window = theme.colour("window")
+    for colour in [*categories()[:8], *ramp(9)]:
+        assert _contrast(to_colour(colour), window) >= 3
+
+
+def _contrast(one: QColor, other: QColor) -> float:
+    lower, upper = sorted((theme._luminance(one), theme._luminance(other)))
+    return (upper + 0.05) / (lower + 0.05)

@@ -1,0 +1,224 @@
+"""The plane of dots: what is under the mouse, what a lasso holds, what wheel, drag and keys do, what is taken home."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QImage, QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from cfbatch_gui.ui import theme
+from cfbatch_gui.ui.plots import DotMap, PlotData
+from cfbatch_gui.ui.plots.colours import categories
+from cfbatch_gui.ui.plots.dot_colours import by_category, by_number, plain
+from cfbatch_gui.ui.plots.dot_image import dot_image
+from cfbatch_gui.ui.plots.viewport import inside, view_of_all
+
+SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5]], dtype=np.float32)
+
+
+@pytest.fixture
+def dots(qtbot: QtBot) -> DotMap:
+    shown = DotMap("Map")
+    qtbot.addWidget(shown)
+    shown.resize(400, 300)
+    shown.show()
+    shown.show_points(
+        SQUARE, lambda place: (f"text {place}", f"id {place}"), lambda: PlotData(("x", "y"), SQUARE.tolist())
+    )
+    return shown
+
+
+def at(dots: DotMap, place: int) -> QPoint:
+    return dots.pixel_of(place).toPoint()
+
+
+def test_all_dots_are_in_sight_and_up_is_up(dots: DotMap) -> None:
+    for place in range(5):
+        assert dots.rect().contains(at(dots, place))
+    assert dots.pixel_of(2).y() < dots.pixel_of(1).y()
+
+
+def test_a_click_brings_the_dot_and_beside_it_nothing(dots: DotMap) -> None:
+    picked: list[int] = []
+    dots.picked.connect(picked.append)
+    QTest.mouseClick(dots, Qt.MouseButton.LeftButton, pos=at(dots, 4) + QPoint(3, -2))
+    QTest.mouseClick(dots, Qt.MouseButton.LeftButton, pos=(at(dots, 4) + at(dots, 0)) / 2)
+    assert picked == [4, -1]
+
+
+def test_a_lasso_holds_what_is_inside(dots: DotMap) -> None:
+    held: list[list[int]] = []
+    dots.lassoed.connect(lambda places: held.append(places.tolist()))
+    dots.set_lasso(True)
+    low, high = at(dots, 0) + QPoint(-12, 12), at(dots, 2) + QPoint(-40, -12)
+    corners = [low, QPoint(high.x(), low.y()), high, QPoint(low.x(), high.y())]
+    QTest.mousePress(dots, Qt.MouseButton.LeftButton, pos=corners[0])
+    for corner in (*corners[1:], corners[0]):
+        QTest.mouseMove(dots, corner)
+    QTest.mouseRelease(dots, Qt.MouseButton.LeftButton, pos=corners[0])
+    assert held == [[0, 3, 4]]
+
+
+def test_dragging_and_the_wheel_move_and_zoom_where_the_mouse_is(dots: DotMap) -> None:
+    before = dots.pixel_of(4)
+    QTest.mousePress(dots, Qt.MouseButton.LeftButton, pos=before.toPoint())
+    QTest.mouseMove(dots, before.toPoint() + QPoint(30, 20))
+    QTest.mouseRelease(dots, Qt.MouseButton.LeftButton, pos=before.toPoint() + QPoint(30, 20))
+    moved = dots.pixel_of(4)
+    assert (moved - before).toPoint() == QPoint(30, 20)
+    spread = dots.pixel_of(1).x() - dots.pixel_of(0).x()
+    wheel = QWheelEvent(
+        moved,
+        dots.mapToGlobal(moved),
+        QPoint(),
+        QPoint(0, 240),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(dots, wheel)
+    assert dots.pixel_of(4).x() == pytest.approx(moved.x(), abs=0.01)
+    assert dots.pixel_of(1).x() - dots.pixel_of(0).x() > spread * 1.3
+    assert dots.is_moved()
+    QTest.keyClick(dots, Qt.Key.Key_0)
+    assert (dots.pixel_of(4) - before).manhattanLength() < 0.01
+
+
+def test_keys_zoom_and_move_and_escape_lets_go(dots: DotMap) -> None:
+    picked: list[int] = []
+    dots.picked.connect(picked.append)
+    before = dots.pixel_of(0)
+    QTest.keyClick(dots, Qt.Key.Key_Right)
+    assert dots.pixel_of(0).x() < before.x()
+    QTest.keyClick(dots, Qt.Key.Key_Plus)
+    QTest.keyClick(dots, Qt.Key.Key_Escape)
+    assert picked == [-1]
+
+
+def test_the_mouse_reads_a_dot(dots: DotMap) -> None:
+    without = dots.grab().toImage()
+    QTest.mouseMove(dots, at(dots, 4))
+    assert dots.grab().toImage() != without
+
+
+def test_colours_are_those_of_the_categories_and_marked_ones_stand_out(dots: DotMap) -> None:
+    dots.set_colours(by_category(np.array([0, 1, 1, 0, -1]), ["Lighting", "Garden"]))
+    table = categories()
+    image = dots.grab().toImage()
+    for place, colour in ((0, table[0]), (1, table[1]), (4, table[-1])):
+        assert np.abs(_pixel(image, dots.pixel_of(place)) - colour).max() < 70
+    bright = _pixel(image, dots.pixel_of(1))
+    dots.mark(np.array([0]))
+    faint = _pixel(dots.grab().toImage(), dots.pixel_of(1))
+    window = np.array(theme.colour("window").getRgb()[:3])  # type: ignore[index]
+    assert np.abs(faint - window).sum() < np.abs(bright - window).sum() / 2
+
+
+def test_numbers_make_a_ramp_and_what_is_none_is_other() -> None:
+    colours = by_number(np.array([0.0, 5.0, 10.0, 99.0, np.nan]), 0.0, 10.0)
+    assert colours.codes.tolist() == [0, 31, 63, 63, 64]
+    shown = colours.of_dots(None)
+    assert shown.shape == (5, 3)
+    assert not np.array_equal(shown[0], shown[2])
+    assert plain(3).of_dots(np.array([True, False, True])).shape == (3, 3)
+
+
+def test_it_is_copied_and_saved_as_drawing_and_table(dots: DotMap) -> None:
+    dots.set_colours(by_category(np.array([0, 1, 1, 0, -1]), ["Lighting", "Garden"]))
+    assert not dots.picture().isNull()
+    drawn = dots.svg().decode()
+    assert drawn.count("<circle") + drawn.count("<ellipse") >= 5
+    assert "Lighting" in drawn
+    assert dots.data().csv().decode("utf-8-sig").splitlines()[:2] == ["x,y", "0.0,0.0"]
+
+
+def test_an_empty_map_and_one_dot_can_be_painted(dots: DotMap) -> None:
+    for points in (np.zeros((0, 2), dtype=np.float32), np.ones((1, 2), dtype=np.float32)):
+        dots.show_points(points, lambda place: ("", ""), lambda: PlotData((), ()))
+        assert not dots.grab().toImage().isNull()
+    assert dots.dot_at(QPointF(0, 0)) == -1
+
+
+def test_dots_lie_above_each_other_in_order_and_are_cut_at_the_edge() -> None:
+    x, y = np.array([5.0, 5.0, -1.0, 500.0]), np.array([5.0, 5.0, 5.0, 5.0])
+    colours = np.array([[255, 0, 0], [0, 0, 255], [0, 255, 0], [0, 255, 0]], dtype=np.uint8)
+    image = dot_image(x, y, colours, 20, 10, radius=2.0, opacity=0.9)
+    assert _pixel(image, QPointF(5, 5)).argmax() == 2
+    assert image.pixelColor(19, 5).alpha() == 0
+
+
+def test_points_are_inside_a_polygon_by_the_even_odd_rule() -> None:
+    star = np.array([[0, 0], [4, 0], [4, 4], [0, 4]], dtype=np.float64)
+    found = inside(star, np.array([2.0, 5.0, -1.0, 3.9]), np.array([2.0, 2.0, 2.0, 3.9]))
+    assert found.tolist() == [True, False, False, True]
+    assert not inside(star[:2], np.array([1.0]), np.array([0.0])).any()
+
+
+def test_the_view_leaves_lonely_points_far_away_out() -> None:
+    draw = np.random.default_rng(1)
+    points = np.vstack([draw.standard_normal((5_000, 2)), [[1e6, 1e6]]]).astype(np.float32)
+    view = view_of_all(points, 400, 300, 20)
+    across, down = view.pixels(points[:-1])
+    assert float(np.ptp(across)) > 150
+    assert float(np.ptp(down)) > 150
+
+
+def _pixel(image: QImage, place: QPointF) -> NDArray[np.int64]:
+    ratio = image.devicePixelRatio()
+    colour = image.pixelColor(round(place.x() * ratio), round(place.y() * ratio))
+    return np.array([colour.red(), colour.green(), colour.blue()])
+
+
+def test_a_name_stands_where_its_category_is_together() -> None:
+    draw = np.random.default_rng(1)
+    points = np.vstack(
+        [draw.normal((-9, 0), 0.5, (50, 2)), draw.normal((9, 2), 0.5, (50, 2)), draw.normal(0, 9, (50, 2))]
+    )
+    colours = by_category(np.repeat([0, 1, 2], 50), ["left", "right", "everywhere"])
+    (left, at), (right, _) = colours.places_of_names(points.astype(np.float32))
+    assert (left, right) == ("left", "right")
+    assert at == pytest.approx([-9, 0], abs=0.5)
+    assert plain(150).places_of_names(points.astype(np.float32)) == []
+
+
+def test_the_name_of_several_islands_stands_on_one_of_them_and_not_between() -> None:
+    draw = np.random.default_rng(2)
+    middles = np.array([[-9, 0], [9, 0], [0, 9]])
+    points = np.vstack([draw.normal(middle, 0.4, (60, 2)) for middle in middles])
+    colours = by_category(np.repeat([0, 0, 1], 60), ["two islands", "one"])
+    (_, at), (_, other) = colours.places_of_names(points.astype(np.float32))
+    assert min(np.hypot(*(at - middle)) for middle in middles[:2]) < 0.5
+    assert other == pytest.approx([0, 9], abs=0.5)
+
+
+def test_names_that_would_lie_on_each_other_give_way_and_are_in_the_drawing(dots: DotMap) -> None:
+    names = [(name, np.array([0.5, 0.5])) for name in ("Lighting", "Garden", "Kitchen")]
+    dots.set_colours(plain(5), names)
+    drawn = dots.svg().decode()
+    heights = {name: _height_of(drawn, name) for name, _ in names}
+    assert len(set(heights.values())) == 3
+    assert sorted(heights.values())[1] - sorted(heights.values())[0] >= 14
+
+
+def test_moved_dots_keep_their_ring_and_are_not_touched_until_a_hand_comes(dots: DotMap) -> None:
+    dots.set_current(2)
+    dots.move_points(SQUARE[::-1].copy(), ())
+    assert dots._current == 2
+    assert not dots.is_touched()
+    QTest.mouseMove(dots, at(dots, 1))
+    assert dots.is_touched()  # it is being read
+    QTest.mouseMove(dots, QPoint(1, 1))
+    assert not dots.is_touched()
+    QTest.keyClick(dots, Qt.Key.Key_Plus)
+    assert dots.is_touched()
+
+
+def _height_of(drawn: str, name: str) -> float:
+    """Where a word of an SVG stands, in its own coordinates."""
+    before = drawn[: drawn.index(f">{name}</text>")]
+    tag = before[before.rindex("<text") :]
+    return float(tag.split(' y="')[1].split('"')[0])

@@ -1,0 +1,253 @@
+"""Comparing jobs in the window: which ones, what has moved, and the way home."""
+
+import csv
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.evaluation.choose_jobs import ChooseJobsDialog, candidates
+from cfbatch_gui.ui.evaluation.comparison_page import JOBS, QUERIES, SCORES, ComparisonPage
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.plots import Dots
+from tests.core.results.folders import Pair, Table
+from tests.ui.conftest import Until
+
+FIRST = (
+    Pair("reset my password", "Choose a new password", 0.9, "A-1", "3"),
+    Pair("reset my password", "Invoices are sent", 0.2, "A-2", "0"),
+    Pair("reset my password", "Invoices come monthly", 0.2, "A-3", "0"),
+    Pair("reset my password", "Forgot the password?", 0.7, "A-4", "2"),
+    Pair("cancel an order", "Until it is packed", 0.8, "B-1", "3"),
+    Pair("cancel an order", "Reset your password", 0.1, "B-2", "0"),
+)
+OTHER = tuple(
+    replace(pair, text=f"Help: {pair.text}", outcome=score)
+    for pair, score in zip(reversed(FIRST), (0.3, 0.4, 0.8, 0.2, 0.1, 0.6), strict=True)
+)
+LONE = (Pair("something", "else", 0.5), Pair("something", "other", 0.4))
+
+
+@dataclass
+class Compared:
+    program: Program
+    notices: Notices
+    page: ComparisonPage
+    first: Job
+    second: Job
+
+    def job(self, name: str, pairs: Sequence[Pair], kind: Kind = Kind.RANK) -> Job:
+        """A job that has run to its end."""
+        return finished(self.program, name, pairs, kind)
+
+
+def finished(program: Program, name: str, pairs: Sequence[Pair], kind: Kind = Kind.RANK) -> Job:
+    job = program.drafts.create(kind, name, "@cf/baai/bge-m3", "practice")
+    Table(program.folder(job.id).path).rank(pairs)
+    queries = len({pair.query for pair in pairs})
+    batch = Batch(job.id, 1, BatchState.DONE, queries, len(pairs), 1_000)
+    return program.ledger.save_plan(replace(job, is_sent=True, queries=queries, texts=len(pairs)), [batch])
+
+
+@pytest.fixture
+async def compared(tmp_path: Path, until: Until) -> AsyncIterator[Compared]:
+    program = await Program.open(tmp_path / "data", environ={}, on_change=lambda job: None)
+    first, second = finished(program, "First", FIRST), finished(program, "Second", OTHER)
+    notices = Notices()
+    page = ComparisonPage(program, notices)
+    page.resize(1004, 820)
+    page.show()
+    page.compare([first, second])
+    await until(lambda: page.queries.texts_model.rowCount() > 0)
+    yield Compared(program, notices, page, first, second)
+    await page.tasks.close()
+    await program.close()
+    for widget in (page, notices):
+        widget.close()
+        widget.deleteLater()
+
+
+async def test_jobs_are_matched_and_their_figures_shown(compared: Compared) -> None:
+    page = compared.page
+    assert page.header.facts().startswith("A: First · B: Second · 2 queries")
+    assert page.tops.value() == 1  # of the few texts that the queries have
+    assert page.queries.queries_model.rowCount() == 2
+    assert page.rbo.number().startswith(("0.", "1."))
+    assert "of 2" in page.first.number()
+    assert not page.partial_bar.isVisible()
+    page.tabs.choose(JOBS)
+    texts = page.job_lines.texts()
+    assert "queries: 2 by text; texts: 6 by id, with another text" in texts
+    assert "nDCG@1" in texts
+    assert texts[-1].startswith("By the labels of 2 queries.")
+    assert not page.others.isVisible()  # there is only one
+
+
+async def test_the_arrow_keys_read_one_query_after_the_other(compared: Compared, until: Until) -> None:
+    queries = compared.page.queries
+    counts = {queries.queries_model.row(place).contexts for place in range(2)}
+    assert counts == {4, 2}
+    before = queries.texts_model.rowCount()
+    QTest.keyClick(queries.queries, Qt.Key.Key_Down)
+    await until(lambda: queries.texts_model.rowCount() == 6 - before)
+    first = queries.texts_model.row(0)
+    assert queries.panel.text() == first.text
+    assert queries.panel.heading() == f"Rank {first.rank_text} in A, {first.other_rank_text} in B"
+
+
+async def test_a_dot_leads_to_its_query(compared: Compared, until: Until) -> None:
+    page = compared.page
+    page.tabs.choose(SCORES)
+    (dots,) = [layer for layer in page.scores.chart.layers() if isinstance(layer, Dots)]
+    assert len(dots.x) == 6
+    assert dots.describe is not None
+    assert " · " in dots.describe(5)
+    page.scores.chart.picked.emit(5)
+    assert page.tabs.current() == QUERIES
+    await until(lambda: page.queries.texts_model.rowCount() == 2)
+
+
+async def test_another_number_of_first_texts(compared: Compared, until: Until) -> None:
+    page = compared.page
+    page.tops.set_value(20)
+    page.tops.picked.emit(20)
+    await until(lambda: page.top.caption() == "overlap of the first 20")
+    page.tabs.choose(JOBS)
+    assert "nDCG@20" in page.job_lines.texts()
+    await until(lambda: not page.tasks.running())
+
+
+async def test_saves_a_row_for_each_text_and_each_query(compared: Compared, tmp_path: Path) -> None:
+    for by_query, rows in ((False, 6), (True, 2)):
+        path = tmp_path / f"{by_query}.csv"
+        await compared.page.write(path, by_query=by_query)
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            assert len(list(csv.DictReader(file))) == rows
+        assert compared.notices.texts()[-1] == f"Wrote {rows} rows."
+
+
+async def test_a_job_that_is_not_whole_is_called_partial(compared: Compared, until: Until) -> None:
+    page, second = compared.page, compared.second
+    with compared.program.folder(second.id).open() as database:
+        database.execute("UPDATE items SET score = NULL WHERE query_no = 1")
+    page.compare([compared.first, second])
+    await until(page.partial_bar.isVisible)
+    assert page.partial_bar.text().startswith("Partial: “Second” has ")
+    assert page.queries.queries_model.rowCount() == 1
+
+
+async def test_more_results_are_shown_and_what_was_chosen_stays(compared: Compared, until: Until) -> None:
+    page, program = compared.page, compared.program
+    third = compared.job("Third", OTHER)
+    with program.folder(third.id).open() as database:
+        database.execute("UPDATE items SET score = NULL WHERE item_no = 3")
+    third = program.ledger.save_batch(replace(third.batches[0], state=BatchState.RUNNING))
+    page.compare([compared.first, compared.second, third])
+    await until(lambda: page.others.count() == 2 and page.queries.texts_model.rowCount() > 0)
+    page.others.set_value(2)
+    page.others.picked.emit(2)
+    page.tops.set_value(3)
+    page.tops.picked.emit(3)
+    await until(lambda: page.top.caption() == "overlap of the first 3" and not page.tasks.running())
+    place = next(n for n in range(2) if page.queries.queries_model.row(n).text == "reset my password")
+    page.queries.queries.selectRow(place)
+    await until(lambda: page.queries.texts_model.rowCount() == 3)
+    page.queries.texts.selectRow(2)
+    read = page.queries.panel.text()
+    with program.folder(third.id).open() as database:
+        database.execute("UPDATE items SET score = 0.15 WHERE item_no = 3")
+    program.ledger.save_batch(replace(third.batches[0], state=BatchState.DONE))
+    page.show_jobs(program.ledger.jobs())
+    await until(lambda: page.queries.texts_model.rowCount() == 4 and not page.tasks.running())
+    assert page.other() == 2
+    assert page.tops.value() == 3
+    assert page.queries.panel.text() == read
+    assert not page.partial_bar.isVisible()
+
+
+async def test_another_name_is_shown_and_nothing_is_read_again(compared: Compared) -> None:
+    page, program = compared.page, compared.program
+    shown = page.queries.queries_model
+    program.drafts.rename(compared.second.id, "Large model")
+    page.show_jobs(program.ledger.jobs())
+    assert page.header.facts().startswith("A: First · B: Large model · 2 queries")
+    assert "Large model" in page.job_lines.texts()
+    assert not page.tasks.running()
+    assert page.queries.queries_model is shown
+
+
+async def test_a_deleted_job_leaves_the_comparison_and_comes_back(compared: Compared, until: Until) -> None:
+    page, program = compared.page, compared.program
+    third = compared.job("Third", OTHER)
+    page.compare([compared.first, compared.second, third])
+    await until(lambda: page.others.count() == 2)
+    program.drafts.delete(compared.first.id)
+    page.show_jobs(program.ledger.jobs())
+    await until(lambda: page.header.facts().startswith("A: Second · B: Third · 2 queries"))
+    program.drafts.delete(third.id)
+    page.show_jobs(program.ledger.jobs())
+    assert page.message() == "Jobs of this comparison were deleted. Choose others to compare."
+    assert page.choose_button.isEnabled()
+    assert not page.save_button.isEnabled()
+    program.drafts.delete(compared.second.id)
+    page.show_jobs(program.ledger.jobs())
+    assert page.message() == "The jobs of this comparison were deleted."
+    assert not page.choose_button.isEnabled()
+    assert not page.back_button.isEnabled()
+    program.drafts.delete(compared.second.id, deleted=False)
+    program.drafts.delete(compared.first.id, deleted=False)
+    page.show_jobs(program.ledger.jobs())
+    await until(lambda: page.header.facts().startswith("A: First · B: Second · 2 queries"))
+    assert page.save_button.isEnabled()
+    await until(lambda: not page.tasks.running())
+
+
+async def test_scores_that_come_later_are_compared_by_themselves(compared: Compared, until: Until) -> None:
+    page, program = compared.page, compared.program
+    with program.folder(compared.second.id).open() as database:
+        database.execute("UPDATE items SET score = NULL")
+    program.ledger.save_batch(replace(compared.second.batches[0], state=BatchState.RUNNING))
+    page.compare([compared.first, program.ledger.job(compared.second.id)])
+    await until(lambda: "has no scores yet" in page.message())
+    with program.folder(compared.second.id).open() as database:
+        database.execute("UPDATE items SET score = item_no")
+    program.ledger.save_batch(replace(compared.second.batches[0], state=BatchState.DONE))
+    page.show_jobs(program.ledger.jobs())
+    await until(lambda: page.header.facts().startswith("A: First · B: Second · 2 queries"))
+    assert page.message() == ""
+    await until(lambda: not page.tasks.running())
+
+
+async def test_what_has_nothing_in_common_says_so(compared: Compared, until: Until) -> None:
+    other = compared.job("Third", LONE)
+    compared.page.compare([compared.first, other])
+    await until(lambda: "no query with a text in common" in compared.page.message())
+
+
+async def test_only_rankings_with_results_are_offered_the_nearest_first(compared: Compared) -> None:
+    first, second, drafts = compared.first, compared.second, compared.program.drafts
+    vectors, lone = compared.job("Vectors", LONE, Kind.EMBED), compared.job("Lone", LONE)
+    draft = drafts.create(Kind.RANK, "Draft", first.model, first.connection)
+    jobs = [lone, second, first, draft, vectors]
+    running = replace(lone, id="running", batches=(replace(lone.batches[0], state=BatchState.RUNNING),))
+    assert [job.name for job in candidates(first, [*jobs, running])] == ["Second", "Lone"]
+    dialog = ChooseJobsDialog(first, jobs)
+    assert [job.name for job in dialog.chosen()] == ["Second"]
+    assert dialog.compare_button.isEnabled()
+    QTest.keyClicks(dialog.find_field, "lone")
+    assert [job.name for job in dialog.chosen()] == ["Lone"]
+    QTest.keyClicks(dialog.find_field, " wolf")
+    assert dialog.chosen() == ()
+    dialog.deleteLater()
+
+
+async def test_a_lonely_job_is_told_what_to_do(compared: Compared) -> None:
+    dialog = ChooseJobsDialog(compared.first, [compared.first])
+    assert dialog.chosen() == ()
+    dialog.deleteLater()

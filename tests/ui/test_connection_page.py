@@ -1,0 +1,399 @@
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import keyring.backends.fail
+import pytest
+import pytest_asyncio
+from keyring.backend import KeyringBackend
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMessageBox, QWidget
+
+from cfbatch_gui.core import logs
+from cfbatch_gui.core.credentials import Credentials
+from cfbatch_gui.core.practice.server import PracticeServer
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.connections import dashboard
+from cfbatch_gui.ui.connections.connection_page import ConnectionPage
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.theme import Scheme
+from tests.canary import OTHER_TOKEN as OTHER
+from tests.canary import TOKEN
+
+ACCOUNT = "0123456789abcdef0123456789abcdef"
+NOWHERE = "http://127.0.0.1:9/client/v4"
+
+Until = Callable[..., Awaitable[None]]
+Open = Callable[..., Awaitable[ConnectionPage]]
+
+
+class MemoryKeyring(KeyringBackend):
+    """A keyring that works."""
+
+    priority = 1
+
+    def __init__(self) -> None:
+        self.stored: dict[tuple[str, str], str] = {}
+
+    def get_password(self, service: str, username: str) -> str | None:
+        return self.stored.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self.stored[service, username] = password
+
+    def delete_password(self, service: str, username: str) -> None:
+        del self.stored[service, username]
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with PracticeServer(tmp_path_factory.mktemp("service"), token=TOKEN) as server:
+        yield server.url
+
+
+@pytest.fixture
+def backend() -> MemoryKeyring:
+    return MemoryKeyring()
+
+
+@pytest_asyncio.fixture
+async def open_page(tmp_path: Path, backend: MemoryKeyring, qtbot: Any, until: Until) -> AsyncIterator[Open]:
+    opened: list[tuple[Program, ConnectionPage]] = []
+
+    async def opening(
+        url: str = "",
+        *,
+        keeper: KeyringBackend | None = None,
+        browser: Callable[[str], bool] = lambda address: False,
+        **environ: str,
+    ) -> ConnectionPage:
+        environ |= {"CLOUDFLARE_API_BASE_URL": url} if url else {}
+        program = await Program.open(
+            tmp_path / "data", environ=environ, credentials=Credentials(keeper or backend, environ)
+        )
+        page = ConnectionPage(program, Notices(), open_in_browser=browser)
+        page.resize(1000, 820)
+        qtbot.addWidget(page)
+        page.show()
+        opened.append((program, page))
+        await until(lambda: not page.tasks.is_running("refresh"))
+        return page
+
+    yield opening
+    for program, page in opened:
+        await page.tasks.close()
+        await program.close()
+
+
+def click(button: QAbstractButton) -> None:
+    assert button.isEnabled() and button.isVisible()
+    if button.inherits("QRadioButton"):
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton, pos=button.rect().center() / 4)
+    else:
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def paste(field: QLineEdit, text: str) -> None:
+    QGuiApplication.clipboard().setText(text)
+    field.selectAll()
+    field.paste()
+    QGuiApplication.clipboard().clear()
+
+
+async def save(page: ConnectionPage, until: Until, token: str = TOKEN) -> None:
+    """Type both and press the button; returns when the test is over."""
+    card = page.cloudflare
+    paste(card.account, ACCOUNT)
+    QTest.keyClicks(card.token_block.field, token)
+    click(card.save_button)
+    await until(lambda: not page.tasks.is_running("account"), timeout=15)
+
+
+def states(page: ConnectionPage) -> list[str]:
+    return [row.state() for row in page.cloudflare.ticks.rows]
+
+
+def everything_said(root: QWidget) -> str:
+    """All that can be seen, hovered or read aloud."""
+    said: list[str] = []
+    for widget in (root, *root.findChildren(QWidget)):
+        said += [widget.toolTip(), widget.accessibleName(), widget.accessibleDescription(), widget.windowTitle()]
+        if isinstance(widget, QLabel | QAbstractButton | QLineEdit):
+            said.append(widget.text())
+    return "\n".join(said)
+
+
+async def test_saving_gives_four_ticks_and_makes_it_the_one_for_new_jobs(
+    open_page: Open, service: str, backend: MemoryKeyring, until: Until
+) -> None:
+    page = await open_page(service)
+    changes: list[None] = []
+    page.changed.connect(lambda: changes.append(None))
+    assert states(page) == ["Not tested yet"] * 4
+    assert page.practice.choice.isChecked() and not page.cloudflare.choice.isEnabled()
+
+    await save(page, until)
+
+    assert states(page) == ["Yes"] * 4
+    assert page.cloudflare.ticks.outcome.text() == "Everything works"
+    assert page.cloudflare.state.text() == "Connected"
+    assert page.cloudflare.token_block.where() == "A token is saved in this computer’s keyring"
+    assert backend.stored == {("CF Batch", "cloudflare"): TOKEN}
+    assert page.cloudflare.choice.isChecked() and page.header.state.text() == "New jobs use Cloudflare"
+    assert len(changes) == 1
+    assert page.cloudflare.save_button.isHidden() and page.cloudflare.test_button.text() == "Test again"
+
+
+async def test_enter_in_a_field_saves_and_the_test_can_be_repeated(open_page: Open, service: str, until: Until) -> None:
+    page = await open_page(service)
+    paste(page.cloudflare.account, ACCOUNT)
+    paste(page.cloudflare.token_block.field, f" Bearer {TOKEN} ")
+    QTest.keyClick(page.cloudflare.token_block.field, Qt.Key.Key_Return)
+    await until(lambda: states(page) == ["Yes"] * 4)
+    await until(page.cloudflare.test_button.isEnabled)
+    click(page.cloudflare.test_button)
+    await until(lambda: states(page) == ["Asking…"] * 4)
+    assert not page.cloudflare.test_button.isEnabled() and page.cloudflare.test_button.toolTip()
+    await until(lambda: states(page) == ["Yes"] * 4)
+
+
+async def test_a_wrong_token_fails_at_the_second_tick_with_what_to_do(
+    open_page: Open, service: str, until: Until
+) -> None:
+    page = await open_page(service)
+    await save(page, until, OTHER)
+    assert states(page) == ["Yes", "No", "Not asked", "Not asked"]
+    assert page.cloudflare.ticks.rows[1].reason() == (
+        "Cloudflare does not know this token: it was deleted or replaced, or not copied whole. Copy it once more, or"
+        " create a new one."
+    )
+    assert page.cloudflare.state.text() == "The test failed"
+
+    click(page.cloudflare.token_block.replace)
+    QTest.keyClicks(page.cloudflare.token_block.field, TOKEN)
+    click(page.cloudflare.save_button)
+    await until(lambda: states(page) == ["Yes"] * 4)
+
+
+async def test_no_network_fails_at_the_first_tick(open_page: Open, until: Until) -> None:
+    page = await open_page(NOWHERE)
+    await save(page, until)
+    assert states(page) == ["No", "Not asked", "Not asked", "Not asked"]
+    assert "connected to the internet" in page.cloudflare.ticks.rows[0].reason()
+    assert page.cloudflare.token_block.where() == "A token is saved in this computer’s keyring"
+
+
+async def test_the_token_is_never_seen_again(
+    open_page: Open, service: str, until: Until, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    page = await open_page(service)
+    handler = logs.set_up(page._program.paths, level=logging.DEBUG)
+    for name in ("qasync", "asyncio", "httpcore", "httpx", "keyring"):  # which the program itself keeps quiet
+        caplog.set_level(logging.DEBUG, name)
+    loop = asyncio.get_running_loop()
+    loop.set_debug(True)  # then qasync says what it calls, and with what
+    try:
+        block = page.cloudflare.token_block
+        for token in (OTHER, TOKEN):  # refused, then accepted
+            if not block.takes_text():
+                click(block.replace)
+            QTest.keyClicks(block.field, token)
+            block.field.eye.trigger()
+            paste(page.cloudflare.account, ACCOUNT)
+            click(page.cloudflare.save_button)
+            await until(lambda: not page.tasks.is_running("account"), timeout=15)
+            block.field.undo()
+            assert block.field.echoMode() == QLineEdit.EchoMode.Password
+            assert token not in everything_said(page) + everything_said(page._notices) + caplog.text
+    finally:
+        loop.set_debug(False)
+        logs.shut_down(handler)
+    assert "qasync" in caplog.text
+    written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert ACCOUNT.encode() in written
+    assert TOKEN.encode() not in written and OTHER.encode() not in written
+
+
+async def test_what_has_the_wrong_form_is_said_beside_its_field(open_page: Open, backend: MemoryKeyring) -> None:
+    page = await open_page()
+    card = page.cloudflare
+    click(card.save_button)
+    assert card.account_block.hint() == "Enter your account ID."
+    assert card.token_block.hint().startswith("There is no API token yet.")
+
+    QTest.keyClicks(card.account, "12345")
+    assert "address of any page" in card.account_block.hint()
+    QTest.keyClicks(card.token_block.field, "cfk_0123456789abcdefghijklmnop")
+    click(card.save_button)
+    assert card.account_block.hint().startswith("That is not an account id.")
+    assert card.token_block.hint().startswith("This is a global API key")
+    assert card.account.text() == "12345" and card.token_block.field.text().startswith("cfk_")
+    assert backend.stored == {} and states(page) == ["Not tested yet"] * 4
+
+
+@pytest.mark.parametrize(
+    "pasted", [f'"{ACCOUNT}"', f"  {ACCOUNT.upper()} \n", f"https://dash.cloudflare.com/{ACCOUNT}/ai/workers-ai"]
+)
+async def test_an_account_id_is_cleaned_as_it_is_pasted(open_page: Open, pasted: str) -> None:
+    page = await open_page()
+    paste(page.cloudflare.account, pasted)
+    assert page.cloudflare.account.text() == ACCOUNT
+
+
+async def test_remove_asks_and_removes(open_page: Open, service: str, backend: MemoryKeyring, until: Until) -> None:
+    page = await open_page(service)
+    await save(page, until)
+    for answer in ("Cancel", "Remove"):
+        assert backend.stored
+        click(page.cloudflare.token_block.remove)
+        await until(lambda: page.findChild(QMessageBox))
+        box = page.findChild(QMessageBox)
+        assert isinstance(box, QMessageBox)
+        click(next(button for button in box.buttons() if button.text() == answer))
+        await until(lambda: not page.tasks.is_running("account"))
+        await until(lambda: not page.findChild(QMessageBox))
+    assert backend.stored == {}
+    assert page.cloudflare.token_block.takes_text() and page.cloudflare.account.text() == ACCOUNT
+    assert page.practice.choice.isChecked() and page.cloudflare.state.text() == "Not connected yet"
+    assert states(page) == ["Not tested yet"] * 4
+
+
+async def test_what_is_being_typed_survives_a_look_elsewhere(open_page: Open, service: str, until: Until) -> None:
+    page = await open_page(service)
+    await save(page, until)
+    click(page.cloudflare.token_block.replace)
+    QTest.keyClicks(page.cloudflare.token_block.field, OTHER)
+    paste(page.cloudflare.account, "f" * 32)
+    page.hide()
+    page.show()
+    await until(lambda: not page.tasks.is_running("refresh"))
+    assert page.cloudflare.token_block.field.text() == OTHER and page.cloudflare.account.text() == "f" * 32
+    click(page.cloudflare.token_block.cancel)
+    assert page.cloudflare.token_block.where() == "A token is saved in this computer’s keyring"
+    assert page.cloudflare.token_block.field.text() == ""
+
+
+async def test_without_a_keyring_it_says_how_long_the_token_is_kept(
+    open_page: Open, service: str, until: Until
+) -> None:
+    page = await open_page(service, keeper=keyring.backends.fail.Keyring())  # type: ignore[no-untyped-call]
+    await save(page, until)
+    assert states(page) == ["Yes"] * 4
+    assert page.cloudflare.token_block.where() == "A token is kept in memory"
+    assert page.cloudflare.token_block.hint() == (
+        "There is no keyring on this computer. The token is kept until the program ends;"
+        " set CLOUDFLARE_API_TOKEN to keep it outside."
+    )
+
+
+async def test_what_the_environment_says_cannot_be_changed_here(open_page: Open, service: str, until: Until) -> None:
+    page = await open_page(service, CLOUDFLARE_API_TOKEN=TOKEN, CLOUDFLARE_ACCOUNT_ID=ACCOUNT)
+    card = page.cloudflare
+    assert card.account.isReadOnly() and card.account.text() == ACCOUNT
+    assert card.account_block.hint() == "Set by CLOUDFLARE_ACCOUNT_ID; change it there."
+    assert card.token_block.where() == "The token comes from the environment"
+    assert card.token_block.replace.isHidden() and card.token_block.remove.isHidden()
+    assert card.save_button.isHidden() and f"Requests go to {service}" in everything_said(page)
+    assert TOKEN not in everything_said(page)
+    click(card.test_button)
+    await until(lambda: states(page) == ["Yes"] * 4)
+
+
+async def test_rubbish_in_the_environment_is_said(open_page: Open) -> None:
+    page = await open_page("http://example.org/client/v4", CLOUDFLARE_API_TOKEN="short", CLOUDFLARE_ACCOUNT_ID=ACCOUNT)
+    assert "environment variable CLOUDFLARE_API_TOKEN" in page.cloudflare.token_block.hint()
+    assert "over http the token could be read on the way" in everything_said(page)
+    assert not page.cloudflare.test_button.isEnabled()
+
+
+async def test_new_jobs_use_what_is_chosen(open_page: Open, service: str, until: Until) -> None:
+    page = await open_page(service)
+    await save(page, until)
+    changes: list[None] = []
+    page.changed.connect(lambda: changes.append(None))
+    click(page.practice.choice)
+    await until(lambda: changes)
+    assert page._program.settings.connection == "practice"
+    assert page.header.state.text() == "New jobs use the practice service"
+    click(page.cloudflare.choice)
+    await until(lambda: len(changes) == 2)
+    assert page._program.settings.connection == "cloudflare"
+
+
+async def test_the_look_is_chosen_and_shown(open_page: Open) -> None:
+    page = await open_page()
+    chosen: list[str] = []
+    page.scheme_chosen.connect(chosen.append)
+    assert [choice.isChecked() for choice in page.appearance.choices.values()] == [True, False, False]
+    for choice in page.appearance.choices.values():
+        click(choice)
+    assert chosen == ["light", "dark"]  # the system's was chosen already
+    page.show_scheme("light")
+    assert page.appearance.choices[Scheme.LIGHT].isChecked() and chosen == ["light", "dark"]
+
+
+async def test_the_links_lead_to_the_right_pages_and_say_where(open_page: Open) -> None:
+    opened: list[str] = []
+
+    def browser(address: str) -> bool:
+        opened.append(address)
+        return True
+
+    page = await open_page(browser=browser)
+    for block in (page.cloudflare.account_block, page.cloudflare.token_block):
+        click(block.link)
+    assert opened == [dashboard.ACCOUNT_PAGE, dashboard.TOKEN_PAGE]
+    assert dashboard.ACCOUNT_PAGE in page.cloudflare.account_block.link.toolTip()
+    assert page._notices.texts() == []
+
+
+async def test_without_a_browser_the_address_can_be_copied(open_page: Open) -> None:
+    page = await open_page(browser=lambda address: False)
+    click(page.cloudflare.token_block.link)
+    assert page._notices.texts() == ["No browser could be opened. Copy the address of the page, and open it yourself."]
+    page._notices.bars()[0].links()[0].click()
+    assert QGuiApplication.clipboard().text() == dashboard.TOKEN_PAGE
+
+
+def test_an_address_is_handed_on_as_it_is_written() -> None:
+    for address in (dashboard.ACCOUNT_PAGE, dashboard.TOKEN_PAGE):
+        assert bytes(dashboard.url_of(address).toEncoded().data()).decode() == address
+
+
+async def test_escape_and_done_leave_the_page(open_page: Open, until: Until) -> None:
+    page = await open_page()
+    left: list[None] = []
+    page.done.connect(lambda: left.append(None))
+    click(page.done_button)
+    page.activateWindow()
+    page.cloudflare.account.setFocus()
+    await until(page.cloudflare.account.hasFocus)
+    QTest.keyClick(page.cloudflare.account, Qt.Key.Key_Escape)
+    assert len(left) == 2
+
+
+async def test_the_keyboard_goes_from_top_to_bottom(open_page: Open, until: Until) -> None:
+    page = await open_page()
+    page.activateWindow()
+    page.practice.choice.setFocus()
+    await until(page.practice.choice.hasFocus)
+    card, seen = page.cloudflare, []
+    for _ in range(7):
+        focused = QApplication.focusWidget()
+        seen.append(focused)
+        assert focused is not None
+        QTest.keyClick(focused, Qt.Key.Key_Tab)
+    assert seen == [
+        page.practice.choice,
+        card.account,
+        card.account_block.link,
+        card.token_block.field,
+        card.token_block.link,
+        card.save_button,
+        page.appearance.choices[Scheme.SYSTEM],
+    ]

@@ -1,0 +1,171 @@
+"""Questions are awaited, and nothing else stops while they stand."""
+
+import asyncio
+import logging
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt, qWarning
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
+
+from cfbatch_gui.ui.crash import CrashHandler
+from cfbatch_gui.ui.dialogs import ask, open_file, save_file
+from cfbatch_gui.ui.widgets import ChoiceCard, SectionCard, Tabs
+
+Until = Callable[..., Awaitable[None]]
+
+
+@pytest.fixture
+def parent(qtbot: Any) -> QWidget:
+    widget = QWidget()
+    qtbot.addWidget(widget)
+    widget.show()
+    return widget
+
+
+@pytest.mark.parametrize(("words", "expected"), [("Delete", True), ("Cancel", False)])
+async def test_a_question_is_answered_by_its_button(parent: QWidget, until: Until, words: str, expected: bool) -> None:
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            ticks += 1
+            await asyncio.sleep(0.005)
+
+    ticking = asyncio.create_task(tick())
+    asking = asyncio.create_task(
+        ask(parent, "Delete the job?", "Its answers go with it.", accept="Delete", danger=True)
+    )
+    await until(lambda: parent.findChild(QMessageBox) is not None)
+    before = ticks
+    await until(lambda: ticks > before + 3)
+    box = parent.findChild(QMessageBox)
+    assert box is not None
+    default = box.defaultButton()
+    assert default is not None
+    assert default.text() == "Cancel"
+    button = next(each for each in box.buttons() if each.text() == words)
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert await asyncio.wait_for(asking, 5) is expected
+    ticking.cancel()
+
+
+async def test_escape_is_no(parent: QWidget, until: Until) -> None:
+    asking = asyncio.create_task(ask(parent, "Send again?", "It may be billed twice.", accept="Send again"))
+    await until(lambda: parent.findChild(QMessageBox) is not None)
+    box = parent.findChild(QMessageBox)
+    assert box is not None
+    QTest.keyClick(box, Qt.Key.Key_Escape)
+    assert await asyncio.wait_for(asking, 5) is False
+
+
+async def test_a_cancelled_question_goes_away(parent: QWidget, until: Until) -> None:
+    asking = asyncio.create_task(ask(parent, "Wait?", "For ever.", accept="Yes"))
+    await until(lambda: parent.findChild(QMessageBox) is not None)
+    asking.cancel()
+    await asyncio.wait({asking})
+    await until(lambda: parent.findChild(QMessageBox) is None)
+
+
+async def test_files_are_chosen(parent: QWidget, until: Until, tmp_path: Path) -> None:
+    file = tmp_path / "texts.csv"
+    file.write_text("text\nhello\n")
+    opening = asyncio.create_task(open_file(parent, "Open", filters=("Spreadsheets (*.csv)",), folder=tmp_path))
+    await until(lambda: parent.findChild(QFileDialog) is not None)
+    dialog = parent.findChild(QFileDialog)
+    assert dialog is not None
+    field = dialog.findChild(QLineEdit, "fileNameEdit")
+    assert field is not None
+    field.setText(str(file))
+    dialog.accept()
+    assert await asyncio.wait_for(opening, 5) == file
+    await until(lambda: parent.findChild(QFileDialog) is None)
+    saving = asyncio.create_task(save_file(parent, "Save", name="ranked", suffix="csv", folder=tmp_path))
+    await until(lambda: parent.findChild(QFileDialog) is not None)
+    dialog = parent.findChild(QFileDialog)
+    assert dialog is not None
+    dialog.accept()
+    assert await asyncio.wait_for(saving, 5) == tmp_path / "ranked.csv"
+
+
+async def test_no_file_is_none(parent: QWidget, until: Until) -> None:
+    opening = asyncio.create_task(open_file(parent, "Open"))
+    await until(lambda: parent.findChild(QFileDialog) is not None)
+    dialog = parent.findChild(QFileDialog)
+    assert dialog is not None
+    dialog.reject()
+    assert await asyncio.wait_for(opening, 5) is None
+
+
+@pytest.fixture
+def crashes() -> Iterator[list[str]]:
+    seen: list[str] = []
+    handler = CrashHandler("9")
+    handler.crashed.connect(seen.append)
+    handler.install()
+    yield seen
+    handler.uninstall()
+
+
+async def test_a_bug_in_a_thread_is_caught(crashes: list[str], until: Until) -> None:
+    thread = threading.Thread(target=lambda: 1 / 0, name="worker")
+    thread.start()
+    await until(lambda: crashes)
+    thread.join()
+    assert "ZeroDivisionError" in crashes[0] and "thread worker" in crashes[0]
+
+
+def test_a_bug_in_a_slot_is_caught(crashes: list[str]) -> None:
+    sys.excepthook(LookupError, LookupError("bug"), None)
+    assert len(crashes) == 1 and "LookupError: bug" in crashes[0]
+
+
+@pytest.mark.no_qt_log
+def test_qts_messages_go_to_the_log(crashes: list[str], caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, logger="qt"):
+        qWarning("something odd")
+    assert "something odd" in caplog.text
+
+
+def test_a_part_folds_and_opens(qtbot: Any) -> None:
+    card = SectionCard("Your data")
+    qtbot.addWidget(card)
+    card.resize(600, 300)
+    card.show()
+    card.set_summary("support-articles.csv · 3,840 rows")
+    card.set_done(True)
+    qtbot.mouseClick(card._fold, Qt.MouseButton.LeftButton)
+    assert card.is_folded() and card._summary.isVisible()
+    qtbot.mouseClick(card._title, Qt.MouseButton.LeftButton)
+    assert not card.is_folded()
+
+
+def test_a_choice_is_made_by_mouse_and_keyboard(qtbot: Any) -> None:
+    card = ChoiceCard("waypoints", "Turn texts into vectors", "For search")
+    qtbot.addWidget(card)
+    chosen: list[int] = []
+    card.chosen.connect(lambda: chosen.append(1))
+    qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
+    qtbot.keyClick(card, Qt.Key.Key_Space)
+    assert chosen == [1, 1]
+    card.set_chosen(True)
+    assert card.is_chosen()
+
+
+def test_tabs_are_chosen_by_key(qtbot: Any) -> None:
+    tabs = Tabs()
+    qtbot.addWidget(tabs)
+    told: list[str] = []
+    for key in ("ranking", "details"):
+        tabs.add(key, key.title())
+    tabs.chosen.connect(told.append)
+    tabs.choose("details")
+    qtbot.keyClick(tabs, Qt.Key.Key_Left)
+    assert told == ["details", "ranking"]
+    assert tabs.current() == "ranking"

@@ -1,0 +1,290 @@
+"""Jobs that leave the usual way: run at once, copied as code, begun by someone else; and what has left the computer."""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
+
+from cfbatch_gui.core.credentials import Credentials
+from cfbatch_gui.core.errors import Action
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import BatchState, JobState
+from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.ui.connections.traffic_page import TrafficPage
+from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
+from cfbatch_gui.ui.theme import Scheme, Theme
+from tests.canary import TOKEN
+from tests.core.doors import conftest as stand_ins
+from tests.core.doors.conftest import ACCOUNT
+from tests.screen.stage import Stage, opened
+from tests.ui.conftest import Until
+from tests.ui.practice_desk import MODEL, TIED, Desk, open_desk
+from tests.ui.test_connection_page import MemoryKeyring, click
+
+REFUSED = "This model takes no batches."
+QUERIES = {
+    "reset my password": ("Choose a new password", "Invoices"),
+    "cancel an order": ("You can cancel it", "Reset it"),
+}
+BODY = {
+    "requests": [
+        {"query": query, "contexts": [{"text": text} for text in contexts]} for query, contexts in QUERIES.items()
+    ]
+}
+FILE = "query,context\n" + "".join(f"{query},{text}\n" for query, contexts in QUERIES.items() for text in contexts)
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    async with open_desk(tmp_path) as desk:
+        yield desk
+
+
+@pytest.fixture
+async def service(tmp_path: Path) -> AsyncIterator[FaultyDoor]:
+    async with FaultyDoor(stand_ins.service(tmp_path / "service")) as door:
+        yield door
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, theme: Theme, service: FaultyDoor, until: Until) -> AsyncIterator[Stage]:
+    """The whole window, with an account that is connected."""
+    environ = {"CLOUDFLARE_API_BASE_URL": service.url}
+    credentials = Credentials(MemoryKeyring(), environ)
+    async with opened(tmp_path / "data", Theme(Scheme.LIGHT), environ=environ, credentials=credentials) as stage:
+        await stage.program.save_cloudflare(ACCOUNT, TOKEN)
+        yield stage
+        for job in stage.program.ledger.jobs():
+            await stage.program.runner.wait(job.id)
+        await until(lambda: not stage.workspace._tasks.is_running("connection"))
+
+
+async def by_curl(service: FaultyDoor, body: object = BODY) -> str:
+    """What someone's own script gets for a batch."""
+    async with httpx.AsyncClient() as client:
+        answer = await client.post(
+            f"{service.url}/accounts/{ACCOUNT}/ai/run/{MODEL}?queueRequest=true",
+            headers={"Authorization": f"Bearer {TOKEN}"},
+            json=body,
+        )
+    return answer.text
+
+
+def menu_entry(menu: Any, text: str) -> None:
+    next(action for action in menu.actions() if action.text() == text).trigger()
+
+
+def attach_dialog() -> AttachDialog:
+    return next(each for each in QApplication.topLevelWidgets() if isinstance(each, AttachDialog) and each.isVisible())
+
+
+async def test_a_batch_that_the_queue_did_not_take_is_run_at_once(desk: Desk, until: Until) -> None:
+    job = await desk.finished(TIED, Kind.RANK)
+    refused = replace(
+        job.batches[0],
+        state=BatchState.FAILED,
+        request_id="",
+        error=REFUSED,
+        error_action=str(Action.RUN_AT_ONCE),
+        tokens=0,
+    )
+    await desk.show(desk.pretend(job, [refused]))
+    (bar,) = desk.page.progress.trouble_bars
+    assert REFUSED in bar.text() and [link.text() for link in bar.links()] == ["Run at once"]
+    QTest.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
+    await until(lambda: desk.program.ledger.job(job.id).state is JobState.DONE, timeout=10)
+    assert all(batch.at_once for batch in desk.program.ledger.job(job.id).batches)
+    await desk.idle()
+
+
+async def test_a_request_at_once_of_unknown_outcome_asks_for_no_id(desk: Desk) -> None:
+    job = await desk.finished(TIED, Kind.RANK)
+    lost = replace(
+        job.batches[0], state=BatchState.OUTCOME_UNKNOWN, at_once=True, request_id="", error="No answer came."
+    )
+    await desk.show(desk.pretend(replace(job, finished_at=0.0), [lost]))
+    (card,) = desk.page.progress.cards.values()
+    assert not card.id_field.isVisible() and not card.adopt_button.isVisible()
+    assert card.again_button.isVisible() and card.dismiss_button.isVisible()
+    await desk.idle()
+
+
+@pytest.mark.parametrize(
+    ("entry", "marks"),
+    [
+        ("Copy as curl", ("curl ", "$CLOUDFLARE_API_TOKEN", "batch-0001.json")),
+        ("Copy as Python", ("import", "CLOUDFLARE_API_TOKEN", "batch-0001.json")),
+        ("Copy as Worker code", ("env.AI.run", "queueRequest")),
+    ],
+)
+async def test_a_job_is_copied_as_code(desk: Desk, entry: str, marks: tuple[str, ...]) -> None:
+    job = await desk.finished(TIED, Kind.RANK)
+    await desk.show(job)
+    menu_entry(desk.page.header.more.menu(), entry)
+    copied = QGuiApplication.clipboard().text()
+    assert all(mark in copied for mark in marks), copied
+    assert desk.notices.texts()[0].startswith("Copied.")
+    QGuiApplication.clipboard().clear()
+    await desk.idle()
+
+
+async def test_the_requests_are_saved_for_the_code(desk: Desk, until: Until, tmp_path: Path) -> None:
+    job = await desk.finished(TIED, Kind.RANK)
+    await desk.show(job)
+    menu_entry(desk.page.header.more.menu(), "Copy as curl")
+    target = tmp_path / "code"
+    target.mkdir()
+    (bar,) = desk.notices.bars()
+    QTest.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
+    await until(lambda: desk.page.findChild(QFileDialog))
+    dialog = desk.page.findChild(QFileDialog)
+    assert isinstance(dialog, QFileDialog)
+    name = dialog.findChild(QLineEdit, "fileNameEdit")
+    assert isinstance(name, QLineEdit)
+    name.setText(str(target))
+    dialog.accept()
+    await until(lambda: "Wrote 1 file to “code”." in desk.notices.texts())
+    body = json.loads((target / "batch-0001.json").read_bytes())
+    assert len(body["requests"]) == 2
+    QGuiApplication.clipboard().clear()
+    await desk.idle()
+
+
+async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
+    stage: Stage, service: FaultyDoor, until: Until
+) -> None:
+    answer = await by_curl(service)
+    request_id = json.loads(answer)["result"]["request_id"]
+    stage.workspace.window.attach.emit()
+    dialog = attach_dialog()
+    await until(lambda: dialog.connection.count() == 2)
+    assert dialog.connection.currentText() == "Cloudflare" and not dialog.add_button.isEnabled()
+    dialog.text.setPlainText("good morning!")
+    assert "no request id" in dialog.understood.text() and not dialog.add_button.isEnabled()
+    dialog.text.setPlainText(f"$ curl https://example.org …\n{answer}\n")
+    assert dialog.understood.text() == f"Request id {request_id}" and dialog.model.text() == MODEL
+    click(dialog.add_button)
+    await until(lambda: [job.state for job in stage.program.ledger.jobs()] == [JobState.DONE], timeout=15)
+    (job,) = stage.program.ledger.jobs()
+    assert job.attached and job.state is JobState.DONE and job.texts == 4
+    await until(lambda: stage.workspace.window.library.opened_job() == job.id)
+    await until(lambda: stage.person.sees("Query 1"))
+    assert not stage.workspace._job._duplicate.isEnabled()
+    await until(lambda: not stage.workspace._ranking.tasks.running())
+
+
+async def test_with_its_file_the_texts_are_shown(
+    stage: Stage, service: FaultyDoor, until: Until, tmp_path: Path
+) -> None:
+    request_id = json.loads(await by_curl(service))["result"]["request_id"]
+    path = tmp_path / "questions.csv"
+    path.write_text(FILE, encoding="utf-8")
+    stage.workspace.window.attach.emit()
+    dialog = attach_dialog()
+    await until(lambda: dialog.connection.count() == 2)
+    dialog.text.setPlainText(request_id)
+    dialog.files.open(path)
+    await until(dialog.files.inputs)
+    assert dialog.files.names[0].whole_text() == "questions.csv" and dialog.files.kind.value() == Kind.RANK
+    click(dialog.add_button)
+    await until(lambda: [job.state for job in stage.program.ledger.jobs()] == [JobState.DONE], timeout=15)
+    (job,) = stage.program.ledger.jobs()
+    assert job.state is JobState.DONE and job.source_name == "questions.csv"
+    await until(lambda: stage.person.sees("reset my password"))
+    await until(lambda: not stage.workspace._ranking.tasks.running())
+
+
+async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
+    stage: Stage, service: FaultyDoor, until: Until, tmp_path: Path
+) -> None:
+    shared = ("Choose a new password", "Invoices")
+    body = {"requests": [{"query": query, "contexts": [{"text": text} for text in shared]} for query in QUERIES]}
+    queries, contexts, folder = tmp_path / "queries.csv", tmp_path / "answers.csv", tmp_path / "texts"
+    queries.write_text("question\n" + "".join(f"{query}\n" for query in QUERIES), encoding="utf-8")
+    contexts.write_text("answer\n" + "".join(f"{text}\n" for text in shared), encoding="utf-8")
+    folder.mkdir()
+    for number, text in enumerate(shared):
+        (folder / f"{number}.txt").write_text(text, encoding="utf-8")
+    request_id = json.loads(await by_curl(service, body))["result"]["request_id"]
+    stage.workspace.window.attach.emit()
+    dialog = attach_dialog()
+    await until(lambda: dialog.connection.count() == 2)
+    dialog.text.setPlainText(request_id)
+    files = dialog.files
+    files.open(folder)
+    await until(files.inputs)
+    assert files.kind.value() == Kind.EMBED and files.names[0].whole_text() == "texts"
+    click(files.removes[0])
+    assert files.choose_folder.isVisible() and files.inputs() is None and dialog.add_button.isEnabled()
+    files.open(queries)
+    await until(files.inputs)
+    files.kind.set_value(Kind.RANK)
+    files.kind.picked.emit(Kind.RANK)
+    await until(files.missing)
+    await until(lambda: not dialog.tasks.is_running("choose"))
+    assert files.missing() and not dialog.add_button.isEnabled() and files.add_second.isVisible()
+    files.open(queries, contexts)
+    await until(files.inputs)
+    assert [name.whole_text() for name in files.names] == ["queries.csv", "answers.csv"]
+    click(dialog.add_button)
+    await until(lambda: [job.state for job in stage.program.ledger.jobs()] == [JobState.DONE], timeout=15)
+    (job,) = stage.program.ledger.jobs()
+    assert (job.queries, job.texts) == (2, 4)
+    await until(lambda: stage.person.sees("cancel an order"))
+    await until(lambda: not stage.workspace._ranking.tasks.running())
+
+
+async def test_an_id_that_nobody_knows_and_one_that_is_here_are_said(
+    stage: Stage, service: FaultyDoor, until: Until
+) -> None:
+    request_id = json.loads(await by_curl(service))["result"]["request_id"]
+    await stage.program.attach("cloudflare", request_id, model=MODEL)
+    stage.workspace.window.attach.emit()
+    dialog = attach_dialog()
+    await until(lambda: dialog.connection.count() == 2)
+    dialog.text.setPlainText(request_id)
+    click(dialog.add_button)
+    await until(dialog.problem.isVisible, timeout=10)
+    assert dialog.problem.text().endswith(".") and dialog.add_button.isEnabled()
+    dialog.text.setPlainText(request_id + " ")
+    assert not dialog.problem.isVisible()
+    dialog.reject()
+    assert len(stage.program.ledger.jobs()) == 1
+
+
+async def test_what_leaves_this_computer_is_listed(stage: Stage, service: FaultyDoor, until: Until) -> None:
+    window, workspace = stage.workspace.window, stage.workspace
+    window.connection.emit()
+    click(workspace._connection.traffic_link)
+    page = workspace._traffic
+    assert window.pages.currentWidget() is page
+    await until(lambda: not page.tasks.is_running("read"))
+    assert page.empty.text() == "Nothing has left this computer." and page.empty.isVisible()
+    await stage.program.check_connection("cloudflare", MODEL)
+    click(page.refresh_button)
+    await until(page.rows.rows)
+    (row,) = page.rows.rows()
+    assert row.host in service.url and row.connection == "cloudflare" and row.exchanges >= 1
+    cells = [str(page.rows.index(0, place).data()) for place in range(page.rows.columnCount())]
+    assert cells[1:3] == ["Cloudflare", "Tests and lists of models"] and not page.empty.isVisible()
+    click(page.done_button)
+    assert window.pages.currentWidget() is workspace._connection
+
+
+async def test_practice_leaves_no_trace(desk: Desk, until: Until, qtbot: Any) -> None:
+    await desk.finished(TIED, Kind.RANK)
+    page = TrafficPage(desk.program, desk.notices)
+    qtbot.addWidget(page)
+    page.show()
+    await until(lambda: not page.tasks.is_running("read"))
+    assert page.rows.rows() == () or not list(page.rows.rows())
+    assert page.empty.isVisible()
+    await page.tasks.close()

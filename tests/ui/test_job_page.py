@@ -1,0 +1,171 @@
+"""The page of a job that was sent: its head, its tabs, its details."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import BatchState, Job, JobState
+from cfbatch_gui.ui.jobs.raw_answer import RawAnswerDialog
+from tests.ui.conftest import Until
+from tests.ui.practice_desk import TEXTS, TIED, Desk, open_desk
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    async with open_desk(tmp_path) as desk:
+        yield desk
+
+
+@pytest.fixture
+async def slow_desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    async with open_desk(tmp_path, practice_times=(0.3, 0.5)) as desk:
+        yield desk
+
+
+async def send(desk: Desk, content: str, kind: Kind) -> Job:
+    job = await desk.draft(content, kind)
+    desk.page.show_job(await desk.program.runner.send(job.id))
+    return job
+
+
+async def test_a_job_at_work_shows_its_progress_and_then_its_ranking(slow_desk: Desk, until: Until) -> None:
+    await send(slow_desk, TIED, Kind.RANK)
+    page = slow_desk.page
+    assert page.tabs.current() == "progress"
+    assert page.tabs.tabText(1) == "Ranking so far"
+    assert page.progress.title.text() == "The only batch is not back yet"
+    assert not page.export_button.isVisible()
+    await until(lambda: page.header.state.text() == "Finished")
+    assert page.tabs.current() == "ranking"
+    assert page.tabs.tabText(1) == "Ranking"
+    await until(lambda: slow_desk.ranking.contexts_model.rowCount() == 4)
+    assert page.export_button.isVisible()
+    assert not page.stop_button.isVisible()
+    await slow_desk.idle()
+
+
+async def test_a_tab_that_was_chosen_stays_when_the_job_finishes(slow_desk: Desk, until: Until) -> None:
+    job = await send(slow_desk, TIED, Kind.RANK)
+    slow_desk.page.tabs.choose("details")
+    await until(lambda: slow_desk.program.ledger.job(job.id).state is JobState.DONE)
+    assert slow_desk.page.tabs.current() == "details"
+    await slow_desk.idle()
+
+
+async def test_another_kind_of_job_has_other_tabs(desk: Desk, until: Until) -> None:
+    ranked, embedded = await desk.finished(TIED, Kind.RANK), await desk.finished(TEXTS, Kind.EMBED, "Catalogue")
+    await desk.show(ranked)
+    assert desk.page.tabs.current() == "ranking"
+    await desk.show(embedded)
+    assert desk.page.tabs.current() == "vectors"
+    assert not desk.page.tabs.isTabVisible(1)
+    await until(lambda: desk.vectors.rows.rowCount() == 4)
+    await desk.idle()
+
+
+async def test_practice_is_called_practice_and_has_no_price(desk: Desk) -> None:
+    await desk.show(await desk.finished(TIED, Kind.RANK))
+    facts = desk.page.header.facts()
+    assert "2 queries · 6 contexts · Practice · finished in " in facts
+    assert "$" not in facts
+    await desk.idle()
+
+
+async def test_at_cloudflare_a_job_costs_what_was_counted(desk: Desk, until: Until) -> None:
+    job = await desk.finished(TIED, Kind.RANK)
+    batches = [replace(batch, tokens=4_000_000) for batch in job.batches]
+    await desk.show(desk.pretend(replace(job, connection="cloudflare"), batches))
+    assert desk.page.header.facts().endswith("· $0.047")
+    unfinished = [replace(batch, state=BatchState.QUEUED, tokens=0) for batch in job.batches]
+    await desk.show(desk.pretend(replace(job, connection="cloudflare", finished_at=0.0), unfinished))
+    assert desk.page.header.facts() == "2 queries · 6 contexts · bge-m3 · under $0.001"
+    await desk.idle()
+
+
+async def test_the_name_is_changed_in_place(desk: Desk) -> None:
+    job = await desk.finished(TIED, Kind.RANK)
+    await desk.show(job)
+    names: list[tuple[str, str]] = []
+    desk.page.renamed.connect(lambda job_id, name: names.append((job_id, name)))
+    desk.page.header.rename()
+    field = desk.page.header.findChild(QLineEdit)
+    assert isinstance(field, QLineEdit)
+    field.setText("Support articles, May")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert names == [(job.id, "Support articles, May")]
+    await desk.idle()
+
+
+async def test_stop_watching_and_carry_on(slow_desk: Desk, until: Until) -> None:
+    job = await send(slow_desk, TIED, Kind.RANK)
+    page = slow_desk.page
+    QTest.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
+    await until(lambda: page.header.state.text() == "Paused")
+    assert page.progress.pause_bar.isVisible()
+    assert page.progress.pause_bar.text().startswith("You stopped watching.")
+    QTest.mouseClick(page.carry_on_button, Qt.MouseButton.LeftButton)
+    await until(lambda: slow_desk.program.ledger.job(job.id).state is JobState.DONE)
+    await until(lambda: not page.progress.pause_bar.isVisible())
+    await slow_desk.idle()
+
+
+async def test_details_hold_what_someone_will_ask_for(desk: Desk, until: Until) -> None:
+    job = await desk.finished(TIED, Kind.RANK)
+    await desk.show(job)
+    desk.page.tabs.choose("details")
+    await until(lambda: dict(desk.page.details.lines())["Tokens expected"] != "not known")
+    lines = dict(desk.page.details.lines())
+    assert lines["Source"] == "Support articles.csv · 6 rows"
+    assert lines["SHA-256 of the file"] == job.source_sha256
+    assert lines["Tokens counted"] == str(job.tokens)
+    assert lines["Price"] == "none, practice is free"
+    QTest.mouseClick(desk.page.details.copy_button, Qt.MouseButton.LeftButton)
+    assert job.batches[0].request_id in QGuiApplication.clipboard().text()
+    await desk.idle()
+
+
+async def test_a_raw_answer_is_shown_as_it_came(desk: Desk, until: Until) -> None:
+    await desk.show(await desk.finished(TIED, Kind.RANK))
+    desk.page.tabs.choose("details")
+    desk.page.details.table.selectRow(0)
+    QTest.keyClick(desk.page.details.table, Qt.Key.Key_Return)
+    dialog = desk.page.details.findChild(RawAnswerDialog)
+    assert isinstance(dialog, RawAnswerDialog)
+    await until(lambda: '"success":true' in dialog.text.toPlainText().replace(" ", ""))
+    assert dialog.text.isReadOnly()
+    dialog.accept()
+    await desk.idle()
+
+
+async def test_the_window_stays_live_while_a_large_ranking_is_read(desk: Desk, until: Until) -> None:
+    rows = [f"query {query},text {text} of {query},S-{text},1" for query in range(500) for text in range(20)]
+    job = await desk.finished("query,context,sku,label\n" + "\n".join(rows) + "\n", Kind.RANK)
+    longest = 0.0
+    loop = asyncio.get_running_loop()
+
+    async def beat() -> None:
+        nonlocal longest
+        while True:
+            before = loop.time()
+            await asyncio.sleep(0.005)
+            longest = max(longest, loop.time() - before - 0.005)
+
+    beating = asyncio.create_task(beat())
+    await desk.show(job)
+    await until(lambda: desk.ranking.contexts_model.rowCount() == 20)
+    for place in range(1, 20):
+        desk.ranking.queries.selectRow(place)
+        await asyncio.sleep(0)
+    desk.ranking.limits_bar.set_top(3)
+    await until(lambda: desk.ranking.kept.text().endswith(" of 10,000"))
+    beating.cancel()
+    assert longest < 0.4  # generous: the machine that tests may have other things to do
+    await desk.idle()

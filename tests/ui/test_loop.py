@@ -1,0 +1,182 @@
+"""The properties that the window's loop has and qasync's has not."""
+
+import asyncio
+import gc
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from cfbatch_gui.ui.loop import DaemonExecutor, EventLoop
+
+Until = Callable[..., Awaitable[None]]
+
+
+async def test_it_is_the_loop_of_the_tests() -> None:
+    assert isinstance(asyncio.get_running_loop(), EventLoop)
+
+
+async def test_a_timer_is_never_early() -> None:
+    loop = asyncio.get_running_loop()
+    early: list[float] = []
+    waits = [0.0, 0.0004, 0.001, 0.0033, 0.01, 0.0301, 0.0777, 0.25]
+
+    async def wait(seconds: float) -> None:
+        due, fired = loop.time() + seconds, loop.create_future()
+        loop.call_later(seconds, fired.set_result, None)
+        await fired
+        if loop.time() < due:
+            early.append(seconds)
+
+    await asyncio.gather(*(wait(seconds) for seconds in waits * 5))
+    assert early == []
+
+
+async def test_a_cancelled_timer_is_gone() -> None:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, EventLoop)
+    before = loop._timer.pending()
+    handles = [loop.call_later(3600, lambda: None) for _ in range(100)]
+    assert loop._timer.pending() == before + 100
+    for handle in handles:
+        handle.cancel()
+        handle.cancel()
+    assert loop._timer.pending() == before
+
+
+async def test_cancelling_after_firing_harms_nobody_who_got_the_same_number(until: Until) -> None:
+    loop = asyncio.get_running_loop()
+    fired: list[str] = []
+    first = loop.call_later(0, fired.append, "first")
+    await until(lambda: fired == ["first"])
+    others = [loop.call_later(0.05, fired.append, "other") for _ in range(20)]
+    first.cancel()
+    await until(lambda: fired == ["first"] + ["other"] * len(others))
+
+
+async def test_call_soon_keeps_the_order() -> None:
+    seen: list[int] = []
+    for number in range(500):
+        asyncio.get_running_loop().call_soon(seen.append, number)
+    after = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().call_soon(after.set_result, None)
+    await after
+    assert seen == list(range(500))
+
+
+async def test_a_wait_longer_than_qt_can_count_is_not_cut() -> None:
+    handle = asyncio.get_running_loop().call_later(10**9, lambda: None)
+    assert not handle.cancelled()
+    handle.cancel()
+
+
+async def test_a_thread_wakes_the_loop() -> None:
+    loop = asyncio.get_running_loop()
+    done = asyncio.Event()
+    threading.Thread(target=lambda: loop.call_soon_threadsafe(done.set)).start()
+    await asyncio.wait_for(done.wait(), 5)
+
+
+async def test_sockets_work() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write((await reader.readline()).upper())
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"hello\n")
+    assert await asyncio.wait_for(reader.read(), 5) == b"HELLO\n"
+    writer.close()
+    await writer.wait_closed()
+    server.close()
+
+
+async def test_slow_work_does_not_keep_look_ups_waiting() -> None:
+    release = threading.Event()
+    slow = [asyncio.create_task(asyncio.to_thread(release.wait)) for _ in range(40)]
+    await asyncio.sleep(0)
+    loop = asyncio.get_running_loop()
+    found = await asyncio.wait_for(loop.getaddrinfo("127.0.0.1", 80, type=socket.SOCK_STREAM), 5)
+    assert found[0][4] == ("127.0.0.1", 80)
+    release.set()
+    await asyncio.gather(*slow)
+
+
+def test_a_pool_starts_no_thread_it_does_not_need() -> None:
+    pool = DaemonExecutor("test", 4)
+    names = {pool.submit(lambda: threading.current_thread().name).result(5) for _ in range(1)}
+    assert names == {"test-0"}
+    with pytest.raises(ZeroDivisionError):
+        pool.submit(lambda: 1 / 0).result(5)
+    pool.shutdown()
+    with pytest.raises(RuntimeError):
+        pool.submit(print)
+
+
+def test_loops_are_made_and_destroyed_again_and_again(qapp: QApplication) -> None:
+    async def work() -> int:
+        await asyncio.sleep(0)
+        return await asyncio.to_thread(lambda: 7)
+
+    for _ in range(40):
+        with asyncio.Runner(loop_factory=lambda: EventLoop(qapp)) as runner:
+            assert runner.run(work()) == 7
+        gc.collect()
+
+
+HANGING = """
+import asyncio, sys, time, threading
+from PySide6.QtWidgets import QApplication
+from cfbatch_gui.ui import loop
+app = QApplication(sys.argv)
+async def main():
+    begun, forever, running = asyncio.Event(), threading.Event(), asyncio.get_running_loop()
+    def hang():
+        running.call_soon_threadsafe(begun.set)
+        forever.wait()
+    hanging = [asyncio.create_task(asyncio.to_thread(hang)) for _ in range(12)]
+    await begun.wait()
+    print("bye", flush=True)
+loop.run(app, main)
+"""
+
+STOPPED = """
+import asyncio, os, signal, sys, threading
+from PySide6.QtWidgets import QApplication
+from cfbatch_gui.ui import loop
+app = QApplication(sys.argv)
+async def main():
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        await asyncio.Event().wait()
+    finally:
+        print("tidied", flush=True)
+try:
+    loop.run(app, main)
+except KeyboardInterrupt:
+    pass
+"""
+
+
+def test_a_thread_that_hangs_does_not_keep_the_process() -> None:
+    started = time.monotonic()
+    process = subprocess.Popen([sys.executable, "-c", HANGING], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"bye\n"
+    said = time.monotonic()
+    assert process.wait(10) == 0
+    process.stdout.close()
+    assert time.monotonic() - said < 2, f"started {said - started:.1f} s before"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+def test_ctrl_c_ends_an_idle_window_in_order() -> None:
+    done = subprocess.run([sys.executable, "-c", STOPPED], stdout=subprocess.PIPE, timeout=30, check=False)
+    assert done.stdout == b"tidied\n"

@@ -1,0 +1,376 @@
+"""Connections that are added on the connection page: another account, a Worker, a gateway; and what is pasted."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QFileDialog, QInputDialog, QLineEdit, QMessageBox
+
+from cfbatch_gui.core.credentials import Credentials
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import JobState
+from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.settings import SavedConnection, Settings
+from cfbatch_gui.core.workers_ai.own_worker import GUIDE
+from cfbatch_gui.ui.connections.connection_page import ConnectionPage
+from cfbatch_gui.ui.connections.saved_card import SavedCard
+from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
+from cfbatch_gui.ui.notices import Notices
+from tests.canary import SECRET, TOKEN
+from tests.core.doors import conftest as stand_ins
+from tests.core.doors.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, Doors
+from tests.ui.test_connection_page import MemoryKeyring, click, everything_said, paste
+
+Until = Callable[..., Awaitable[None]]
+Open = Callable[..., Awaitable[ConnectionPage]]
+OTHER_SECRET = "not-the-secret-that-it-was-given"
+
+
+@pytest.fixture
+def backend() -> MemoryKeyring:
+    return MemoryKeyring()
+
+
+@pytest_asyncio.fixture
+async def doors(tmp_path: Path) -> AsyncIterator[Doors]:
+    async with stand_ins.opened(stand_ins.service(tmp_path / "service")) as doors:
+        yield doors
+
+
+@pytest_asyncio.fixture
+async def open_page(tmp_path: Path, backend: MemoryKeyring, qtbot: Any, until: Until) -> AsyncIterator[Open]:
+    opened: list[tuple[Program, ConnectionPage]] = []
+
+    async def opening(url: str = "", **environ: str) -> ConnectionPage:
+        environ |= {"CLOUDFLARE_API_BASE_URL": url} if url else {}
+        program = await Program.open(tmp_path / "data", environ=environ, credentials=Credentials(backend, environ))
+        page = ConnectionPage(program, Notices(), open_in_browser=lambda address: False)
+        page.resize(1000, 900)
+        qtbot.addWidget(page)
+        page.show()
+        opened.append((program, page))
+        await until(lambda: not page.tasks.is_running("refresh"))
+        return page
+
+    yield opening
+    for program, page in opened:
+        await page.tasks.close()
+        await program.close()
+
+
+def begin(page: ConnectionPage, entry: str) -> SavedCard:
+    """Choose it in the menu "New connection"; the new card."""
+    next(action for action in page.new_button.menu().actions() if action.text() == entry).trigger()
+    return page.others.cards[-1]
+
+
+def is_busy(page: ConnectionPage, card: SavedCard) -> bool:
+    return page.tasks.is_running(f"card {id(card)}") or page.tasks.is_running("refresh")
+
+
+async def save(page: ConnectionPage, card: SavedCard, until: Until) -> None:
+    click(card.save_button)
+    await until(lambda: not is_busy(page, card), timeout=15)
+
+
+def states(card: SavedCard) -> list[str]:
+    return [row.state() for row in card.ticks.rows]
+
+
+def press(parent: Any, text: str) -> None:
+    """A button of the question that is open."""
+    box = parent.window().findChild(QMessageBox)
+    assert isinstance(box, QMessageBox)
+    click(next(button for button in box.buttons() if button.text() == text))
+
+
+def entry(card: SavedCard, text: str) -> None:
+    next(action for action in card.more.menu().actions() if action.text() == text).trigger()
+
+
+async def test_a_worker_is_added_tested_and_used_for_new_jobs(
+    open_page: Open, doors: Doors, backend: MemoryKeyring, until: Until
+) -> None:
+    page = await open_page()
+    card = begin(page, "Your own Worker")
+    assert card.title() == "My Worker" and states(card) == ["Not tested yet"] * 4
+    assert not card.choice.isEnabled()
+    paste(card.url, doors.worker_url)
+    QTest.keyClicks(card.token_block.field, SECRET)
+    await save(page, card, until)
+    assert states(card) == ["Yes"] * 4 and card.state.text() == "Connected"
+    assert card.token_block.where() == "A secret is saved in this computer’s keyring"
+    saved = page._program.address_book.saved()[1]
+    assert (saved.name, saved.kind, saved.url) == ("My Worker", "worker", doors.worker_url)
+    assert backend.stored == {("CF Batch", saved.id): SECRET}
+    assert card.choice.isChecked() and page._program.settings.connection == saved.id
+    assert page.header.state.text() == "New jobs use My Worker"
+    assert SECRET not in everything_said(page)
+    click(page.practice.choice)
+    await until(lambda: page._program.settings.connection == "practice")
+    await until(lambda: not is_busy(page, card))
+    click(card.choice)
+    await until(lambda: page._program.settings.connection == saved.id)
+    assert not saved.paid_plan and card.save_button.isHidden()
+    card.paid_plan.click()
+    await save(page, card, until)
+    assert page._program.address_book.saved()[1].paid_plan and card.save_button.isHidden()
+    assert page._program.connection(saved.id).body_bytes > 9_000_000
+
+
+async def test_a_wrong_secret_and_a_wrong_address_fail_at_their_own_ticks(
+    open_page: Open, doors: Doors, until: Until
+) -> None:
+    page = await open_page()
+    card = begin(page, "Your own Worker")
+    paste(card.url, doors.worker_url)
+    QTest.keyClicks(card.token_block.field, OTHER_SECRET)
+    await save(page, card, until)
+    assert states(card) == ["Yes", "No", "Not asked", "Not asked"]
+    assert card.ticks.rows[1].reason() == (
+        "The Worker refused the secret. Enter the one that it was given as SHARED_SECRET."
+    )
+    paste(card.url, "http://127.0.0.1:9")
+    await save(page, card, until)
+    assert states(card)[0] == "No" and card.ticks.rows[0].reason()
+    paste(card.url, doors.worker_url)
+    click(card.token_block.replace)
+    QTest.keyClicks(card.token_block.field, SECRET)
+    await save(page, card, until)
+    assert states(card) == ["Yes"] * 4
+
+
+async def test_what_has_the_wrong_form_is_said_beside_its_field(open_page: Open, backend: MemoryKeyring) -> None:
+    page = await open_page()
+    worker = begin(page, "Your own Worker")
+    click(worker.save_button)
+    assert worker.blocks[worker.url].hint() == "Enter the Worker’s address."
+    QTest.keyClicks(worker.url, "http://example.org")
+    click(worker.save_button)
+    assert "over http" in worker.blocks[worker.url].hint()
+    gateway = begin(page, "AI Gateway")
+    click(gateway.save_button)
+    assert gateway.blocks[gateway.account].hint() == "Enter your account ID."
+    assert gateway.blocks[gateway.gateway].hint() == "Enter the gateway’s ID."
+    assert gateway.token_block.hint().startswith("There is no API token yet.")
+    QTest.keyClicks(gateway.gateway, "no name!")
+    QTest.keyClicks(gateway.token_block.field, "cfk_0123456789abcdefghijklmnop")
+    click(gateway.save_button)
+    assert gateway.blocks[gateway.gateway].hint().startswith("That is not the name of a gateway.")
+    assert gateway.token_block.hint().startswith("This is a global API key")
+    assert backend.stored == {} and len(page._program.address_book.saved()) == 1
+
+
+async def test_a_gateway_is_marked_and_its_last_tick_stays_open(
+    open_page: Open, doors: Doors, backend: MemoryKeyring, until: Until
+) -> None:
+    page = await open_page(doors.locked_gateway.url)
+    card = begin(page, "AI Gateway")
+    assert card.mark.text() == "Batches unconfirmed by Cloudflare" and card.mark.isVisible()
+    paste(card.account, ACCOUNT)
+    QTest.keyClicks(card.gateway, GATEWAY)
+    QTest.keyClicks(card.token_block.field, TOKEN)
+    QTest.keyClicks(card.gateway_block.field, GATEWAY_TOKEN)
+    card.by_header.click()
+    await save(page, card, until)
+    assert states(card)[0] == "Yes" and states(card)[3] == "Not certain"
+    assert "Cloudflare does not say that batches go through a gateway" in card.ticks.rows[3].reason()
+    saved = page._program.address_book.saved()[1]
+    assert saved.by_header and saved.gateway == GATEWAY
+    assert backend.stored == {("CF Batch", saved.id): TOKEN, ("CF Batch", f"{saved.id}/gateway"): GATEWAY_TOKEN}
+    assert page._program.settings.connection != saved.id  # nobody is moved to an unconfirmed way
+
+    click(card.gateway_block.remove)
+    await until(lambda: page.window().findChild(QMessageBox))
+    press(page, "Remove")
+    await until(lambda: not is_busy(page, card))
+    assert backend.stored == {("CF Batch", saved.id): TOKEN} and card.gateway_block.takes_text()
+
+
+async def test_a_second_account_has_its_own_token(
+    open_page: Open, doors: Doors, backend: MemoryKeyring, until: Until
+) -> None:
+    page = await open_page(doors.rest.url)
+    card = begin(page, "Cloudflare account")
+    assert card.title() == "Cloudflare 2"
+    paste(card.account, f"https://dash.cloudflare.com/{ACCOUNT}/ai")
+    assert card.account.text() == ACCOUNT
+    QTest.keyClicks(card.token_block.field, TOKEN)
+    await save(page, card, until)
+    assert states(card) == ["Yes"] * 4
+    assert [key[1] for key in backend.stored] == [page._program.address_book.saved()[1].id]
+    assert page.cloudflare.account.text() == ""
+
+
+@pytest.mark.parametrize(
+    ("pasted", "said"),
+    [
+        (
+            f"curl https://api.cloudflare.com/client/v4/accounts/{ACCOUNT}/ai/run/@cf/baai/bge-m3"
+            f' -H "Authorization: Bearer {TOKEN}"',
+            "Found in what you pasted: the account ID and an API token.",
+        ),
+        (
+            f"export CLOUDFLARE_ACCOUNT_ID={ACCOUNT}\nexport CLOUDFLARE_API_TOKEN={TOKEN}\n",
+            "Found in what you pasted: the account ID and an API token.",
+        ),
+        (f"https://dash.cloudflare.com/{ACCOUNT}/ai/workers-ai", "Found in what you pasted: the account ID."),
+    ],
+)
+async def test_any_paste_fills_the_right_fields(open_page: Open, pasted: str, said: str) -> None:
+    page = await open_page()
+    QGuiApplication.clipboard().setText(pasted)
+    click(page.paste_button)
+    assert page.cloudflare.account.text() == ACCOUNT
+    assert page.cloudflare.token_block.field.text() == (TOKEN if TOKEN in pasted else "")
+    assert page.cloudflare.found.text() == said and page.cloudflare.found.isVisible()
+
+
+async def test_more_than_a_field_can_hold_is_understood_wherever_it_is_pasted(open_page: Open) -> None:
+    page = await open_page()
+    card = page.cloudflare
+    both = f"CLOUDFLARE_ACCOUNT_ID={ACCOUNT} CLOUDFLARE_API_TOKEN={TOKEN}"
+    paste(card.token_block.field, both)
+    assert (card.account.text(), card.token_block.field.text()) == (ACCOUNT, TOKEN)
+    card.account.clear()
+    card.token_block.field.clear()
+    paste(card.account, both)
+    assert (card.account.text(), card.token_block.field.text()) == (ACCOUNT, TOKEN)
+    paste(card.account, f"export CLOUDFLARE_API_TOKEN={TOKEN}")
+    assert TOKEN not in card.account.text() and card.token_block.field.text() == TOKEN
+
+
+async def test_a_pasted_address_of_a_worker_or_a_gateway_begins_its_own_card(open_page: Open) -> None:
+    page = await open_page()
+    paste(
+        page.cloudflare.account,
+        f'curl https://batch.mine.workers.dev/ai/run/@cf/baai/bge-m3 -H "Authorization: Bearer {SECRET}"',
+    )
+    card = page.others.cards[0]
+    assert card.record.kind == "worker" and card.url.text() == "https://batch.mine.workers.dev"
+    assert card.token_block.field.text() == SECRET and page.cloudflare.account.text() == ""
+    QGuiApplication.clipboard().setText(
+        f"https://gateway.ai.cloudflare.com/v1/{ACCOUNT}/my-gateway/workers-ai/@cf/baai/bge-m3"
+    )
+    click(page.paste_button)
+    card = page.others.cards[1]
+    assert (card.record.kind, card.account.text(), card.gateway.text()) == ("gateway", ACCOUNT, "my-gateway")
+
+
+async def test_a_paste_that_says_nothing_and_a_global_key_are_answered(open_page: Open) -> None:
+    page = await open_page()
+    QGuiApplication.clipboard().setText("two words")
+    click(page.paste_button)
+    assert page._notices.texts() == [
+        "Nothing in what you pasted looks like an account id, a token, a Worker’s address or a gateway’s."
+    ]
+    QGuiApplication.clipboard().setText("curl -H 'X-Auth-Key: cfk_0123456789abcdefghijklmnop'")
+    click(page.paste_button)
+    assert page.cloudflare.found.text().startswith("This is a global API key")
+    assert page.cloudflare.token_block.field.text() == ""
+
+
+async def test_rename_and_remove(
+    open_page: Open, doors: Doors, backend: MemoryKeyring, until: Until, tmp_path: Path
+) -> None:
+    page = await open_page()
+    card = begin(page, "Your own Worker")
+    paste(card.url, doors.worker_url)
+    QTest.keyClicks(card.token_block.field, SECRET)
+    await save(page, card, until)
+    entry(card, "Rename…")
+    await until(lambda: page.window().findChild(QInputDialog))
+    dialog = page.window().findChild(QInputDialog)
+    assert isinstance(dialog, QInputDialog)
+    name = dialog.findChild(QLineEdit)
+    assert isinstance(name, QLineEdit)
+    QTest.keyClicks(name, "Batch in Berlin")
+    QTest.keyClick(dialog, Qt.Key.Key_Return)
+    await until(lambda: not is_busy(page, card))
+    assert card.title() == "Batch in Berlin" and page._program.address_book.saved()[1].name == "Batch in Berlin"
+
+    program = page._program
+    connection = card.record.id
+    job = program.drafts.create(Kind.RANK, "Waits", "@cf/baai/bge-m3", connection)
+    for answer in ("Cancel", "Remove"):
+        assert backend.stored
+        entry(card, "Remove…")
+        await until(lambda: page.window().findChild(QMessageBox))
+        press(page, answer)
+        await until(lambda: not page.tasks.is_running(f"card {id(card)}"))
+        await until(lambda: not page.window().findChild(QMessageBox))
+    assert backend.stored == {} and page.others.cards == [] and program.settings.connection == "practice"
+    await until(page.practice.choice.isChecked)
+    assert program.ledger.job(job.id).state is JobState.DRAFT
+
+
+async def test_one_that_was_begun_goes_without_a_question(open_page: Open, until: Until) -> None:
+    page = await open_page()
+    card = begin(page, "AI Gateway")
+    assert begin(page, "AI Gateway") is card
+    entry(card, "Remove…")
+    await until(lambda: not page.others.cards)
+
+
+async def test_the_worker_is_saved_and_its_secret_handed_over(open_page: Open, until: Until, tmp_path: Path) -> None:
+    page = await open_page()
+    card = begin(page, "Your own Worker")
+    click(card.guide)
+    guide = page.window().findChild(WorkerGuide)
+    assert isinstance(guide, WorkerGuide)
+    said = everything_said(guide)
+    assert all(step.text in said and step.command in said for step in GUIDE)
+
+    folder = tmp_path / "my-worker"
+    folder.mkdir()
+    (folder / "wrangler.jsonc").write_text("{}", encoding="utf-8")
+    for answer in ("Cancel", "Replace"):
+        click(guide.save_button)
+        await choose(guide, folder, until)
+        await until(lambda: guide.findChild(QMessageBox))
+        box = guide.findChild(QMessageBox)
+        assert isinstance(box, QMessageBox) and "wrangler.jsonc" in box.informativeText()
+        click(next(button for button in box.buttons() if button.text() == answer))
+        await until(lambda: not page.tasks.is_running("worker"))
+        assert guide.saved.isVisible() is (answer == "Replace")
+    assert (folder / "wrangler.jsonc").read_text(encoding="utf-8") != "{}"
+    assert "saved in “my-worker”" in guide.saved.text()
+
+    click(guide.commands[0])
+    assert QGuiApplication.clipboard().text() == GUIDE[0].command
+    click(guide.copy_secret)
+    secret = QGuiApplication.clipboard().text()
+    assert card.token_block.field.text() == secret and len(secret) >= 43
+    QTest.keyClick(guide, Qt.Key.Key_Escape)
+    QGuiApplication.clipboard().clear()
+
+
+async def choose(parent: WorkerGuide, folder: Path, until: Until) -> None:
+    """Type the folder's name into the dialog."""
+    await until(lambda: parent.findChild(QFileDialog))
+    dialog = parent.findChild(QFileDialog)
+    assert isinstance(dialog, QFileDialog)
+    name = dialog.findChild(QLineEdit, "fileNameEdit")
+    assert isinstance(name, QLineEdit)
+    name.setText(str(folder))
+    buttons = [each for each in dialog.findChildren(QAbstractButton) if each.text().replace("&", "") == "Choose"]
+    click(buttons[0])
+    await until(lambda: not parent.findChild(QFileDialog))
+
+
+async def test_a_secret_of_the_environment_is_named_and_not_asked_for(open_page: Open, tmp_path: Path) -> None:
+    paths = Paths(tmp_path / "data")
+    paths.create()
+    worker = SavedConnection("k7m2p9qx", "Berlin", "worker", url="https://batch.example.workers.dev")
+    Settings(connections=(worker,)).save(paths.settings)
+    page = await open_page(CFBATCH_SECRET_K7M2P9QX=SECRET)
+    (card,) = page.others.cards
+    assert card.token_block.where() == "The secret comes from the environment"
+    assert card.token_block.hint() == "Set by CFBATCH_SECRET_K7M2P9QX; change it there."
+    assert card.save_button.isHidden() and SECRET not in everything_said(page)

@@ -1,0 +1,187 @@
+"""The map by neighbours: made beside the other, kept, remembered, stopped, and never put under a busy hand."""
+
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.kept_map import near_map
+from cfbatch_gui.core.results.text_map import Layout, TextMap
+from cfbatch_gui.core.results.unit_vectors import Progress
+from cfbatch_gui.ui.results import map_view
+from cfbatch_gui.ui.results.map_view import MapView
+from tests.ui.conftest import Until
+from tests.ui.practice_desk import Desk, open_desk
+
+WORDS = ("Desk lamp of brass", "Garden hose with a nozzle", "Saucepan of steel", "Cotton towel in green")
+TEXTS = "id,text,category\n" + "".join(
+    f'{number:04},"{WORDS[number % 4]}, number {number}",{WORDS[number % 4].split()[0]}\n' for number in range(80)
+)
+Opened = Callable[[], MapView]
+
+
+class Kept:
+    """What the window remembers."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+
+    def get(self, key: str) -> str:
+        return self.values.get(key, "")
+
+    def set(self, key: str, value: str) -> None:
+        self.values[key] = value
+
+
+@pytest.fixture
+def memory() -> Kept:
+    return Kept()
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    async with open_desk(tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def job(desk: Desk) -> Job:
+    made = await desk.finished(TEXTS, Kind.EMBED, "Catalogue")
+    await desk.show(made)
+    return made
+
+
+@pytest.fixture
+async def show(desk: Desk, job: Job, memory: Kept) -> AsyncIterator[Opened]:
+    pages: list[MapView] = []
+
+    def opened() -> MapView:
+        page = MapView(desk.program, desk.notices, memory=memory)
+        pages.append(page)
+        page.resize(1_000, 700)
+        page.show()
+        page.show_job(job)
+        return page
+
+    yield opened
+    for page in pages:
+        await page.tasks.close()
+        page.close()
+        page.deleteLater()
+
+
+@pytest.fixture
+def begin(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """The map by neighbours is made only once this is set, so that the time before it can be looked at."""
+    event = threading.Event()
+
+    def made_later(folder: JobFolder, embeddings: Embeddings, progress: Progress) -> TextMap:
+        assert event.wait(60)
+        return near_map(folder, embeddings, progress)
+
+    monkeypatch.setattr(map_view, "near_map", made_later)
+    yield event
+    event.set()
+
+
+def shown(page: MapView) -> Layout | None:
+    made = page.map()
+    return None if made is None else made.layout
+
+
+async def at_rest(page: MapView, until: Until) -> None:
+    await until(lambda: page.map() is not None and not page.tasks.running())
+
+
+async def test_it_takes_the_place_of_the_first_map_by_itself(
+    show: Opened, begin: threading.Event, until: Until
+) -> None:
+    page = show()
+    await until(lambda: page.map() is not None)
+    assert shown(page) is Layout.DIRECTION
+    await until(lambda: page.tasks.is_running("neighbours"))
+    assert page.stop_link.isVisible()
+    assert page.facts.whole_text().endswith(" % of the spread")
+    begin.set()
+    await at_rest(page, until)
+    assert shown(page) is Layout.NEIGHBOURS
+    assert page.layout_choice.value() == Layout.NEIGHBOURS
+    assert "distances between islands mean little" in page.foot.text()
+    assert not page.stop_link.isVisible()
+    assert page._colours is not None
+    assert len(page.dots._names) == 4  # each category is an island
+
+
+async def test_nothing_moves_under_the_hand(show: Opened, begin: threading.Event, until: Until) -> None:
+    page = show()
+    await until(lambda: page.tasks.is_running("neighbours"))
+    QTest.mouseClick(page.dots, Qt.MouseButton.LeftButton, pos=page.dots.pixel_of(7).toPoint())
+    before = page.dots.pixel_of(7)
+    begin.set()
+    await at_rest(page, until)
+    assert shown(page) is Layout.DIRECTION
+    assert "by neighbours is ready" in page.foot.text()
+    assert page.layout_choice.value() == Layout.DIRECTION
+    page._layout_picked(Layout.NEIGHBOURS)
+    await at_rest(page, until)
+    assert shown(page) is Layout.NEIGHBOURS
+    assert page.dots.pixel_of(7) != before
+    assert page.list.isVisible()  # the neighbours of what was picked stay
+
+
+async def test_the_choice_is_remembered_and_the_map_is_there_at_once(show: Opened, memory: Kept, until: Until) -> None:
+    page = show()
+    await at_rest(page, until)
+    made = page.map()
+    page._layout_picked(Layout.DIRECTION)
+    await at_rest(page, until)
+    assert shown(page) is Layout.DIRECTION
+    second = show()
+    await at_rest(second, until)
+    assert shown(second) is Layout.DIRECTION
+    second._layout_picked(Layout.NEIGHBOURS)
+    await at_rest(second, until)
+    third = show()
+    await until(lambda: third.map() is not None)
+    found = third.map()
+    assert made is not None and found is not None
+    assert found.layout is Layout.NEIGHBOURS
+    assert np.array_equal(made.points, found.points)
+    await at_rest(third, until)
+    third._layout_picked(Layout.DIRECTION)
+    await at_rest(third, until)
+    assert shown(third) is Layout.DIRECTION
+
+
+async def test_it_can_be_stopped_and_does_not_come_again(show: Opened, begin: threading.Event, until: Until) -> None:
+    page = show()
+    await until(lambda: page.tasks.is_running("neighbours"))
+    page.stop_link.click()
+    begin.set()
+    await at_rest(page, until)
+    assert shown(page) is Layout.DIRECTION
+    assert "Texts that are alike" in page.foot.text()
+    second = show()
+    await at_rest(second, until)
+    assert shown(second) is Layout.DIRECTION
+
+
+async def test_many_texts_wait_until_they_are_asked_for(
+    show: Opened, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(map_view, "_BY_ITSELF", 79)
+    page = show()
+    await at_rest(page, until)
+    assert shown(page) is Layout.DIRECTION
+    page.dots.zoom(2)
+    page._layout_picked(Layout.NEIGHBOURS)
+    await at_rest(page, until)
+    assert shown(page) is Layout.NEIGHBOURS

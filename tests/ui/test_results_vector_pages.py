@@ -1,0 +1,238 @@
+"""Map, similar texts, near duplicates and clusters of a job that the practice service has done."""
+
+import csv
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.ui.results.vector_page import VectorPage
+from cfbatch_gui.ui.results.vector_views import LatePage, VectorViews
+from tests.ui.conftest import Until
+from tests.ui.practice_desk import Desk, open_desk
+
+P = TypeVar("P", bound=VectorPage)
+WORDS = ("Desk lamp of brass", "Garden hose with a nozzle", "Saucepan of steel", "Cotton towel in green")
+TEXTS = "id,text,category,price\n" + "".join(
+    f'{number:04},"{WORDS[number % 4]}, number {number // 8}",{WORDS[number % 4].split()[0]},{number * 1.5}\n'
+    for number in range(80)
+)
+
+
+@dataclass
+class Pages:
+    desk: Desk
+    views: VectorViews
+    job: Job
+    until: Until
+
+    async def open(self, late: LatePage[P]) -> P:
+        late.resize(1_000, 700)
+        late.show()
+        late.show_job(self.job)
+        page = late.page
+        await self.until(lambda: page.embeddings is not None and not page.tasks.running())
+        return page
+
+
+@pytest.fixture
+async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
+    async with open_desk(tmp_path) as desk:
+        views = VectorViews(desk.program, desk.notices, desk.vectors)
+        job = await desk.finished(TEXTS, Kind.EMBED, "Catalogue")
+        await desk.show(job)
+        yield Pages(desk, views, job, until)
+        await views.close()
+        for page in views.pages().values():
+            page.close()
+            page.deleteLater()
+
+
+async def test_the_map_has_a_dot_a_text_in_the_colours_of_a_column(pages: Pages) -> None:
+    page = await pages.open(pages.views.map)
+    made = page.map()
+    assert made is not None
+    assert len(made.points) == 80
+    assert page.facts.whole_text() == "80 texts"
+    assert page.colour_choice.currentText() == "Colour by category"
+    assert "Practice vectors" in page.foot.text()
+    text, below = page._describe(5)
+    assert (text, below) == ("Garden hose with a nozzle, number 0", "0005 · Garden")
+    columns, rows = page.dots.data().columns, list(page.dots.data().rows)
+    assert columns == ("row", "id", "text", "x", "y", "category")
+    assert (len(rows), rows[5][:3], rows[5][5]) == (80, (7, "0005", "Garden hose with a nozzle, number 0"), "Garden")
+
+
+async def test_a_dot_brings_its_neighbours_and_they_lead_on(pages: Pages) -> None:
+    page = await pages.open(pages.views.map)
+    QTest.mouseClick(page.dots, Qt.MouseButton.LeftButton, pos=page.dots.pixel_of(0).toPoint())
+    await pages.until(lambda: page.list.isVisible() and not page.tasks.running())
+    assert page.list.title.whole_text().startswith("Nearest to “")
+    first = page.list.neighbours.row(0).text.item_no
+    page.list.opened.emit(first)
+    await pages.until(lambda: not page.tasks.running())
+    assert page.list.items()[0] == first
+    page.list.closed.emit()
+    assert not page.list.isVisible()
+
+
+async def test_a_lasso_lists_texts_and_shows_them_in_the_table(pages: Pages) -> None:
+    page = await pages.open(pages.views.map)
+    page.lasso_button.click()
+    box = page.dots.rect().adjusted(2, 2, -2, -2)
+    QTest.mousePress(page.dots, Qt.MouseButton.LeftButton, pos=box.topLeft())
+    for corner in (box.topRight(), box.bottomRight(), box.bottomLeft(), box.topLeft() + QPoint(0, 1)):
+        QTest.mouseMove(page.dots, corner)
+    QTest.mouseRelease(page.dots, Qt.MouseButton.LeftButton, pos=box.topLeft() + QPoint(0, 1))
+    assert page.list.title.whole_text() == "80 texts · Lasso"
+    assert not page.lasso_button.isChecked()
+    wanted: list[bool] = []
+    pages.views.table_wanted.connect(lambda: wanted.append(True))
+    page.rows_wanted.emit((3, 9), "Lasso")
+    table = pages.desk.vectors
+    assert wanted == [True]
+    assert table.rows.rowCount() == 2
+    assert table.count.text() == "2 of 80 texts · Lasso"
+    table.all_link.click()
+    assert table.rows.rowCount() == 80
+    await pages.desk.idle()
+
+
+async def test_what_is_found_is_marked_and_listed(pages: Pages) -> None:
+    page = await pages.open(pages.views.map)
+    QTest.keyClicks(page.find_field, "hose")
+    await pages.until(page.list.isVisible)
+    assert page.list.title.whole_text() == "20 texts · “hose”"
+    page.find_field.clear()
+    await pages.until(lambda: not page.list.isVisible())
+
+
+async def test_numbers_and_clusters_colour_the_map_too(pages: Pages) -> None:
+    page = await pages.open(pages.views.map)
+    seen = {}
+    for key in ("one", "clusters", "column/2"):
+        page.colour_choice.set_value(key)
+        page._colour_picked(key)
+        await pages.until(lambda: not page.tasks.running())
+        seen[key] = page._colours
+    assert seen["column/2"] is not None and seen["column/2"].dots.limits is not None
+    assert seen["clusters"] is not None and seen["clusters"].dots.names[0].startswith("1 · ")
+    assert seen["one"] is not None and seen["one"].title == ""
+
+
+async def test_a_sentence_costs_one_request_and_finds_its_like(pages: Pages) -> None:
+    page = await pages.open(pages.views.similar)
+    assert "one request" in page.price.text()
+    assert not page.button.isEnabled()
+    QTest.keyClicks(page.sentence, "a lamp of brass for my desk")
+    QTest.keyClick(page.sentence, Qt.Key.Key_Return)
+    await pages.until(lambda: page.found.rowCount() > 0 and not page.tasks.running())
+    assert page.found.row(0).text.text.startswith("Desk lamp of brass")
+    similarities = [each.similarity for each in page.found.rows()]
+    assert similarities == sorted(similarities, reverse=True)
+    assert page.panel.text() == page.found.row(0).text.text
+    page.search()
+    assert page.tasks.running() == ("compare",)  # the same sentence is not asked for twice
+    await pages.until(lambda: not page.tasks.running())
+
+
+async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: Pages, tmp_path: Path) -> None:
+    page = await pages.open(pages.views.duplicates)
+    found = page.found()
+    assert found is not None
+    assert found.gone >= 40  # each text stands there twice
+    assert page.count.text().endswith("texts would go")
+    group = page.groups.row(0)
+    assert page.members.row(0).text == group.text
+    assert page.members.rowCount() == len(group.group.goes) + 1
+    await page.write(tmp_path / "keep.csv")
+    with (tmp_path / "keep.csv").open(encoding="utf-8-sig", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 80
+    assert sum(row["decision"] == "go" for row in rows) == found.gone
+    assert pages.desk.notices.texts()[-1] == f"Wrote 80 rows: {80 - found.gone} stay, {found.gone} go."
+    page.threshold.setText("2")
+    await pages.until(lambda: "at most 1" in page.foot.text())
+    page.threshold.setText("1")
+    await pages.until(lambda: page.found() is not found and not page.tasks.running())
+    stricter = page.found()
+    assert stricter is not None
+    assert stricter.threshold == 1 and stricter.gone == 40
+
+
+async def test_clusters_show_their_typical_texts(pages: Pages) -> None:
+    page = await pages.open(pages.views.clusters)
+    page.number.setValue(4)
+    await pages.until(lambda: page.rows.rowCount() == 4 and not page.tasks.running())
+    assert page.count.text() == "80 texts · 4 clusters"
+    found = page.found()
+    assert found is not None
+    assert np.bincount(found.members).tolist() == [20, 20, 20, 20]
+    chosen = page.rows.row(0)
+    assert page.title.text() == "Cluster 1: 20 texts"
+    assert page.members.row(0).text.item_no == chosen.typical[0].item_no
+    assert len({page.members.row(place).text.text.split(",")[0] for place in range(20)}) == 1
+
+
+async def test_what_has_come_back_so_far_is_shown_and_said(pages: Pages) -> None:
+    with pages.desk.program.folder(pages.job.id).open() as database:
+        database.execute(
+            "INSERT INTO requests(request_no, reference, batch, position, state) VALUES(9, 'x', 1, 9, 'waiting')"
+        )
+        database.execute("UPDATE items SET request_no = 9 WHERE item_no > 50")
+    made = (await pages.open(pages.views.map)).map()
+    await pages.open(pages.views.clusters)
+    await pages.open(pages.views.duplicates)
+    for page in (pages.views.map.page, pages.views.clusters.page, pages.views.duplicates.page):
+        assert "So far: 50 of 80 texts have a vector." in page.foot.text()
+    assert made is not None
+    assert len(made.points) == 50
+
+
+async def test_scores_of_a_ranking_stand_beside_similarities(pages: Pages) -> None:
+    assert not pages.views.beside.has_something(pages.job)
+    first, second = "Desk lamp of brass, number 0", "Garden hose with a nozzle, number 0"
+    pairs = f'query,context\n"{first}","{second}"\n"{first}","Saucepan of steel, number 0"\n"{first}",elsewhere\n'
+    await pages.desk.finished(pairs, Kind.RANK, "Ranked")
+    assert pages.views.beside.has_something(pages.job)
+    page = await pages.open(pages.views.beside)
+    found = page.beside()
+    assert found is not None
+    assert found.scores == pytest.approx(found.similarities, abs=1e-3)  # the practice service scores by its own vectors
+    assert page.facts.whole_text().startswith("2 pairs of 3 have both texts here")
+    assert page._describe(0).splitlines()[:2] == [first, second]
+    assert page.panel.text() == second
+    assert [row[:2] for row in page.chart.data().rows] == [(first, second), (first, "Saucepan of steel, number 0")]
+
+
+async def test_a_picture_of_the_map_is_two_clicks_away_in_three_forms(pages: Pages, tmp_path: Path) -> None:
+    page = await pages.open(pages.views.map)
+    for suffix, kind in (("png", "PNG"), ("svg", "SVG"), ("csv", "The data")):
+        QTest.mouseClick(page.picture.save_button, Qt.MouseButton.LeftButton)
+        await pages.until(lambda: page.picture.findChild(QFileDialog) is not None)
+        dialog = page.picture.findChild(QFileDialog)
+        assert isinstance(dialog, QFileDialog)
+        dialog.setDirectory(str(tmp_path))
+        chosen = next(each for each in dialog.nameFilters() if each.startswith(kind))
+        dialog.selectNameFilter(chosen)
+        dialog.filterSelected.emit(chosen)  # as the list of filters does
+        target = tmp_path / f"Catalogue, map.{suffix}"
+        assert Path(dialog.selectedFiles()[0]).name == target.name
+        dialog.accept()
+        await pages.until(target.exists)
+        await pages.until(lambda: not page.tasks.running())
+    assert not QImage(str(tmp_path / "Catalogue, map.png")).isNull()
+    assert "<svg" in (tmp_path / "Catalogue, map.svg").read_text(encoding="utf-8")
+    text = (tmp_path / "Catalogue, map.csv").read_text(encoding="utf-8-sig")
+    rows = list(csv.reader(text.splitlines()))
+    assert rows[0] == ["row", "id", "text", "x", "y", "category"]
+    assert len(rows) == 81

@@ -1,0 +1,227 @@
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtGui import QFocusEvent, QGuiApplication
+from PySide6.QtTest import QAbstractItemModelTester, QSignalSpy
+from PySide6.QtWidgets import QMenu
+
+from cfbatch_gui.ui.rows import BAR_ROLE, Column, PagedRows, Rows, stable_order
+from cfbatch_gui.ui.tables import TableView, as_tsv
+from cfbatch_gui.ui.widgets import keyboard
+
+
+@dataclass(frozen=True)
+class Hit:
+    number: int
+    text: str
+    score: float | None
+
+
+COLUMNS: tuple[Column[Hit], ...] = (
+    Column("#", lambda hit: hit.number, align="right", width=60),
+    Column("Text", lambda hit: hit.text, stretch=True),
+    Column("Score", lambda hit: hit.score, show=lambda score: f"{score:.4f}", bar=lambda hit: hit.score),
+)
+HITS = (Hit(1, "beta", 0.5), Hit(2, "Alpha", None), Hit(3, "gamma\twith tab", 0.75), Hit(4, 'say "so"\nagain', 0.5))
+
+
+class InMemory:
+    def __init__(self) -> None:
+        self.kept: dict[str, str] = {}
+
+    def get(self, key: str) -> str:
+        return self.kept.get(key, "")
+
+    def set(self, key: str, value: str) -> None:
+        self.kept[key] = value
+
+
+def numbers(rows: Rows[Hit]) -> list[int]:
+    return [rows.row(at).number for at in range(rows.rowCount())]
+
+
+@pytest.fixture
+def view(qtbot: Any) -> TableView:
+    view = TableView("hits")
+    qtbot.addWidget(view)
+    view.resize(640, 300)
+    view.show_rows(Rows(COLUMNS, HITS, key=lambda hit: hit.number))
+    view.show()
+    return view
+
+
+def test_the_first_row_is_chosen_when_tab_comes_to_a_table(view: TableView, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keyboard.Hand, "instance", None)  # another test's hand may be on the mouse
+    assert view.selected_rows() == []
+    QCoreApplication.sendEvent(view, QFocusEvent(QEvent.Type.FocusIn, Qt.FocusReason.TabFocusReason))
+    assert view.selected_rows() == [0]
+
+
+def test_a_cell_shows_its_text_and_nothing_for_none(view: TableView) -> None:
+    model = view.model()
+    QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    assert model.index(0, 2).data() == "0.5000"
+    assert model.index(1, 2).data() == ""
+    assert model.index(2, 2).data(BAR_ROLE) == 0.75
+    assert model.headerData(2, Qt.Orientation.Horizontal) == "Score"
+
+
+def test_a_cell_runs_in_the_direction_of_its_script_where_its_column_begins(view: TableView) -> None:
+    """A question mark stands at the left end of Hebrew, and text at the left end of its column all the same."""
+    rows = Rows(COLUMNS, [Hit(1, "", 0.5), Hit(2, "איך מאפסים", 0.5), Hit(3, "איך מאפסים?", 0.5)])
+    view.resize(600, 300)
+    view.show_rows(rows)
+
+    def inked(place: int) -> list[set[int]]:
+        """The colours of each column of pixels but for the hairline below."""
+        image = view.viewport().grab(view.visualRect(rows.index(place, 1)).adjusted(0, 0, 0, -2)).toImage()
+        return [{image.pixel(x, y) for y in range(image.height())} for x in range(image.width())]
+
+    without, asked = inked(1), inked(2)
+    first = next(x for x, colours in enumerate(without) if len(colours) > 1)
+    assert first < 20
+    assert next(x for x, colours in enumerate(asked) if len(colours) > 1) < 20
+    assert without[first : first + 6] != asked[first : first + 6]
+
+
+def test_sorting_is_stable_and_missing_values_come_last() -> None:
+    rows = Rows(COLUMNS, HITS)
+    rows.sort(2, Qt.SortOrder.AscendingOrder)
+    assert numbers(rows) == [1, 4, 3, 2]
+    rows.sort(2, Qt.SortOrder.DescendingOrder)
+    assert numbers(rows) == [3, 1, 4, 2]
+    rows.sort(1)
+    assert numbers(rows) == [2, 1, 3, 4]
+    rows.sort(-1)
+    assert numbers(rows) == [1, 2, 3, 4]
+
+
+@given(st.lists(st.none() | st.floats() | st.integers(-5, 5) | st.text(max_size=3)), st.booleans())
+def test_any_column_has_an_order_that_keeps_every_row(values: list[Any], descending: bool) -> None:
+    order = stable_order(values, descending=descending)
+    assert sorted(order.tolist()) == list(range(len(values)))
+
+
+@given(st.lists(st.integers(0, 3)), st.booleans())
+def test_equal_values_keep_their_order(values: list[int], descending: bool) -> None:
+    order = stable_order(values, descending=descending).tolist()
+    assert [values[at] for at in order] == sorted(values, reverse=descending)
+    for one, other in pairwise(order):
+        assert values[one] != values[other] or one < other
+
+
+def test_an_update_with_the_same_keys_keeps_the_selection(view: TableView) -> None:
+    view.selectRow(2)
+    model = view.model()
+    assert isinstance(model, Rows)
+    changed, reset = QSignalSpy(model.dataChanged), QSignalSpy(model.modelReset)
+    model.set_rows((HITS[0], HITS[1], replace(HITS[2], score=0.8), HITS[3]))
+    assert view.selected_rows() == [2]
+    assert (changed.count(), reset.count()) == (1, 0)
+    assert model.index(2, 2).data() == "0.8000"
+    model.set_rows(HITS[:2])
+    assert (reset.count(), model.rowCount()) == (1, 2)
+
+
+def test_sorting_moves_the_selection_with_its_row(view: TableView) -> None:
+    view.selectRow(2)
+    view.sortByColumn(2, Qt.SortOrder.DescendingOrder)
+    assert view.selected_rows() == [0]
+
+
+def test_copy_takes_what_is_seen_as_a_spreadsheet_takes_it(qtbot: Any, view: TableView) -> None:
+    view.setColumnHidden(0, True)
+    view.horizontalHeader().moveSection(2, 0)
+    view.selectAll()
+    qtbot.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    expected = '0.5000\tbeta\n\tAlpha\n0.7500\t"gamma\twith tab"\n0.5000\t"say ""so""\nagain"'
+    assert QGuiApplication.clipboard().text() == expected
+
+
+def test_tsv_quotes_only_where_it_must() -> None:
+    assert as_tsv([["plain", "a,b"], ["two\nlines", ""]]) == 'plain\ta,b\n"two\nlines"\t'
+
+
+def test_columns_are_remembered(qtbot: Any) -> None:
+    memory = InMemory()
+    first = TableView("hits", memory=memory)
+    qtbot.addWidget(first)
+    first.show_rows(Rows(COLUMNS, HITS))
+    first.horizontalHeader().resizeSection(0, 99)
+    first.show_column(2, shown=False)
+    first.horizontalHeader().moveSection(0, 1)
+    first.sortByColumn(1, Qt.SortOrder.DescendingOrder)
+    again = TableView("hits", memory=memory)
+    qtbot.addWidget(again)
+    rows = Rows(COLUMNS, HITS)
+    again.show_rows(rows)
+    assert again.horizontalHeader().sectionSize(0) == 99
+    assert again.isColumnHidden(2)
+    assert again.horizontalHeader().visualIndex(0) == 1
+    assert numbers(rows) == [4, 3, 1, 2]
+
+
+@pytest.mark.parametrize("kept", ["", "not json", "[]", '{"order": []}', '{"widths": 3}'])
+def test_a_memory_of_another_version_means_the_declared_columns(qtbot: Any, kept: str) -> None:
+    memory = InMemory()
+    memory.set("table/hits", kept)
+    view = TableView("hits", memory=memory)
+    qtbot.addWidget(view)
+    view.show_rows(Rows(COLUMNS, HITS))
+    assert view.horizontalHeader().sectionSize(0) == 60
+
+
+def test_the_last_column_cannot_be_hidden(view: TableView) -> None:
+    menu = QMenu(view)
+    view.fill_columns_menu(menu)
+    for action in menu.actions()[:3]:
+        action.trigger()
+    assert [view.isColumnHidden(at) for at in range(3)] == [True, True, False]
+
+
+def test_a_million_rows_come_page_by_page(qtbot: Any) -> None:
+    asked: list[tuple[int, int]] = []
+    order: list[tuple[str, bool]] = []
+
+    def fetch(start: int, stop: int) -> list[Hit]:
+        asked.append((start, stop))
+        return [Hit(number, f"text {number}", number / 1e6) for number in range(start, stop)]
+
+    rows = PagedRows(
+        COLUMNS, count=1_000_000, fetch=fetch, sort_by=lambda name, descending: order.append((name, descending))
+    )
+    view = TableView()
+    qtbot.addWidget(view)
+    view.resize(640, 400)
+    view.show_rows(rows)
+    view.show()
+    view.grab()
+    view.scrollToBottom()
+    view.grab()
+    assert rows.row(999_999).text == "text 999999"
+    assert sum(stop - start for start, stop in asked) < 3000
+    view.sortByColumn(2, Qt.SortOrder.DescendingOrder)
+    assert order == [("Score", True)]
+    too_much = QSignalSpy(view.too_much_to_copy)
+    view.selectAll()
+    view.copy()
+    assert too_much.at(0)[0] == 1_000_000
+
+
+def test_enter_opens_the_current_row(qtbot: Any, view: TableView) -> None:
+    opened, picked = QSignalSpy(view.opened), QSignalSpy(view.picked)
+    view.selectRow(1)
+    qtbot.keyClick(view, Qt.Key.Key_Return)
+    assert (picked.at(0)[0], opened.at(0)[0]) == (1, 1)
+
+
+def test_numbers_sort_fast_enough_for_a_large_table() -> None:
+    values = np.random.default_rng(1).random(200_000).tolist()
+    order = stable_order(values, descending=True)
+    assert values[int(order[0])] == max(values)

@@ -1,0 +1,166 @@
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QIcon
+from PySide6.QtWidgets import QApplication, QLabel
+
+from cfbatch_gui.core.resources import resource
+from cfbatch_gui.ui import icons, theme, words
+from cfbatch_gui.ui.theme import (
+    DARK,
+    HIGH_CONTRAST_DARK,
+    HIGH_CONTRAST_LIGHT,
+    LIGHT,
+    Scheme,
+    Theme,
+    Tokens,
+    _contrast,
+    _with_accent,
+    tokens,
+)
+from cfbatch_gui.ui.widgets import ElidedLabel, Label, PageHeader, PrimaryButton, boxed, column
+
+NAMES = sorted(path.stem for path in resource("icons").glob("*.svg"))
+
+
+@pytest.fixture
+def dark(theme: Theme) -> Iterator[None]:
+    theme.set_scheme(Scheme.DARK)
+    yield
+    theme.set_scheme(Scheme.LIGHT)
+
+
+def test_the_palette_carries_the_theme(theme: Theme) -> None:
+    assert tokens() == LIGHT
+    told: list[str] = []
+    theme.changed.connect(lambda: told.append(tokens().window))
+    theme.set_scheme(Scheme.DARK)
+    theme.set_scheme(Scheme.LIGHT)
+    assert told == [DARK.window, LIGHT.window]
+
+
+@pytest.mark.parametrize("each", [LIGHT, DARK, HIGH_CONTRAST_LIGHT, HIGH_CONTRAST_DARK])
+def test_every_text_can_be_read_where_it_stands(each: Tokens) -> None:
+    pairs = [("text", "window"), ("quiet", "window"), ("quiet", "sidebar"), ("text", "selection"), ("accent", "window")]
+    pairs += [(f"{level}", f"{level}_back") for level in ("attention", "error")]
+    pairs += [("on_accent", "accent"), ("done", "window"), ("attention", "sidebar"), ("text", "card")]
+    values = asdict(each)
+    low = {pair for pair in pairs if _contrast(QColor(values[pair[0]]), QColor(values[pair[1]])) < 4.4}
+    assert low == set()
+
+
+@pytest.mark.parametrize("accent", ["#ffff00", "#00ff99", "#e01b24", "#101010", "#f8f8f8", "#9141ac"])
+@pytest.mark.parametrize("base", [LIGHT, DARK])
+def test_any_accent_of_the_system_can_be_read(base: Tokens, accent: str) -> None:
+    mixed = _with_accent(base, accent)
+    assert _contrast(QColor(mixed.accent), QColor(base.window)) >= 3
+    assert _contrast(QColor(mixed.accent), QColor(mixed.on_accent)) >= 4
+    assert _contrast(QColor(base.text), QColor(mixed.selection)) >= 7
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_icon_draws_in_the_colour_asked_for(qapp: QApplication, name: str) -> None:
+    image = icons.pixmap(name, "accent", 16, 2.0).toImage()
+    assert (image.width(), image.devicePixelRatio()) == (32, 2.0)
+    strong = [image.pixelColor(x, y) for x in range(32) for y in range(32) if image.pixelColor(x, y).alpha() > 250]
+    assert strong
+    assert all(abs(each.blue() - QColor(LIGHT.accent).blue()) < 8 for each in strong)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
+def test_icons_are_sharp_at_every_ratio(qapp: QApplication, ratio: float) -> None:
+    drawn = icons.icon("send").pixmap(QSize(16, 16), ratio)
+    assert (drawn.width(), drawn.devicePixelRatio()) == (16 * ratio, ratio)
+
+
+def test_icons_follow_a_change_of_theme(qtbot: Any, theme: Theme) -> None:
+    button = PrimaryButton("Send", "send")
+    qtbot.addWidget(button)
+
+    def darkest(icon: QIcon) -> int:
+        image = icon.pixmap(QSize(16, 16), 1.0).toImage()
+        seen = [image.pixelColor(x, y) for x in range(16) for y in range(16)]
+        return min(each.lightness() for each in seen if each.alpha() > 200)
+
+    before = darkest(button.icon())
+    theme.set_scheme(Scheme.DARK)
+    after = darkest(button.icon())
+    theme.set_scheme(Scheme.LIGHT)
+    assert before > 200 > 60 > after
+
+
+def test_an_icon_without_a_file_fails_at_once() -> None:
+    with pytest.raises(FileNotFoundError):
+        icons.icon("no-such-icon")
+
+
+def test_figures_are_tabular(qtbot: Any) -> None:
+    label = Label("0", "figure")
+    qtbot.addWidget(label)
+    label.ensurePolished()
+    metrics = QFontMetrics(label.font())
+    assert len({metrics.horizontalAdvance(digit) for digit in "0123456789"}) == 1
+
+
+def test_data_never_becomes_markup(qtbot: Any) -> None:
+    text = "<img src='/etc/passwd'> <b>bold</b>"
+    label = ElidedLabel(text)
+    qtbot.addWidget(label)
+    label.resize(60, 20)
+    label.show()
+    assert label.textFormat() == Qt.TextFormat.PlainText
+    assert label.whole_text() == text
+    assert "&lt;img" in label.toolTip()
+    assert isinstance(label, QLabel)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1 kB"), (999_499, "999 kB"), (999_500, "1.0 MB"), (9_432_000, "9.4 MB")],
+)
+def test_sizes(value: int, expected: str) -> None:
+    assert words.size(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(0, "0 s"), (59.9, "59 s"), (362, "6 min 02 s"), (3900, "1 h 05 min"), (260_000, "3 days"), (-5, "0 s")],
+)
+def test_durations(seconds: float, expected: str) -> None:
+    assert words.duration(seconds) == expected
+
+
+def test_ages() -> None:
+    from datetime import datetime
+
+    now = datetime(2025, 11, 20, 15, 0).astimezone().timestamp()  # a Thursday
+    hour, day = 3600.0, 86400.0
+    said = [words.age(now - ago, now) for ago in (5, 240, 3 * hour, 16 * hour, 2 * day, 17 * day, 400 * day)]
+    expected = ["just now", "4 min ago", "3 h ago", "yesterday", "Tuesday", "3 Nov", "16 Oct 2024"]
+    assert said == expected
+
+
+def test_one_line_and_colours() -> None:
+    assert words.one_line("a\n\tb  c") == "a b c"
+    assert words.one_line("x" * 600).endswith("…")
+    assert theme.colour("accent") == QColor(LIGHT.accent)
+    assert words.plural(1, "{n} row", "{n} rows") == "1 row"
+    assert words.plural(3816, "{n} row", "{n} rows") == "3,816 rows"
+
+
+def test_a_title_has_the_height_that_its_font_needs(qtbot: Any) -> None:
+    header = PageHeader(renamable=True)
+    header.set_facts("below it")
+    title = header.findChild(ElidedLabel)
+    assert title is not None
+    title.setStyleSheet("font-size: 40px")
+    page = boxed(column(header, Label("the page")))
+    qtbot.addWidget(page)
+    page.resize(600, 400)
+    page.show()
+    header.set_title("Gypsy")
+    QApplication.processEvents()
+    assert title.height() >= QFontMetrics(title.font()).height() > 40

@@ -1,0 +1,268 @@
+"""The whole window, by mouse and keyboard: what leads where, and what stays as it was."""
+
+import asyncio
+import csv
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import JobState
+from cfbatch_gui.core.resources import resource
+from cfbatch_gui.ui.theme import Scheme, Theme
+from tests.screen.past import draft, run
+from tests.screen.stage import Stage, opened
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+HELP_CENTRE = resource("examples/help-centre-ranking.csv")
+EXAMPLE = "Help centre ranking"
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
+    async with opened(tmp_path / "data", theme) as stage:
+        yield stage
+
+
+async def finished(stage: Stage, name: str = EXAMPLE) -> None:
+    await stage.person.until(lambda: stage.state(name) is JobState.DONE)
+
+
+async def send_example(stage: Stage) -> None:
+    await stage.person.click("Start with the example")
+    await stage.person.click("Send 1 batch")
+    await finished(stage)
+
+
+async def test_from_the_first_start_to_a_file_by_mouse(stage: Stage, tmp_path: Path) -> None:
+    person, path = stage.person, tmp_path / "out" / "ranked.csv"
+    path.parent.mkdir()
+    assert person.sees("Rank and embed your texts", "Not connected")
+    await person.click("Start with the example")
+    await person.until_sees("12 queries, about 7 contexts each", "Practice: costs nothing", EXAMPLE)
+    await person.click("Send 1 batch")
+    await person.until_sees("Finished", "how do I reset my password", "Practice scores")
+    await person.click("Export…")
+    await person.until_sees("82 rows of ")
+    await person.click("Change…")
+    await person.name_file(path)
+    await person.until_sees("ranked.csv")
+    await person.click("Save")
+    await person.until_sees("Wrote 82 rows.", "Show file")
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 82 and rows[0]["rank"] == "1"
+    sent = csv.DictReader(HELP_CENTRE.read_text(encoding="utf-8").splitlines())
+    assert {(row["query"], row["doc_id"]) for row in rows} == {(row["question"], row["sku"]) for row in sent}
+
+
+async def test_a_draft_that_has_a_name_is_no_new_job(stage: Stage) -> None:
+    person = stage.person
+    await person.press(Qt.Key.Key_N, CTRL)
+    await person.until_sees("Your data")
+    await person.press(Qt.Key.Key_F2)
+    await person.type("Name", "Questions of May")
+    await person.press(Qt.Key.Key_Return)
+    await person.until(lambda: stage.state("Questions of May") is not None)
+    await person.press(Qt.Key.Key_N, CTRL)
+    await person.until(lambda: stage.state("New job") is not None)
+    assert len(stage.program.ledger.jobs()) == 2
+
+
+async def test_keys_begin_open_rename_and_export(stage: Stage, tmp_path: Path) -> None:
+    person = stage.person
+    await person.press(Qt.Key.Key_N, CTRL)
+    await person.until_sees("Your data", "nothing is sent before you say so")
+    await person.press(Qt.Key.Key_N, CTRL)
+    assert len(stage.program.ledger.jobs()) == 1, "one empty draft is enough"
+    await person.press(Qt.Key.Key_O, CTRL)
+    await person.name_file(HELP_CENTRE)
+    await person.until_sees("Send 1 batch")
+    await person.press(Qt.Key.Key_F2)
+    await person.type("Name", "Support articles")
+    await person.press(Qt.Key.Key_Return)
+    await person.until(lambda: stage.workspace._draft.header.title() == "Support articles")
+    await person.press(Qt.Key.Key_Return, CTRL)
+    await finished(stage, "Support articles")
+    await person.until_sees("Export…")
+    await person.press(Qt.Key.Key_E, CTRL)
+    await person.until_sees("How do you want to take it home?")
+    await person.press(Qt.Key.Key_Escape)
+    await person.press(Qt.Key.Key_F1)
+    await person.until_sees("Find in this page", "Ctrl+N")
+    await person.click("Close")
+
+
+async def test_duplicate_archive_delete_and_undo(stage: Stage) -> None:
+    person = stage.person
+    await send_example(stage)
+    await person.click("More")
+    await person.choose("Duplicate")
+    await person.until_sees(f"{EXAMPLE}, copy", "Send 1 batch")
+    await person.click_row("Jobs", EXAMPLE)
+    await person.until_sees("Finished")
+    await person.click_row("Jobs", f"{EXAMPLE}, copy")
+    await person.until_sees("Send 1 batch")
+    await person.press(Qt.Key.Key_Tab)
+    await person.click("More")
+    await person.choose("Delete")
+    await person.until_sees("Undo")
+    assert [job.name for job in stage.program.ledger.jobs()] == [EXAMPLE]
+    await person.click("Undo")
+    await person.until(lambda: len(stage.program.ledger.jobs()) == 2)
+    await person.until_row("Jobs", f"{EXAMPLE}, copy")
+    await person.click_row("Jobs", EXAMPLE)
+    await person.until_sees("Export…")
+    await person.click("More")
+    await person.choose("Archive")
+    await person.until(lambda: stage.job(EXAMPLE).archived)
+    archived = f"{EXAMPLE}, copy", EXAMPLE
+    await person.until(lambda: _jobs_listed(stage) == archived[:1])
+    await person.type("Find a job", "help")
+    await person.until(lambda: _jobs_listed(stage) == archived)
+
+
+def _jobs_listed(stage: Stage) -> tuple[str, ...]:
+    rows = stage.workspace.window.library.rows
+    names = (rows.index(place).data() for place in range(rows.rowCount()))
+    return tuple(name for name in names if name)
+
+
+async def test_a_job_at_work_is_deleted_only_after_a_word_and_comes_back_whole(tmp_path: Path, theme: Theme) -> None:
+    async with opened(tmp_path / "data", theme, practice_times=(0.3, 0.3)) as stage:
+        person = stage.person
+        await person.click("Start with the example")
+        await person.click("Send 1 batch")
+        await person.until(lambda: stage.state(EXAMPLE) is JobState.WORKING)
+        await person.click("More")
+        await person.choose("Delete")
+        await person.until_sees("Delete a job that is at work?")
+        await person.click("Delete")
+        await person.click("Undo")
+        await finished(stage)
+
+
+async def test_the_look_changes_while_jobs_run(tmp_path: Path, theme: Theme) -> None:
+    async with opened(tmp_path / "data", theme, practice_times=(0.2, 0.2)) as stage:
+        person = stage.person
+        await person.click("Start with the example")
+        await person.click("Send 1 batch")
+        await person.press(Qt.Key.Key_Comma, CTRL)
+        try:
+            for look in ("Dark", "Light", "Dark"):
+                await person.click(look)
+                await person.until(partial(_is_kept, stage, look))
+                lightness = stage.workspace.window.palette().window().color().lightness()
+                assert (lightness < 128) == (look == "Dark")
+            await finished(stage)
+        finally:
+            theme.set_scheme(Scheme.LIGHT)
+
+
+def _is_kept(stage: Stage, look: str) -> bool:
+    return stage.program.settings.theme == look.lower()
+
+
+async def test_closing_with_jobs_at_work_asks_once(tmp_path: Path, theme: Theme) -> None:
+    async with opened(tmp_path / "data", theme, practice_times=(60.0, 60.0)) as stage:
+        person = stage.person
+        await person.click("Start with the example")
+        await person.click("Send 1 batch")
+        await person.until(lambda: stage.state(EXAMPLE) is JobState.WORKING)
+        stage.workspace.window.close()
+        await person.until_sees("Close while jobs are at work?")
+        await person.click("Cancel")
+        assert stage.workspace.window.isVisible() and not stage.workspace.closed.is_set()
+        stage.workspace.window.close()
+        await person.click("Close")
+        await person.until(stage.workspace.closed.is_set)
+    async with opened(tmp_path / "data", theme) as stage:
+        await stage.person.until_sees("Check now")
+        stage.workspace.window.close()
+        await stage.person.until(stage.workspace.closed.is_set)
+
+
+async def test_a_file_dropped_on_the_window_begins_a_job(stage: Stage) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(resource("examples/product-texts.csv")))])
+    none, left = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
+    drop = QDropEvent(QPoint(600, 400), Qt.DropAction.CopyAction, data, left, none)
+    stage.workspace.window.dropEvent(drop)
+    await stage.person.until_sees("Product texts", "Each row is one text: 60 texts.")
+    assert stage.job("Product texts").kind is Kind.EMBED
+
+
+async def test_two_files_and_folders_are_dropped_like_one(stage: Stage, tmp_path: Path) -> None:
+    queries, answers, notes = tmp_path / "queries.csv", tmp_path / "answers.csv", tmp_path / "field notes"
+    queries.write_text("id,question\n1,why\n2,how\n")
+    answers.write_text("id,answer\n1,because\n2,so\n3,then\n")
+    notes.mkdir()
+    (notes / "monday.txt").write_text("It rained.")
+    for paths, sentence in (
+        ([queries, answers], "all contexts of the second file are ranked for each: 2 queries, 3 contexts each."),
+        ([notes], "Each row is one text: 1 text."),
+    ):
+        data = QMimeData()
+        data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+        none, left = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
+        stage.workspace.window.dropEvent(QDropEvent(QPoint(600, 400), Qt.DropAction.CopyAction, data, left, none))
+        await stage.person.until_sees(sentence)
+
+
+async def test_what_was_open_and_arranged_is_there_at_the_next_start(tmp_path: Path, theme: Theme) -> None:
+    async with opened(tmp_path / "data", theme) as stage:
+        await draft(stage.program, "Ready", HELP_CENTRE, Kind.RANK)
+        await run(stage.program, "Done before", HELP_CENTRE, Kind.RANK)
+        stage.workspace.window.resize(1000, 700)
+        stage.workspace.window.close()
+    async with opened(tmp_path / "data", theme) as stage:
+        await stage.person.until_sees("Done before", "how do I reset my password")
+        assert stage.workspace.window.height() == 700
+        await stage.person.click_row("Jobs", "Ready")
+        await stage.person.until_sees("Send 1 batch", "help-centre-ranking.csv")
+
+
+async def test_tab_walks_down_the_page_and_comes_round(stage: Stage) -> None:
+    person = stage.person
+    await person.click("Start with the example")
+    await person.until_sees("Send 1 batch")
+    await person.click("New job")
+    await person.until_sees("Drop a file here")
+    await person.click_row("Jobs", EXAMPLE)
+    await person.until_sees("Send 1 batch")
+    page = stage.workspace._draft
+    met: list[object] = []
+    for _ in range(60):
+        await person.press(Qt.Key.Key_Tab)
+        widget = QGuiApplication.focusObject()
+        if widget in met:
+            break
+        met.append(widget)
+    data, check = page.data, page.check
+    order = [page.what.rank, data.open_button, data.paste_button, data._fold, data.first.encoding, data.change]
+    order += [data.first.table, check.options_button, check.try_button, check.send_button]
+    places = [met.index(widget) for widget in order]
+    assert places == sorted(places)
+    assert stage.workspace.window.library.find_field in met, "the sidebar belongs to the round"
+
+
+async def test_only_a_hand_on_the_keyboard_sees_a_ring(stage: Stage) -> None:
+    person = stage.person
+    await person.click("Start with the example")
+    await person.click("Send 1 batch")
+    await finished(stage)
+    await person.click("Details")
+    await asyncio.sleep(0)
+    window = stage.workspace.window
+    assert not window.library.new_button._ring and not any(
+        getattr(widget, "_ring", False) for widget in QApplication.allWidgets() if widget.isVisible()
+    )
+    for _ in range(3):
+        await person.press(Qt.Key.Key_Tab)
+    focused = QApplication.focusWidget()
+    assert getattr(focused, "_ring", True)

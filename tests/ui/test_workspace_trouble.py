@@ -1,0 +1,159 @@
+"""What the window says when something is wrong, and that the job comes to its end once the cause is gone."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+
+from cfbatch_gui.core.credentials import Credentials
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.jobs.model import BatchState, JobState
+from cfbatch_gui.core.practice.faults import script
+from cfbatch_gui.core.resources import resource
+from cfbatch_gui.ui.theme import Theme
+from tests.canary import OTHER_TOKEN, TOKEN
+from tests.screen.past import Clock, Door, MemoryKeyring, draft
+from tests.screen.small_disk import fill_up, free_up, small_disk
+from tests.screen.stage import Stage, opened
+
+HELP_CENTRE = resource("examples/help-centre-ranking.csv")
+ACCOUNT = "0123456789abcdef0123456789abcdef"
+NAME = "Support articles"
+REFUSED = script.Refusal(on="any", times=0, status=401, code=10000, message="Authentication error")
+
+
+@pytest.fixture
+def door(tmp_path: Path) -> Iterator[Door]:
+    with Door(tmp_path / "service", Clock()).opened() as door:
+        yield door
+
+
+@asynccontextmanager
+async def connected(root: Path, theme: Theme, door: Door, keyring: MemoryKeyring | None = None) -> AsyncIterator[Stage]:
+    """The window with a Cloudflare account behind the door, and a draft that is ready to go there."""
+    credentials = Credentials(keyring or MemoryKeyring(), {})
+    async with opened(root, theme, environ={"CLOUDFLARE_API_BASE_URL": door.url}, credentials=credentials) as stage:
+        if not stage.program.account_id:
+            await stage.program.save_cloudflare(ACCOUNT, TOKEN)
+            await draft(stage.program, NAME, HELP_CENTRE, Kind.RANK, "cloudflare")
+            stage.workspace._show_jobs()
+        await stage.person.click_row("Jobs", NAME)
+        yield stage
+
+
+async def finished(stage: Stage) -> None:
+    await stage.person.until(lambda: stage.state(NAME) is JobState.DONE)
+    await stage.person.until_sees("Export…", "how do I reset my password")
+
+
+async def test_a_refused_token_stops_says_so_and_leads_to_the_connection(
+    tmp_path: Path, theme: Theme, door: Door
+) -> None:
+    async with connected(tmp_path / "data", theme, door) as stage:
+        person = stage.person
+        door.follow(REFUSED)
+        await person.click("Send 1 batch")
+        await person.until_sees("Cloudflare refused the API token. Sending has stopped; nothing was lost.", "Paused")
+        assert stage.job(NAME).batches[0].state is BatchState.PLANNED
+        await person.click("Open connection")
+        await person.until_sees("API token", "A token is saved")
+        door.follow()
+        await person.click("Replace the token…")
+        await person.type("API token", OTHER_TOKEN)
+        await person.click("Save and test")
+        await person.until(lambda: stage.state(NAME) is JobState.DONE)
+        await person.click_row("Jobs", NAME)
+        await finished(stage)
+    assert len(door.accepted()) == 1
+
+
+async def test_without_a_network_it_says_so_and_goes_on_when_it_is_back(
+    tmp_path: Path, theme: Theme, door: Door
+) -> None:
+    async with connected(tmp_path / "data", theme, door) as stage:
+        person = stage.person
+        door.shut()
+        await person.click("Send 1 batch")
+        await person.until_sees("Cloudflare could not be reached")
+        door.follow()
+        if stage.state(NAME) is JobState.PAUSED:
+            await person.click("Carry on")
+        await finished(stage)
+    assert len(door.accepted()) == 1
+
+
+async def test_an_unknown_outcome_is_sent_again_only_after_a_second_word(
+    tmp_path: Path, theme: Theme, door: Door
+) -> None:
+    async with connected(tmp_path / "data", theme, door) as stage:
+        person = stage.person
+        door.follow(script.ResetAfterBody(on="submit", billed=True))
+        await person.click("Send 1 batch")
+        await person.until_sees("nobody knows whether it arrived", "It may have been accepted and billed")
+        await person.click("Send again…")
+        await person.click("Cancel")
+        assert stage.state(NAME) is JobState.OUTCOME_UNKNOWN
+        await person.click("Send again…")
+        await person.click("Send again")
+        await finished(stage)
+
+
+async def test_an_id_that_was_found_is_adopted(tmp_path: Path, theme: Theme, door: Door) -> None:
+    async with connected(tmp_path / "data", theme, door) as stage:
+        person = stage.person
+        door.follow(script.ResetAfterBody(on="submit", billed=True))
+        await person.click("Send 1 batch")
+        await person.until_sees("nobody knows whether it arrived")
+        await person.type("Request id, if you have it", door.accepted()[0])
+        await person.press(Qt.Key.Key_Return)
+        await finished(stage)
+    assert len(door.accepted()) == 1
+
+
+async def test_what_the_service_refused_is_sent_again_alone(tmp_path: Path, theme: Theme, door: Door) -> None:
+    async with connected(tmp_path / "data", theme, door) as stage:
+        person = stage.person
+        door.follow(script.FailRequests(on="poll", requests=(1, 3)))
+        await person.click("Send 1 batch")
+        await person.until_sees("Finished in part")
+        await person.click("Progress")
+        await person.until_sees("The service refused 2 of 12 requests")
+        await person.click("Send these again")
+        await person.until_sees("All 2 batches are back", "82 of 82 scores can be read now")
+        assert [batch.requests for batch in stage.job(NAME).batches] == [12, 2]
+
+
+async def test_a_window_closed_in_the_middle_goes_on_where_it_was(tmp_path: Path, theme: Theme, door: Door) -> None:
+    keyring = MemoryKeyring()
+    async with connected(tmp_path / "data", theme, door, keyring) as stage:
+        door.follow(script.Refusal(on="poll", times=0, status=500, code=10001))
+        await stage.person.click("Send 1 batch")
+        await stage.person.until(lambda: stage.job(NAME).batches[0].request_id if stage.job(NAME).is_sent else "")
+    door.follow()
+    async with connected(tmp_path / "data", theme, door, keyring) as stage:
+        await finished(stage)
+    assert len(door.accepted()) == 1
+
+
+async def test_a_full_disk_is_a_sentence_and_room_lets_it_go_on(tmp_path: Path, theme: Theme) -> None:
+    with small_disk(tmp_path / "disk", 4) as disk:
+        async with opened(disk / "data", theme) as stage:
+            person = stage.person
+            await draft(stage.program, NAME, HELP_CENTRE, Kind.RANK)
+            stage.workspace._show_jobs()
+            await person.click_row("Jobs", NAME)
+            await person.until_sees("Send 1 batch")
+            stage.program.ledger.make_room()
+            fill_up(disk)
+            await person.click("Send 1 batch")
+            await person.until_sees("disk is full")
+            await person.press(Qt.Key.Key_F2)
+            await person.type("Name", "Another name")
+            await person.press(Qt.Key.Key_Return)
+            await person.until(lambda: not stage.workspace._tasks.is_running(f"change {stage.job(NAME).id}"))
+            assert stage.job(NAME).state is JobState.DRAFT, "the name that could not be written is not shown"
+            free_up(disk)
+            await person.click("Carry on" if person.sees("Carry on") else "Send 1 batch")
+            await finished(stage)

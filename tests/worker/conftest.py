@@ -1,0 +1,116 @@
+"""The Worker in Cloudflare's runtime, and the practice service behind its binding, once for all tests here."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.practice.server import PracticeServer
+from tests.worker.runtime import SECRET, running_worker
+
+HERE = Path(__file__).parent
+ACCOUNT = "0123456789abcdef0123456789abcdef"
+BGE_M3 = "@cf/baai/bge-m3"
+QUEUED_SECONDS = 10
+RUNNING_SECONDS = 20
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All tests here share one runtime, so they run in one process of pytest-xdist."""
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.xdist_group("workerd"))
+
+
+@dataclass
+class Stage:
+    """The practice service's address and clock, and the Worker's address in each of its deployments."""
+
+    practice_url: str
+    workers: Mapping[str, str]
+    process_id: int = 0
+    now: float = 1_800_000_000.0
+
+    def wait_for_results(self) -> None:
+        """Let the time pass that a batch takes."""
+        self.now += QUEUED_SECONDS + RUNNING_SECONDS
+
+
+@pytest.fixture(scope="session")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    stage = Stage("", {})
+    with PracticeServer(
+        tmp_path_factory.mktemp("practice"),
+        seconds_queued=QUEUED_SECONDS,
+        seconds_running=RUNNING_SECONDS,
+        clock=lambda: stage.now,
+        load_model=HashedNgrams,
+    ) as server:
+        stage.practice_url = server.url
+        with running_worker(httpx.URL(server.url).netloc.decode()) as running:
+            stage.workers, stage.process_id = running.addresses, running.process_id
+            yield stage
+
+
+class Caller:
+    """Sends bodies to one address, with one secret or token."""
+
+    def __init__(self, address: str, secret: str) -> None:
+        headers = {"Authorization": f"Bearer {secret}"} if secret else {}
+        self.http = httpx.Client(base_url=address, headers=headers, timeout=60, trust_env=False)
+
+    def post(self, body: object, *, model: str = BGE_M3, queue: bool = True) -> httpx.Response:
+        """Bytes go as they are, everything else as JSON."""
+        address = f"/ai/run/{model}" + ("?queueRequest=true" if queue else "")
+        if isinstance(body, bytes):
+            return self.http.post(address, content=body)
+        return self.http.post(address, json=body)
+
+    def refusal(self, body: object, *, model: str = BGE_M3, queue: bool = True) -> tuple[int, int]:
+        """The HTTP status and the code of a refusal, which has a message."""
+        return read_refusal(self.post(body, model=model, queue=queue))
+
+
+def read_refusal(answer: httpx.Response) -> tuple[int, int]:
+    error: dict[str, Any] = answer.json()["error"]
+    assert set(error) == {"code", "message"}
+    assert error["message"]
+    assert answer.headers["cache-control"] == "no-store"
+    return answer.status_code, error["code"]
+
+
+@pytest.fixture
+def callers(stage: Stage) -> Iterator["Callers"]:
+    with_all = Callers(stage)
+    yield with_all
+    for caller in with_all.opened:
+        caller.http.close()
+
+
+class Callers:
+    """Makes callers of the Worker and of the practice service, closed with the test."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.opened: list[Caller] = []
+
+    def worker(self, deployment: str = "with-secret", *, secret: str = SECRET) -> Caller:
+        return self._open(self.stage.workers[deployment], secret)
+
+    def direct(self) -> Caller:
+        """The practice service without the Worker."""
+        return self._open(f"{self.stage.practice_url}/accounts/{ACCOUNT}", "any-token")
+
+    def _open(self, address: str, secret: str) -> Caller:
+        self.opened.append(Caller(address, secret))
+        return self.opened[-1]
+
+
+@pytest.fixture
+def worker(callers: Callers) -> Caller:
+    """The Worker as it is meant to be deployed."""
+    return callers.worker()

@@ -1,0 +1,98 @@
+"""Cloudflare's own runtime, from npm: installed once into build/, run on loopback ports."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.canary import TOKEN
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+CONFIG = HERE / "worker.capnp"
+SECRET = TOKEN  # looked for at the end of the session, like every secret of the tests
+_INSTALL_SECONDS = 100
+
+
+def find_runtime() -> Path:
+    """The workerd binary, installed once for a package-lock.json. Skips the test where it cannot be had."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("the Worker runs in Cloudflare's runtime, which comes by npm; npm is not installed")
+    lock = (HERE / "package-lock.json").read_bytes()
+    folder = ROOT / "build" / f"worker-runtime-{hashlib.sha256(lock).hexdigest()[:12]}"
+    if not folder.is_dir():
+        _install(npm, folder)
+    found = next(folder.glob("node_modules/@cloudflare/workerd-*/bin/workerd*"), None)
+    if found is None:
+        pytest.skip("package-lock.json names no build of workerd for this kind of computer")
+    return found
+
+
+def _install(npm: str, folder: Path) -> None:
+    """Fill a folder beside the place, then move it there: two test processes may do this at once."""
+    folder.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="worker-runtime-") as name:
+        part = Path(name, "part")
+        part.mkdir()
+        for file in ("package.json", "package-lock.json"):
+            shutil.copy(HERE / file, part)
+        command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+        try:
+            done = subprocess.run(
+                command, cwd=part, capture_output=True, text=True, check=False, timeout=_INSTALL_SECONDS
+            )
+        except subprocess.TimeoutExpired:
+            pytest.skip(f"npm did not install workerd within {_INSTALL_SECONDS} seconds")
+        if done.returncode:
+            pytest.skip(f"npm could not install workerd: {' '.join(done.stderr.split())[:300]}")
+        with suppress(OSError):  # another process was first
+            part.rename(folder)
+
+
+@dataclass(frozen=True)
+class Running:
+    """The runtime's process, and the addresses of the Worker's deployments by the name of their socket."""
+
+    process_id: int
+    addresses: Mapping[str, str]
+
+
+@contextmanager
+def running_worker(practice_address: str) -> Iterator[Running]:
+    """Run the Worker for the length of the block.
+
+    `practice_address` is host:port of the practice service, which stands behind the binding.
+    """
+    runtime = find_runtime()
+    ours, theirs = os.pipe()
+    options = [f"--control-fd={theirs}", f"--external-addr=practice={practice_address}"]
+    process = subprocess.Popen(
+        [str(runtime), "serve", str(CONFIG), "config", *options], env={"SHARED_SECRET": SECRET}, pass_fds=[theirs]
+    )
+    os.close(theirs)
+    try:
+        with os.fdopen(ours, encoding="utf-8") as reports:
+            yield Running(process.pid, dict(_addresses(reports, process)))
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _addresses(reports: Iterator[str], process: "subprocess.Popen[bytes]") -> Iterator[tuple[str, str]]:
+    """Read what the runtime tells until it has told of every socket."""
+    waiting = CONFIG.read_text("utf-8").count("127.0.0.1:0")
+    for _, line in zip(range(waiting), reports, strict=False):
+        report = json.loads(line)
+        waiting -= 1
+        yield report["socket"], f"http://127.0.0.1:{report['port']}"
+    if waiting:
+        raise RuntimeError(f"workerd did not start; exit status {process.wait()}")

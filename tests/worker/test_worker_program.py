@@ -1,0 +1,85 @@
+"""The program ranks and embeds through the Worker as it does without it."""
+
+import csv
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.credentials import Credentials
+from cfbatch_gui.core.errors import TokenRefused
+from cfbatch_gui.core.inputs.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.jobs.model import Job, JobState
+from cfbatch_gui.core.program import Program, facts_of
+from cfbatch_gui.core.resources import resource
+from cfbatch_gui.core.results.exports import export
+from cfbatch_gui.core.settings import SavedConnection
+from tests.canary import OTHER_TOKEN
+from tests.worker.conftest import ACCOUNT, BGE_M3, Stage
+from tests.worker.runtime import SECRET
+
+EXAMPLES = {Kind.RANK: "help-centre-ranking.csv", Kind.EMBED: "product-texts.csv"}
+OWN_MARKS = {"request_id", "external_reference"}
+
+
+@pytest.fixture
+async def program(stage: Stage, tmp_path: Path) -> AsyncIterator[Program]:
+    """A data folder of its own; the time that a batch takes passes whenever a job changes."""
+    opened = await Program.open(
+        tmp_path / "data",
+        environ={},
+        credentials=Credentials(environ={}),
+        on_change=lambda _: stage.wait_for_results(),
+    )
+    yield opened
+    await opened.close()
+
+
+async def connect_worker(program: Program, stage: Stage, secret: str) -> SavedConnection:
+    record = SavedConnection("", "My Worker", "worker", url=stage.workers["with-secret"])
+    return await program.save_connection(record, secret=secret)
+
+
+def draft(program: Program, kind: Kind, connection_id: str) -> Job:
+    job = program.drafts.create(kind, f"{kind} {connection_id}", BGE_M3, connection_id)
+    source = open_source(resource(f"examples/{EXAMPLES[kind]}"))
+    return program.drafts.load(job.id, source, suggest_mapping(source, kind, preview(source)))
+
+
+def exported(program: Program, job: Job, path: Path) -> list[dict[str, str]]:
+    """The rows of the exported file, but for the marks that are every job's own."""
+    export(program.folder(job.id), facts_of(job, "any"), path)
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    return [{name: cell for name, cell in row.items() if name not in OWN_MARKS} for row in rows]
+
+
+async def test_it_ranks_and_embeds_through_the_worker(program: Program, stage: Stage, tmp_path: Path) -> None:
+    """The exported files are the same, to the last digit."""
+    record = SavedConnection("", "Direct", "cloudflare", account_id=ACCOUNT, url=stage.practice_url)
+    direct = await program.save_connection(record, secret=OTHER_TOKEN)
+    worker = await connect_worker(program, stage, SECRET)
+    for kind in (Kind.RANK, Kind.EMBED):
+        jobs = [draft(program, kind, connection.id) for connection in (direct, worker)]
+        for job in jobs:
+            await program.runner.send(job.id)
+        done = [await program.runner.wait(job.id) for job in jobs]
+        assert [job.state for job in done] == [JobState.DONE] * 2
+        expected, found = (exported(program, job, tmp_path / f"{number}.csv") for number, job in enumerate(done))
+        assert found == expected
+        assert len(found) >= 60
+
+
+async def test_a_wrong_secret_stops_the_job_until_the_right_one_is_there(program: Program, stage: Stage) -> None:
+    worker = await connect_worker(program, stage, OTHER_TOKEN)
+    job = draft(program, Kind.RANK, worker.id)
+    await program.runner.send(job.id)
+    stopped = await program.runner.wait(job.id)
+    assert stopped.state is JobState.PAUSED
+    assert isinstance(program.runner.trouble(job.id), TokenRefused)
+    await program.save_connection(worker, secret=SECRET)
+    await program.runner.carry_on(job.id)
+    assert (await program.runner.wait(job.id)).state is JobState.DONE
