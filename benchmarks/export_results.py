@@ -1,0 +1,260 @@
+"""How fast results are written, and read back, beside the plainest ways of writing the same bytes in the same run."""
+
+import csv
+import os
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import xlsxwriter
+from arro3.core import Array, DataType, RecordBatch, fixed_size_list_array
+from arro3.io import write_parquet
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.exports import export, target_for
+from cfbatch_gui.core.results.exports.decimals import vector_texts
+from cfbatch_gui.core.results.facts import JobFacts
+
+QUERIES, CONTEXTS = 10_000, 20
+TEXTS, DIMENSION = 50_000, 1024
+_TEXT = "Open the sign-in page and choose “I cannot sign in”. We send a link to the address of the account, number {}."
+_PLAIN = (
+    "SELECT q.query_id, q.text, rank() OVER (PARTITION BY query_no ORDER BY score DESC), t.text_id, t.text, score, '',"
+    " i.position, i.position, t.label, r.reference, '', r.state, r.error FROM items i JOIN queries q USING(query_no)"
+    " JOIN texts t USING(text_no) JOIN requests r USING(request_no) ORDER BY query_no, score DESC"
+)
+
+
+def main() -> None:
+    """Make a job of each kind, write it in several ways, print seconds and ratios."""
+    with tempfile.TemporaryDirectory() as name:
+        _rankings(Path(name))
+        _vectors(Path(name))
+
+
+def _rankings(path: Path) -> None:
+    folder = ranked_job(path / "rank", QUERIES, CONTEXTS)
+    facts = JobFacts("id", "name", Kind.RANK, "@cf/baai/bge-m3", "Practice")
+    print(f"{QUERIES * CONTEXTS:,} scores")
+    ours, plain = _alternating(
+        lambda: export(folder, facts, path / "ours.csv"), lambda: _plain_csv(folder, path / "plain.csv")
+    )
+    _print("scores, CSV", ours, "csv.writer over one SELECT", plain)
+    ours, plain = _alternating(
+        lambda: export(folder, facts, path / "ours.parquet"),
+        lambda: _plain_score_parquet(folder, path / "plain.parquet"),
+    )
+    _print("scores, Parquet", ours, "arro3 over one SELECT", plain)
+    ours = _timed(lambda: export(folder, facts, path / "ours.xlsx"))
+    plain = _timed(lambda: _plain_excel(folder, path / "plain.xlsx"))
+    _print("scores, XLSX", ours, "xlsxwriter over one SELECT", plain)
+
+
+def _vectors(path: Path) -> None:
+    folder = embedded_job(path / "embed", TEXTS, DIMENSION)
+    facts = JobFacts("id", "name", Kind.EMBED, "@cf/baai/bge-m3", "Practice")
+    vectors = np.load(folder.vectors)
+    print(f"\n{TEXTS:,} vectors of {DIMENSION:,} numbers, {vectors.nbytes / 1e6:,.0f} MB, flushed to the disk by all")
+    ours, plain, held = _alternating(
+        lambda: export(folder, facts, path / "vectors.npy"),
+        lambda: _saved(_loaded(folder), path / "plain.npy"),
+        lambda: _saved(vectors, path / "plain.npy"),
+    )
+    _print("vectors, NPY", ours, "numpy.save of numpy.load", plain)
+    _print("vectors, NPY", ours, "numpy.save of what is in memory", held)
+    ours, plain = _alternating(
+        lambda: export(folder, facts, path / "vectors.parquet"),
+        lambda: _plain_parquet(folder, _loaded(folder), path / "plain.parquet"),
+    )
+    _print("vectors, Parquet", ours, "arro3, ids and texts by one SELECT", plain)
+    _csv_of_vectors(embedded_job(path / "fewer", TEXTS // 10, DIMENSION), facts, path)
+    print(f"memory of a process that exports all of these: {_memory_of_exports(folder):,.0f} MB")
+
+
+def _csv_of_vectors(folder: JobFolder, facts: JobFacts, path: Path) -> None:
+    vectors = np.load(folder.vectors)
+    some = vectors[: len(vectors) // 5]
+    print(f"{len(vectors):,} of them as text; shortest decimals", end=" ")
+    print(f"{_timed(lambda: vector_texts(vectors)) / vectors.size * 1e9:.0f} ns a number")
+    ours = _timed(lambda: export(folder, facts, path / "vectors.csv"))
+    joined = 5 * _timed(lambda: _joined(some, path / "plain.csv"))
+    savetxt = 5 * _timed(lambda: np.savetxt(path / "plain.csv", some, fmt="%.9g", delimiter=","))
+    wide = 5 * _timed(lambda: _repr(some, path / "plain.csv"))
+    exact = 5 * _timed(lambda: _exact(some, path / "plain.csv"))
+    _print("vectors, CSV", ours, "join of '%.9g'", joined)
+    _print("vectors, CSV", ours, "numpy.savetxt('%.9g'), the fastest plain way", savetxt)
+    _print("vectors, CSV", ours, "csv.writer of widened doubles", wide)
+    _print("vectors, CSV", ours, "csv.writer of str(float32), as short as ours", exact)
+
+
+def _memory_of_exports(folder: JobFolder) -> float:
+    """In a process of its own: this one has held plain copies."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(export_in_turn, folder.path).result()
+
+
+def export_in_turn(path: Path) -> float:
+    """Export the job of vectors in that folder as an array, as Parquet and with its map; the most memory, in MB."""
+    facts = JobFacts("id", "name", Kind.EMBED, "@cf/baai/bge-m3", "Practice")
+    for suffix in ("npy", "parquet", "atlas.parquet"):
+        out = path.with_name(f"memory.{suffix}")
+        export(JobFolder(path), facts, out, target_for(out, Kind.EMBED, "atlas" if "atlas" in suffix else ""))
+    # Not getrusage: what it says begins with the memory of the process that started this one.
+    status = Path("/proc/self/status").read_text("utf-8")
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+def _print(what: str, ours: float, plain_name: str, plain: float) -> None:
+    print(f"{what:<17}{ours:7.2f} s   {plain_name:<46}{plain:7.2f} s   ratio {ours / plain:.2f}")
+
+
+def _plain_csv(folder: JobFolder, path: Path) -> None:
+    with folder.open(read_only=True) as database, path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(database.execute(_PLAIN))
+
+
+def _plain_score_parquet(folder: JobFolder, path: Path) -> None:
+    with folder.open(read_only=True) as database:
+        columns = [list(column) for column in zip(*database.execute(_PLAIN), strict=True)]
+    types = ["utf8", "utf8", "int64", "utf8", "utf8", "float64", "utf8", "int64", "int64", *["utf8"] * 5]
+    arrays = [Array(column, getattr(DataType, name)()) for column, name in zip(columns, types, strict=True)]
+    _save_parquet(RecordBatch({f"column {place}": array for place, array in enumerate(arrays)}), path)
+
+
+def _plain_parquet(folder: JobFolder, vectors: NDArray[np.float32], path: Path) -> None:
+    with folder.open(read_only=True) as database:
+        rows = database.execute("SELECT text_id, text FROM items JOIN texts USING(text_no) ORDER BY item_no").fetchall()
+    ids, texts = (Array(list(column), DataType.utf8()) for column in zip(*rows, strict=True))
+    numbers = fixed_size_list_array(Array.from_numpy(vectors.reshape(-1)), vectors.shape[1])
+    _save_parquet(RecordBatch({"id": ids, "text": texts, "vector": numbers}), path)
+
+
+def _save_parquet(batch: RecordBatch, path: Path) -> None:
+    with path.open("wb") as file:
+        write_parquet(batch, file)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _loaded(folder: JobFolder) -> NDArray[np.float32]:
+    """What we begin with as well: the job's own file."""
+    vectors: NDArray[np.float32] = np.load(folder.vectors)
+    return vectors
+
+
+def _saved(vectors: NDArray[np.float32], path: Path) -> None:
+    with path.open("wb") as file:
+        np.save(file, vectors)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _plain_excel(folder: JobFolder, path: Path) -> None:
+    with folder.open(read_only=True) as database, xlsxwriter.Workbook(path, {"constant_memory": True}) as workbook:
+        sheet = workbook.add_worksheet()
+        for number, row in enumerate(database.execute(_PLAIN)):
+            sheet.write_row(number, 0, row)
+
+
+def _joined(vectors: NDArray[np.float32], path: Path) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for row in vectors.tolist():
+            file.write(",".join([f"{number:.9g}" for number in row]) + "\n")
+
+
+def _repr(vectors: NDArray[np.float32], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(vectors.tolist())
+
+
+def _exact(vectors: NDArray[np.float32], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([str(number) for number in row] for row in vectors)
+
+
+def ranked_job(path: Path, queries: int, contexts: int) -> JobFolder:
+    scores = np.random.default_rng(1).random(queries * contexts).astype(np.float16).tolist()
+    folder = _folder(path)
+    with closing(sqlite3.connect(folder.data)) as database, database:
+        numbers = range(1, queries * contexts + 1)
+        _requests(database, queries)
+        database.executemany(
+            "INSERT INTO queries VALUES(?, ?, ?, ?)", ((n, f"q{n}", f"question {n}", n) for n in range(1, queries + 1))
+        )
+        _texts(database, numbers)
+        database.executemany(
+            "INSERT INTO items VALUES(?, ?, ?, ?, ?, ?, ?)",
+            (
+                (
+                    n,
+                    (n - 1) // contexts + 1,
+                    n,
+                    (n - 1) % contexts + 1,
+                    (n - 1) // contexts + 1,
+                    (n - 1) % contexts,
+                    score,
+                )
+                for n, score in zip(numbers, scores, strict=True)
+            ),
+        )
+    return folder
+
+
+def embedded_job(path: Path, texts: int, dimension: int) -> JobFolder:
+    vectors = np.random.default_rng(1).standard_normal((texts, dimension)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    folder = _folder(path)
+    np.save(folder.vectors, vectors)
+    with closing(sqlite3.connect(folder.data)) as database, database:
+        schema.put_fact(database, "dimension", dimension)
+        _requests(database, texts // 100)
+        _texts(database, range(1, texts + 1))
+        database.executemany(
+            "INSERT INTO items VALUES(?, NULL, ?, 1, ?, ?, NULL)",
+            ((n, n, (n - 1) // 100 + 1, (n - 1) % 100) for n in range(1, texts + 1)),
+        )
+    return folder
+
+
+def _folder(path: Path) -> JobFolder:
+    folder = JobFolder(path)
+    folder.create()
+    schema.create(folder.data)
+    return folder
+
+
+def _requests(database: sqlite3.Connection, count: int) -> None:
+    database.executemany(
+        "INSERT INTO requests VALUES(?, ?, 1, ?, 'done', '')", ((n, f"job-{n}", n) for n in range(1, count + 1))
+    )
+
+
+def _texts(database: sqlite3.Connection, numbers: range) -> None:
+    database.executemany(
+        "INSERT INTO texts VALUES(?, ?, ?, '', 1, ?)", ((n, f"d{n}", _TEXT.format(n), n + 1) for n in numbers)
+    )
+
+
+def _alternating(*works: Callable[[], object]) -> list[float]:
+    """The shortest of three of each, in turn: others use the same disk."""
+    found = [[_timed(work) for work in works] for _ in range(3)]
+    return [min(times) for times in zip(*found, strict=True)]
+
+
+def _timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()
