@@ -17,7 +17,7 @@ class Tasks:
 
     def __init__(self, owner: QObject, on_error: Callable[[UserError], None]) -> None:
         self._running: dict[str, asyncio.Task[None]] = {}
-        self._ending: set[asyncio.Task[None]] = set()  # replaced or cancelled, not yet over
+        self._ending: set[asyncio.Task[None]] = set()  # replaced, cancelled or at its end, not yet over
         self._on_error = on_error
         self._is_over = False
         owner.destroyed.connect(self._owner_gone)
@@ -46,12 +46,15 @@ class Tasks:
             task.cancel()
 
     def is_running(self, name: str) -> bool:
-        """Whether work of this name is under way."""
+        """Whether work of this name is under way: it will still see what changes now.
+
+        After its last step it is not, even if its end has not come round the loop yet.
+        """
         return name in self._running
 
     def running(self) -> tuple[str, ...]:
-        """The names of all work that is under way."""
-        return tuple(self._running)
+        """The names of all work whose end has not come yet."""
+        return (*self._running, *(task.get_name() for task in self._ending))
 
     async def close(self) -> None:
         """Cancel everything and wait until it is over; for good."""
@@ -65,12 +68,19 @@ class Tasks:
     async def _run(self, before: asyncio.Task[None] | None, coroutine: Coroutine[Any, Any, Any]) -> None:
         if before is not None and not before.done():
             await asyncio.wait({before})
-        await coroutine
+        try:
+            await coroutine
+        finally:
+            self._last_step(asyncio.current_task())
+
+    def _last_step(self, task: asyncio.Task[None] | None) -> None:
+        if task is not None and self._running.get(task.get_name()) is task:
+            del self._running[task.get_name()]
+            self._ending.add(task)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
+        self._last_step(task)  # it may have been cancelled before its first
         self._ending.discard(task)
-        if self._running.get(task.get_name()) is task:
-            del self._running[task.get_name()]
         if task.cancelled() or (error := task.exception()) is None:
             return
         if isinstance(error, UserError):

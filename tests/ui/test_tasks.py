@@ -59,6 +59,19 @@ async def test_a_replaced_one_that_never_began_is_closed(tasks: Tasks) -> None:
     assert seen == [3]
 
 
+async def test_work_after_its_last_step_is_not_under_way(tasks: Tasks) -> None:
+    """Who asks between that step and the end of the task has something to say that it would not see."""
+    seen: list[tuple[bool, tuple[str, ...]]] = []
+
+    async def work() -> None:
+        asyncio.get_running_loop().call_soon(lambda: seen.append((tasks.is_running("read"), tasks.running())))
+
+    await tasks.start("read", work())
+    assert seen == [(False, ("read",))]
+    await asyncio.sleep(0)
+    assert tasks.running() == ()
+
+
 async def test_an_expected_failure_is_reported_a_cancel_is_not(tasks: Tasks, errors: list[UserError]) -> None:
     async def fail() -> None:
         raise UserError("No space left.")
