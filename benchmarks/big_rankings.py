@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks.export_results import ranked_job
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.rankings import Rankings
+from cfbatch_gui.core.results.text_search import TextSearch
 
 QUERIES, CONTEXTS = 50_000, 20
 
@@ -35,11 +36,12 @@ def _many(folder: JobFolder) -> None:
     _print("queries by margin", lambda: sorted(queries, key=lambda query: query.margin or 0.0))
     _print("contexts of a query", lambda: rankings.contexts(40_000))
     _print("top 5 from 0.5 on: how many", lambda: rankings.counts(5, 0.5))
-    _print("find, the first time", lambda: rankings.find("absent"))
-    _print("find what few texts have", lambda: rankings.find("number 77777"))
-    _print("find what half of all texts have", lambda: rankings.find("7"))
-    _print("find in another case", lambda: rankings.find("SIGN-IN"))
-    _print("find in letters that SQLite cannot compare", lambda: rankings.find("été"))
+    search = TextSearch(folder)
+    _print("making ready to find", search.prepare)
+    _print("find what no text has", lambda: search.queries("absent"))
+    _print("find what few texts have", lambda: search.queries("number 77777"))
+    _print("find what half of all texts have", lambda: search.queries("7"))
+    _print("find letters beyond ASCII", lambda: search.queries("été"))
     _print("every context, in blocks", lambda: sum(len(block) for block in rankings.blocks()))
 
 

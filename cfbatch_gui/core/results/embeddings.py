@@ -11,7 +11,7 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_cells import cells_sql
-from cfbatch_gui.core.results.finding import Finding
+from cfbatch_gui.core.results.folded_texts import FoldedTexts
 from cfbatch_gui.core.results.health import Health, Progress, measure
 from cfbatch_gui.core.results.original_columns import columns_beside_vectors
 from cfbatch_gui.core.results.tally import Status, Tally, count_items, sent_of, status_of
@@ -26,7 +26,10 @@ LEFT JOIN parts p USING(item_no)
 """  # noqa: S608 - constants
 _PAGE = f"{_TEXTS} WHERE i.item_no BETWEEN :first AND :last ORDER BY i.item_no"
 _NAMED = f"{_TEXTS} JOIN json_each(:items) wanted ON wanted.value = i.item_no ORDER BY wanted.key"
-_FOUND = "SELECT item_no FROM items CROSS JOIN texts USING(text_no) WHERE {found} ORDER BY item_no"
+_IN_ORDER = """
+SELECT item_no, item_no, text, text_id FROM items CROSS JOIN texts USING(text_no)
+WHERE item_no > ? ORDER BY item_no LIMIT ?
+"""
 _IS_MISSING_ANY = """
 SELECT EXISTS(SELECT 1 FROM requests WHERE state <> 'done') OR EXISTS(SELECT 1 FROM items WHERE request_no IS NULL)
 """
@@ -67,6 +70,7 @@ class Embeddings:
     ) -> None:
         self._folder = folder
         self._failed_batches = failed_batches or {}
+        self._texts = FoldedTexts(folder, _IN_ORDER)
         with folder.open(read_only=True) as database:
             self._original = columns_beside_vectors(database, reserved)
             self._count: int = database.execute("SELECT count(*) FROM items").fetchone()[0]
@@ -108,12 +112,7 @@ class Embeddings:
 
     def find(self, text: str) -> tuple[int, ...]:
         """Numbers of the items that have `text` in their text or id, in order; case is ignored in every script."""
-        finding = Finding(text)
-        with self._folder.open(read_only=True) as database:
-            finding.prepare(database)
-            found = f"{finding.condition('text')} OR {finding.condition('text_id')}"
-            rows = database.execute(_FOUND.format(found=found), finding.values)
-            return tuple(number for (number,) in rows)
+        return tuple(self._texts.find(text).tolist())
 
     def pooling(self) -> str:
         """How the service said that it made the vectors, "" when it did not say."""

@@ -15,7 +15,6 @@ from cfbatch_gui.core.results.original_columns import OriginalColumns, columns_b
 from cfbatch_gui.core.results.parts import has_parts
 from cfbatch_gui.core.results.places import Places, QueryScores, Scores, data_version, read_places
 from cfbatch_gui.core.results.tally import Status, Tally, count_items, sent_of, status_of
-from cfbatch_gui.core.results.text_search import TextSearch
 
 BLOCK = 10_000  # contexts that are in memory at once, as long as no query asks for a row more
 
@@ -115,7 +114,6 @@ class Rankings:
         self._folder = folder
         self._failed_batches = failed_batches or {}
         self._scores: Scores | None = None
-        self._search = TextSearch(folder)
         with folder.open(read_only=True) as database:
             self._original: OriginalColumns = columns_beside_rankings(database, reserved)
         self._has_parts = has_parts(folder)
@@ -176,12 +174,6 @@ class Rankings:
         score ≥ `threshold`. None is no limit.
         """
         return Kept(*self._all_scores().count(top_k, threshold))
-
-    def find(self, text: str) -> frozenset[int]:
-        """Numbers of the queries whose text, or the text of one of whose contexts, has `text` in it; case is ignored
-        in every script.
-        """
-        return self._search.queries(text)
 
     def _all_scores(self) -> Scores:
         """Those of this moment; read again only when something has changed."""

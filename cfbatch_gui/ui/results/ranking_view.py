@@ -13,6 +13,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.model import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.rankings import RankedContext, RankedQuery, Rankings, rank_text
+from cfbatch_gui.core.results.text_search import TextSearch
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.job_words import is_practice
 from cfbatch_gui.ui.notices import Notices
@@ -73,6 +74,7 @@ class RankingView(ResultView):
         self._wanted: Version = ()
         self._loaded: Version = ()
         self._read: RankingRead | None = None
+        self._search: TextSearch | None = None  # of all that this job will ever bring
         self._found: frozenset[int] | None = None
         self._query_no = self._item_no = 0
         self._ranked: tuple[ContextRow, ...] = ()
@@ -166,6 +168,7 @@ class RankingView(ResultView):
         self.find_field.clear()
         self.find_field.blockSignals(False)
         self._loaded, self._read, self._found = (), None, None
+        self._search = TextSearch(self._program.folder(job.id))
         self._query_no, self._item_no, self._ranked = 0, 0, ()
         self._baseline, self._baseline_of = "", ()
         self.queries_model.set_rows(())
@@ -194,14 +197,17 @@ class RankingView(ResultView):
             self.contexts_model = Rows(columns, key=lambda each: each.context.item_no, parent=self)
             self.contexts.show_rows(self.contexts_model)
         if self.find_field.text():
-            self._found = await asyncio.to_thread(read.rankings.find, self.find_field.text())
+            await self._look_for(self.find_field.text())
         self._fill_queries()
         if self._query_no:
             await self._read_contexts(self._query_no)
         self._stack.setCurrentIndex(1)
         self.tasks.start("count", self._count())
 
-    async def _read_baseline(self, job: Job) -> None:
+    async def _read_the_rest(self, job: Job) -> None:
+        """Over a million texts and scores this takes seconds: what is read first goes before it."""
+        if self._search is not None:
+            await asyncio.to_thread(self._search.prepare)
         self._baseline = baseline_line(await self._figures.of(job))
         self._show_foot()
 
@@ -209,10 +215,14 @@ class RankingView(ResultView):
         await asyncio.sleep(_TYPING)
         text = self.find_field.text()
         if self._read is not None:
-            self._found = await asyncio.to_thread(self._read.rankings.find, text) if text else None
+            await self._look_for(text)
             self._fill_queries()
             self._fill_contexts()
             await self._count()
+
+    async def _look_for(self, text: str) -> None:
+        search = self._search
+        self._found = await asyncio.to_thread(search.queries, text) if text and search is not None else None
 
     async def _read_contexts(self, query_no: int) -> None:
         if self._read is not None:
@@ -223,9 +233,8 @@ class RankingView(ResultView):
             self._fill_contexts()
             self._show_foot()
             if self._job is not None and self._baseline_of != self._loaded:
-                # Over a million scores this takes seconds: the texts go before it.
                 self._baseline_of = self._loaded
-                self.tasks.start("figures", self._read_baseline(self._job))
+                self.tasks.start("figures", self._read_the_rest(self._job))
 
     async def _count(self) -> None:
         parts, tip = [], ""

@@ -147,23 +147,6 @@ def test_a_split_text_says_which_part_has_the_score(table: Table) -> None:
     assert [context.part for context in Rankings(table.folder).contexts(1)] == [2, None]
 
 
-def test_find_ignores_case_in_every_script(table: Table) -> None:
-    table.rank(
-        [
-            Pair("Straße", "nothing", 0.1),
-            Pair("Ελλάδα", "nothing", 0.1),
-            Pair("third", "the ΕΛΛΆΔΑ context", 0.1),
-            Pair("percent", "100% _sure_", 0.1),
-        ]
-    )
-    rankings = Rankings(table.folder)
-    assert rankings.find("STRASSE") == {1}
-    assert rankings.find("ελλάδα") == {2, 3}
-    assert rankings.find("0% _S") == {4}
-    assert rankings.find("%") == {4}
-    assert rankings.find("absent") == frozenset()
-
-
 def test_an_original_column_steps_aside_for_a_reserved_name(mixed: Table) -> None:
     assert Rankings(mixed.folder).columns() == ("rank",)
     assert Rankings(mixed.folder, reserved=("rank", "rank (original)")).columns() == ("rank (original) (original)",)

@@ -1,4 +1,4 @@
-"""Finding queries by what is in them and in their contexts, in a job so large that threads share the work."""
+"""Finding queries by what is in them and in their contexts, each under one query or shared by several."""
 
 import sqlite3
 from contextlib import closing
@@ -54,7 +54,7 @@ def by_python(needle: str, items: list[tuple[int, int, int]]) -> set[int]:
 
 
 @pytest.mark.parametrize("needle", NEEDLES)
-def test_what_threads_find_is_what_python_finds(folder: JobFolder, needle: str) -> None:
+def test_texts_under_one_query_each_bring_it(folder: JobFolder, needle: str) -> None:
     items = [(number, (number - 1) // EACH + 1, number) for number in range(1, QUERIES * EACH + 1)]
     assert TextSearch(folder).queries(needle) == by_python(needle, items)
 
@@ -67,6 +67,7 @@ def test_texts_that_queries_share_bring_all_of_them(tmp_path: Path, needle: str)
 
 def test_what_was_found_once_is_found_again(folder: JobFolder) -> None:
     search = TextSearch(folder)
+    search.prepare()
     assert search.queries("nul") == search.queries("NUL") == {15_000}
 
 
