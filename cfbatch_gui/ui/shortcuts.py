@@ -37,7 +37,7 @@ class ShortcutsDialog(QDialog):
         return (
             ("Ctrl+N", self.tr("New job")),
             ("Ctrl+O", self.tr("Open a file in a new job")),
-            ("Ctrl+V", self.tr("Paste texts or cells into a draft")),
+            ("Ctrl+V", self.tr("Paste texts, cells or a file: into the draft, or as a new job")),
             ("Ctrl+Return", self.tr("Send the draft")),
             ("Ctrl+Shift+N", self.tr("Add a job by its request id")),
             ("Ctrl+F", self.tr("Find in this page")),

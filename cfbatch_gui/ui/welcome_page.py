@@ -60,7 +60,7 @@ class WelcomePage(QWidget):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.open_button = LinkButton(self.tr("Open a file"))
         self.open_button.clicked.connect(self.open_file)
-        drop_words = ElidedLabel(self.tr("or drop a spreadsheet or a text file anywhere in this window"), "quiet")
+        drop_words = ElidedLabel(self.tr("or drop a file or paste texts anywhere in this window"), "quiet")
         drop_words.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         drop = row(
             None,

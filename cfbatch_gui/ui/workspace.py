@@ -5,19 +5,23 @@ from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QWidget
 
-from cfbatch_gui.core.errors import ConnectionProblem, UserError
+from cfbatch_gui.core.errors import ConnectionProblem, InputError, UserError
 from cfbatch_gui.core.inputs.model import Kind
 from cfbatch_gui.core.jobs.backup import back_up
 from cfbatch_gui.core.jobs.model import Job, JobState
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.workers_ai.pasted import read_pasted
 from cfbatch_gui.ui import dialogs, words
 from cfbatch_gui.ui.comparing import Comparing
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.traffic_page import TrafficPage
 from cfbatch_gui.ui.file_filters import FILTERS
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
+from cfbatch_gui.ui.inputs.intake import clipboard_content
+from cfbatch_gui.ui.inputs.pasting import NOTHING_TO_PASTE
 from cfbatch_gui.ui.inputs.wording import new_job_name
 from cfbatch_gui.ui.job_changes import AT_WORK, JobChanges
 from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
@@ -203,6 +207,23 @@ class Workspace:
         self._open(job.id)
         self._draft.open_paths(files)
 
+    def _paste(self) -> None:
+        self._tasks.start("new job", self._begin_pasted())
+
+    async def _begin_pasted(self) -> None:
+        """A new job with what is on the clipboard; none for nothing, nor for a token: it must be in no file."""
+        pasted = clipboard_content()
+        if not isinstance(pasted, str):
+            await self._begin_draft(*pasted)
+        elif not pasted.strip():
+            raise InputError(NOTHING_TO_PASTE)
+        elif len(pasted.splitlines()) == 1 and read_pasted(pasted).token:
+            self._show(self._connection)
+            self._connection.paste()
+        else:
+            await self._begin_draft()
+            self._draft.paste_text(pasted)
+
     def _empty_draft(self) -> Job | None:
         """A draft that nothing was put into yet, not even a name: one is enough."""
         drafts = (job for job in self._program.ledger.jobs() if not job.is_sent and not job.source_name)
@@ -360,6 +381,8 @@ class Workspace:
         self._welcome.try_example.connect(self._try_example)
         self._welcome.connect_account.connect(self.window.connection)
         self._welcome.open_file.connect(self._open_file)
+        for page in (self._welcome, self._job, self._comparing.page):  # the others take what is pasted themselves
+            QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), page).activated.connect(self._paste)
         self._draft.sent.connect(self._sent)
         self._draft.changed.connect(lambda _: self._show_jobs())
         self._draft.connection_wanted.connect(self.window.connection)

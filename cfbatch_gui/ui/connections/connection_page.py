@@ -152,10 +152,10 @@ class ConnectionPage(QWidget):
         self.new_button.add(self.tr("Cloudflare account"), lambda: self._begin("cloudflare"), "cloud")
         self.new_button.add(self.tr("Your own Worker"), lambda: self._begin("worker"), "layers")
         self.new_button.add(self.tr("AI Gateway"), lambda: self._begin("gateway"), "link")
-        self.paste_button.clicked.connect(self._paste)
+        self.paste_button.clicked.connect(self.paste)
         paste = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self)
         paste.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        paste.activated.connect(self._paste)
+        paste.activated.connect(self.paste)
         self.traffic_link.clicked.connect(self.traffic_wanted)
         self.appearance.chosen.connect(self.scheme_chosen)
 
@@ -164,7 +164,7 @@ class ConnectionPage(QWidget):
     def _begin(self, kind: KindName) -> None:
         self.others.add(kind).fields()[0].setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _paste(self) -> None:
+    def paste(self) -> None:
         """Whatever is on the clipboard goes to the card that it is about."""
         focused = QApplication.focusWidget()
         into = next((card for card in self._cards() if focused is not None and card.isAncestorOf(focused)), None)

@@ -58,12 +58,11 @@ class Intake(QWidget):
 
     def paste(self) -> None:
         """Take what is on the clipboard: files, cells or lines."""
-        clipboard = QGuiApplication.clipboard()
-        mime: QMimeData | None = clipboard.mimeData()  # None for an empty one on some platforms
-        if mime is not None and (paths := local_files(mime)):
-            self.open_paths(paths)
+        pasted = clipboard_content()
+        if isinstance(pasted, str):
+            self.take_text(pasted)
         else:
-            self.take_text(clipboard.text())
+            self.open_paths(pasted)
 
     def use_example(self) -> None:
         """Open the example for the kind of job that is chosen."""
@@ -141,6 +140,13 @@ class DropTarget(QObject):
             self._intake.open_paths(paths)
         else:
             self._intake.take_text(event.mimeData().text())
+
+
+def clipboard_content() -> list[Path] | str:
+    """The files and folders on the clipboard; the text, perhaps "", where there are none."""
+    clipboard = QGuiApplication.clipboard()
+    mime: QMimeData | None = clipboard.mimeData()  # None for an empty one on some platforms
+    return (local_files(mime) if mime is not None else []) or clipboard.text()
 
 
 def local_files(mime: QMimeData) -> list[Path]:

@@ -6,6 +6,7 @@ from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.files import write_atomically
 from cfbatch_gui.core.inputs.separators import is_clearly_delimited
 
+NOTHING_TO_PASTE = "There is no text on the clipboard. Copy cells or lines first."
 _SAMPLE = 64 * 1024  # characters
 
 
@@ -16,7 +17,7 @@ def save_pasted(text: str, folder: Path) -> Path:
     """
     clean = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode()
     if not clean.strip():
-        raise InputError("There is no text on the clipboard. Copy cells or lines first.")
+        raise InputError(NOTHING_TO_PASTE)
     path = folder / _name(clean)
     write_atomically(path, clean.encode())
     return path
