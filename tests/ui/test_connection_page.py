@@ -286,9 +286,9 @@ async def test_without_a_keyring_it_says_how_long_the_token_is_kept(
     assert states(page) == ["Yes"] * 4
     assert page.cloudflare.token_block.where() == "A token is kept in memory"
     assert page.cloudflare.token_block.hint() == (
-        "There is no keyring on this computer. The token is kept until the program ends;"
-        " set CLOUDFLARE_API_TOKEN to keep it outside."
+        "No keyring took it: it is kept until the program ends. To keep it outside, set CLOUDFLARE_API_TOKEN."
     )
+    assert "your keyring" not in everything_said(page) and "this computer’s keyring" not in everything_said(page)
 
 
 async def test_what_the_environment_says_cannot_be_changed_here(open_page: Open, service: str, until: Until) -> None:

@@ -4,14 +4,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import keyring.backends.fail
 import pytest
 import pytest_asyncio
+from keyring.backend import KeyringBackend
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QInputDialog, QLineEdit, QMessageBox
 
-from cfbatch_gui.core.credentials import Credentials
+from cfbatch_gui.core.credentials import Credentials, variable_of
 from cfbatch_gui.core.inputs.model import Kind
 from cfbatch_gui.core.jobs.model import JobState
 from cfbatch_gui.core.paths import Paths
@@ -47,9 +49,10 @@ async def doors(tmp_path: Path) -> AsyncIterator[Doors]:
 async def open_page(tmp_path: Path, backend: MemoryKeyring, qtbot: Any, until: Until) -> AsyncIterator[Open]:
     opened: list[tuple[Program, ConnectionPage]] = []
 
-    async def opening(url: str = "", **environ: str) -> ConnectionPage:
+    async def opening(url: str = "", *, keeper: KeyringBackend | None = None, **environ: str) -> ConnectionPage:
         environ |= {"CLOUDFLARE_API_BASE_URL": url} if url else {}
-        program = await Program.open(tmp_path / "data", environ=environ, credentials=Credentials(backend, environ))
+        credentials = Credentials(keeper or backend, environ)
+        program = await Program.open(tmp_path / "data", environ=environ, credentials=credentials)
         page = ConnectionPage(program, Notices(), open_in_browser=lambda address: False)
         page.resize(1000, 900)
         qtbot.addWidget(page)
@@ -92,6 +95,20 @@ def press(parent: Any, text: str) -> None:
 
 def entry(card: SavedCard, text: str) -> None:
     next(action for action in card.more.menu().actions() if action.text() == text).trigger()
+
+
+async def test_without_a_keyring_each_names_the_variable_of_its_own(
+    open_page: Open, doors: Doors, until: Until
+) -> None:
+    page = await open_page(keeper=keyring.backends.fail.Keyring())  # type: ignore[no-untyped-call]
+    card = begin(page, "Your own Worker")
+    paste(card.url, doors.worker_url)
+    QTest.keyClicks(card.token_block.field, SECRET)
+    await save(page, card, until)
+    variable = variable_of(card.record.id)
+    assert variable.startswith("CFBATCH_SECRET_")
+    assert card.token_block.hint().endswith(f"To keep it outside, set {variable}.")
+    assert "your keyring" not in everything_said(page)
 
 
 async def test_a_worker_is_added_tested_and_used_for_new_jobs(

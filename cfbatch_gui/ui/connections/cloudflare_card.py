@@ -113,10 +113,7 @@ class CloudflareCard(TestedCard):
 
     def _lay_out(self) -> None:
         privacy = IconLine(
-            self.tr(
-                "The token stays in your keyring and in memory. Texts go only to Cloudflare, only when you press send."
-            ),
-            "info",
+            self.tr("The token is sent to Cloudflare alone; texts too, and only when you press send."), "info"
         )
         self.body.addWidget(self._problem)
         self.body.addSpacing(SMALL)

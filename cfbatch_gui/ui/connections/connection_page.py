@@ -270,7 +270,7 @@ class ConnectionPage(QWidget):
         card = self.cloudflare
         card.show_ticks(())
         try:
-            card.set_working(self.tr("Saving… your keyring may ask for its password."))
+            card.set_working(self.tr("Saving… a keyring may ask for its password."))
             await self._program.save_cloudflare(card.account.text(), card.token_block.field.text())
             card.saved()
             await self._refresh()

@@ -143,7 +143,7 @@ class OtherConnections(QWidget):
 
     async def _save(self, card: SavedCard) -> None:
         card.show_ticks(())
-        card.set_working(self.tr("Saving… your keyring may ask for its password."))
+        card.set_working(self.tr("Saving… a keyring may ask for its password."))
         is_new = not card.record.id
         gateway_secret = card.gateway_block.field.text() if card.record.kind == "gateway" else ""
         record = await self._program.save_connection(

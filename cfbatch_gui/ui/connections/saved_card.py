@@ -276,12 +276,14 @@ def _plan_sentence() -> str:
 
 def _privacy(kind: str) -> str:
     if kind == "worker":
-        return _tr("The secret stays in your keyring and in memory. Texts go only to your Worker and to Workers AI.")
+        return _tr(
+            "The secret is sent to your Worker alone; texts go to it and to Workers AI, only when you press send."
+        )
     if kind == "gateway":
         return _tr(
-            "The tokens stay in your keyring and in memory. A gateway keeps what passes through it, if its logs are on."
+            "Tokens and texts go to Cloudflare alone. A gateway keeps what passes through it, if its logs are on."
         )
-    return _tr("The token stays in your keyring and in memory. Texts go only to Cloudflare, only when you press send.")
+    return _tr("The token is sent to Cloudflare alone; texts too, and only when you press send.")
 
 
 def _tr(text: str) -> str:

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from cfbatch_gui.core.credentials import TOKEN_VARIABLE
-
 
 @dataclass(frozen=True, slots=True)
 class SecretWords:
@@ -15,7 +13,6 @@ class SecretWords:
     placeholder: str
     in_keyring: str
     in_memory: str
-    without_keyring: str
     in_environment: str
     unusable: str
     replace: str
@@ -32,10 +29,6 @@ def token_words() -> SecretWords:
         placeholder=_tr("Paste the token"),
         in_keyring=_tr("A token is saved in this computer’s keyring"),
         in_memory=_tr("A token is kept in memory"),
-        without_keyring=_tr(
-            "There is no keyring on this computer. The token is kept until the program ends;"
-            " set {variable} to keep it outside."
-        ).format(variable=TOKEN_VARIABLE),
         in_environment=_tr("The token comes from the environment"),
         unusable=_tr("The saved token cannot be used"),
         replace=_tr("Replace the token…"),
@@ -53,7 +46,6 @@ def worker_secret_words() -> SecretWords:
         placeholder=_tr("The Worker’s SHARED_SECRET"),
         in_keyring=_tr("A secret is saved in this computer’s keyring"),
         in_memory=_tr("A secret is kept in memory"),
-        without_keyring=_tr("There is no keyring on this computer. The secret is kept until the program ends."),
         in_environment=_tr("The secret comes from the environment"),
         unusable=_tr("The saved secret cannot be used"),
         replace=_tr("Replace the secret…"),
@@ -71,7 +63,6 @@ def gateway_token_words() -> SecretWords:
         placeholder=_tr("Only for an authenticated gateway"),
         in_keyring=_tr("A gateway token is saved in this computer’s keyring"),
         in_memory=_tr("A gateway token is kept in memory"),
-        without_keyring=_tr("There is no keyring on this computer. The token is kept until the program ends."),
         in_environment=_tr("The gateway token comes from the environment"),
         unusable=_tr("The saved gateway token cannot be used"),
         replace=_tr("Replace the gateway token…"),

@@ -81,7 +81,11 @@ class TokenBlock(FieldBlock):
             self.set_hint(self.tr("It is not shown again."))
         elif state.place is Place.SESSION:
             self._show_where(self._words.in_memory, "key-round", changeable=True)
-            self.set_attention(self._words.without_keyring)
+            self.set_attention(
+                self.tr(
+                    "No keyring took it: it is kept until the program ends. To keep it outside, set {variable}."
+                ).format(variable=state.token_variable)
+            )
         else:
             self._show_editor(can_cancel=False)
 
@@ -132,7 +136,7 @@ class TokenBlock(FieldBlock):
         self._hint_for_new()
 
     def _hint_for_new(self) -> None:
-        self.set_hint(self.tr("Goes into this computer’s keyring and is never shown again."))
+        self.set_hint(self.tr("Goes into this computer’s keyring, if there is one, and is never shown again."))
 
     def _show_where(self, text: str, icon: str, *, changeable: bool) -> None:
         self._where.setText(text)
