@@ -89,7 +89,7 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--encoding", metavar="NAME", help="of the first file, such as utf-8, cp1252 or shift_jis")
     parser.add_argument("--separator", metavar="SIGN", help="of the first file: , ; | or tab")
     parser.add_argument("--sheet", metavar="NAME", help="of the first file, when it is a workbook")
-    parser.add_argument("--texts-by", choices=tuple(_UNITS), help="how plain text is cut into texts (default: line)")
+    parser.add_argument("--texts-by", choices=tuple(_UNITS), help="how plain text is cut into texts")
     parser.add_argument("--template", metavar="TEXT", default="", help="join columns, for example “{title}. {body}”")
 
 

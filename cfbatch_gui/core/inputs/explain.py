@@ -12,7 +12,7 @@ _SHAPES = {
 }
 _FORMATS = {
     FileFormat.LINES: "Plain text, one text a line",
-    FileFormat.PARAGRAPHS: "Plain text, one text a paragraph",
+    FileFormat.PARAGRAPHS: "Plain text, one text a paragraph, with blank lines between them",
     FileFormat.WHOLE: "Plain text, the whole file one text",
     FileFormat.DRAWN: "A table drawn with bars and lines; the spaces around cells belong to the drawing",
     FileFormat.JSON_LINES: "JSON Lines",

@@ -37,9 +37,9 @@ _DATA_SUFFIXES = frozenset([".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parq
 def open_source(path: Path, options: ReadOptions = _NO_OPTIONS) -> Source:
     """Recognise a file, or a folder. What `options` sets is taken, the rest is found out.
 
-    Reads a text file once from end to end to be sure of its encoding; holds none of it. A .txt file stays one text a
-    line unless a separator or another unit is given. Columns of JSON are the keys of the first 1,000 objects, in order
-    of appearance.
+    Reads a text file once from end to end to be sure of its encoding; holds none of it. A .txt file is one text a
+    line, or a paragraph where sentences go on from line to line, unless a separator or another unit is given. Columns
+    of JSON are the keys of the first 1,000 objects, in order of appearance.
 
     Raises InputError with a sentence for whatever is no table, EncodingUnknown when the user must choose an encoding,
     and UsageError for options that do not exist.

@@ -20,6 +20,7 @@ from cfbatch_gui.core.inputs.headers import complete_names, has_header, with_row
 from cfbatch_gui.core.inputs.model import FileFormat, ReadOptions, Shape, Source
 from cfbatch_gui.core.inputs.opening import open_bytes
 from cfbatch_gui.core.inputs.own_exports import marked_columns
+from cfbatch_gui.core.inputs.paragraphs import are_paragraphs
 from cfbatch_gui.core.inputs.readers.delimited import is_underline, read_records
 from cfbatch_gui.core.inputs.readers.frames import is_frame
 from cfbatch_gui.core.inputs.readers.json_document import Broken, is_envelope, values_of
@@ -43,6 +44,7 @@ _ROWS_FOR_HEADER = 100
 _OBJECTS_FOR_KEYS = 1000
 _DELIMITED_SUFFIXES = (".csv", ".tsv", ".tab", ".psv", ".xlsx", ".xls", ".xlsm")  # text under a spreadsheet's name
 _LINES_SUFFIXES = (".txt", ".text", ".md", ".log", ".lst")
+_LIST_SUFFIXES = (".log", ".lst")
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json", ".jl")
 _UNITS = (FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
 
@@ -117,8 +119,18 @@ def _text_format(suffix: str, sample: str, *, is_whole: bool) -> FileFormat:
         return FileFormat.DELIMITED
     # Excel calls a table with tabs "Unicode text (.txt)"; with other separators a text is a text.
     separators = ("\t",) if suffix in _LINES_SUFFIXES else SEPARATORS
-    is_table = is_clearly_delimited(sample, is_whole=is_whole, separators=separators)
-    return FileFormat.DELIMITED if is_table else FileFormat.LINES
+    if is_clearly_delimited(sample, is_whole=is_whole, separators=separators):
+        return FileFormat.DELIMITED
+    has_paragraphs = suffix not in _LIST_SUFFIXES and are_paragraphs(_whole_blocks(sample, is_whole=is_whole))
+    return FileFormat.PARAGRAPHS if has_paragraphs else FileFormat.LINES
+
+
+def _whole_blocks(sample: str, *, is_whole: bool) -> list[str]:
+    lines = lines_of(sample)
+    if is_whole:
+        return lines
+    last_blank = next((at for at in range(len(lines) - 1, -1, -1) if not lines[at].strip()), 0)
+    return lines[:last_blank]  # the sample may have cut what stands below
 
 
 def _json_format(suffix: str, sample: str, *, is_whole: bool) -> FileFormat | None:
