@@ -1,0 +1,111 @@
+"""Which sheet of a workbook is read: the first, unless it is a note and a later one is the table."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import xlsxwriter
+
+from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.explain import explain
+from cfbatch_gui.core.inputs.model import ReadOptions
+from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.recognise import open_source
+from tests.core.inputs.test_inputs_containers import CELL, ODS, zipped
+
+Rows = Sequence[Sequence[str]]
+TABLE: Rows = [["sku", "text"], *[[f"A-{n}", f"A lamp with {n} bulbs"] for n in range(5)]]
+NOTE: Rows = [
+    ["Lamps of the year"],
+    [],
+    ["This workbook holds all lamps."],
+    ["Ask the shop for more."],
+    [],
+    ["Last change:", "2024-05-01"],
+]
+SHORT_NOTE: Rows = [["Please read"], ["This workbook holds all lamps."], ["Prices are in euros."]]
+MEANINGS: Rows = [["Column", "Meaning"], ["sku", "the number in the shop"], ["text", "what it is like"]]
+LIST: Rows = [[f"The lamp number {n} is warm, and I like it."] for n in range(12)]
+
+
+def book(path: Path, *sheets: tuple[str, Rows], hidden: Sequence[str] = ()) -> Path:
+    with xlsxwriter.Workbook(path) as written:
+        for name, rows in sheets:
+            sheet = written.add_worksheet(name)
+            for number, cells in enumerate(rows):
+                sheet.write_row(number, 0, cells)
+            if name in hidden:
+                sheet.hide()
+            else:
+                sheet.activate()  # Excel shows at least one
+    return path
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        ("Sheet1", NOTE),
+        ("Sheet1", SHORT_NOTE),
+        ("READ ME", MEANINGS),
+        ("Chart", [["Lamps of the year"]]),
+        ("Instructions", [["text"], ["Do not change the columns"]]),
+    ],
+)
+def test_a_note_before_the_table_is_not_read(tmp_path: Path, note: tuple[str, Rows]) -> None:
+    path = book(tmp_path / "a.xlsx", ("Empty", []), note, ("Codes", [["x"]]), ("Lamps", TABLE), ("More", TABLE))
+    source = open_source(path)
+    assert (source.sheet, source.columns, len(preview(source))) == ("Lamps", ("sku", "text"), 5)
+    assert source.sheets == ("Empty", note[0], "Codes", "Lamps", "More")
+    assert source.notices == (f"The sheet “Lamps” is read, for “{note[0]}” looks like a note.",)
+    assert explain(source) == "The sheet “Lamps”, with a header."
+    chosen = open_source(path, ReadOptions(sheet=note[0]))
+    assert (chosen.sheet, chosen.notices) == (note[0], ())
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (("Sheet1", LIST), ("Lamps", TABLE)),
+        (("Sheet1", [["text"], *LIST[:3]]), ("Lamps", TABLE)),
+        (("Sheet1", [["text"], *LIST[:5], [], *LIST[6:]]), ("Lamps", TABLE)),
+        (("Sheet1", [*LIST[:5], [], *LIST[6:]]), ("Lamps", TABLE)),
+        (("Queries", [["Warm light"], ["Which one is cold?"], ["How tall is it?"]]), ("Lamps", TABLE)),
+        (("Sheet1", MEANINGS), ("Lamps", TABLE)),
+        (("Sheet1", NOTE), ("Codes", [["A"], ["B"], ["C"]])),
+        (("Read me", NOTE), ("Info", TABLE)),
+    ],
+)
+def test_in_doubt_the_first_sheet_is_read(tmp_path: Path, first: tuple[str, Rows], second: tuple[str, Rows]) -> None:
+    source = open_source(book(tmp_path / "a.xlsx", first, second))
+    assert (source.sheet, source.notices) == (first[0], ())
+
+
+def test_hidden_sheets_come_last(tmp_path: Path) -> None:
+    path = book(tmp_path / "a.xlsx", ("Lookup", TABLE), ("Sheet1", NOTE), ("Lamps", TABLE), hidden=["Lookup"])
+    assert open_source(path).sheet == "Lamps"
+    path = book(tmp_path / "b.xlsx", ("Lookup", TABLE), ("Sheet1", NOTE), hidden=["Lookup"])
+    assert open_source(path).sheet == "Sheet1"
+    path = book(tmp_path / "c.xlsx", ("Sheet1", []), ("Old", SHORT_NOTE), ("Lookup", TABLE), hidden=["Old", "Lookup"])
+    source = open_source(path)
+    assert source.sheet == "Lookup"
+    assert source.notices == ("The sheet “Lookup” is hidden; those that are not are empty.",)
+    with pytest.raises(InputError, match="is empty"):
+        open_source(book(tmp_path / "d.xlsx", ("Sheet1", []), ("Old", []), hidden=["Old"]))
+
+
+def test_open_document_sheets_too(tmp_path: Path) -> None:
+    def rows_of(rows: Rows) -> str:
+        cells = ("".join(CELL.format(text=cell, more="") for cell in row) for row in rows)
+        return "".join(f"<table:table-row>{row}</table:table-row>" for row in cells)
+
+    both = f'{rows_of(NOTE)}</table:table><table:table table:name="Lamps">{rows_of(TABLE)}'
+    path = tmp_path / "a.ods"
+    path.write_bytes(
+        zipped(
+            ("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"),
+            ("META-INF/manifest.xml", b'<manifest xmlns="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'),
+            ("content.xml", ODS.format(rows=both).encode()),
+        )
+    )
+    source = open_source(path)
+    assert (source.sheet, source.sheets, source.columns) == ("Lamps", ("S", "Lamps"), ("sku", "text"))
