@@ -50,7 +50,7 @@ class Report:
         rows = [
             (
                 f"{number}",
-                f"{len(run.table.asked.numbers):,}",
+                f"{len(run.table.asked):,}",
                 f"{run.scored:,} of {len(run.table):,}",
                 run.facts.model,
                 run.facts.name,
@@ -113,7 +113,7 @@ class Report:
             "job": run.facts.id,
             "name": run.facts.name,
             "model": run.facts.model,
-            "queries": len(run.table.asked.numbers),
+            "queries": len(run.table.asked),
             "contexts": len(run.table),
             "scored": run.scored,
         }

@@ -6,6 +6,7 @@ themselves: where all jobs have the same texts, those of the ranking page.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,18 @@ from cfbatch_gui.core.evaluation.matching import Keys, MatchedBy, match
 from cfbatch_gui.core.evaluation.overlap import Overlaps, P, overlaps
 from cfbatch_gui.core.evaluation.ranks import Ranks, ranks_of
 from cfbatch_gui.core.evaluation.runs import Run
-from cfbatch_gui.core.results.score_table import QueryText, read_queries
+from cfbatch_gui.core.results.score_table import (
+    Hashes,
+    QueryText,
+    ScoreTable,
+    count_ids,
+    has_same_input,
+    read_queries,
+    read_query_hashes,
+    read_text_hashes,
+)
 
-Numbers = NDArray[np.int64]
+Numbers = NDArray[np.int32]
 NOT_THERE = -1
 
 
@@ -66,15 +76,15 @@ class Comparison:
         result: Numbers = self.ranks[0].rank - self.ranks[other].rank
         return result
 
-    def in_order(self) -> Numbers:
+    def in_order(self) -> NDArray[np.int64]:
         """All compared pairs, queries in the order of the first job and texts by their rank there."""
         return np.lexsort((self.places[0], self.ranks[0].rank, self.query))
 
-    def of_query(self, place: int) -> Numbers:
+    def of_query(self, place: int) -> NDArray[np.int64]:
         """The compared pairs of one query, best in the first run first."""
         found = np.flatnonzero(self.query == place)
         order = np.lexsort((found, self.ranks[0].rank[found]))
-        result: Numbers = found[order]
+        result: NDArray[np.int64] = found[order]
         return result
 
 
@@ -82,12 +92,8 @@ def compare(runs: Sequence[Run]) -> Comparison:
     """Blocking: some seconds for a million pairs in each. Raises UsageError when nothing is in common, DataError."""
     if len(runs) < 2:
         raise UsageError("A comparison needs two jobs or more.")
-    base = runs[0]
-    query_of = base.table.places_in_asked()
-    joined = (
-        Joined({}, {}, query_of, np.arange(len(base.table))),
-        *(_join(base, query_of, run) for run in runs[1:]),
-    )
+    base = _Base(runs[0])
+    joined = (Joined({}, {}, base.query_of, _counted(base.table)), *(base.join(run) for run in runs[1:]))
     there = np.ones(len(base.table), dtype=np.bool_)
     for run, each in zip(runs, joined, strict=True):
         there &= (each.pair_of != NOT_THERE) & run.table.there[np.maximum(each.pair_of, 0)]
@@ -97,38 +103,78 @@ def compare(runs: Sequence[Run]) -> Comparison:
             f"{names} have no query with a text in common that both have scored: neither texts nor ids are the same."
         )
     pairs = np.flatnonzero(there)
-    used, query = np.unique(query_of[pairs], return_inverse=True)
+    asked = base.query_of[pairs]
+    used = np.flatnonzero(np.bincount(asked))
+    number = np.zeros(len(base.table.asked), dtype=np.int32)
+    number[used] = np.arange(len(used))
+    query = number[asked]
     places = tuple(each.pair_of[pairs] for each in joined)
     scores = tuple(run.table.scores[place] for run, place in zip(runs, places, strict=True))
     return Comparison(
         tuple(runs),
         joined,
-        read_queries(base.folder, base.table.asked.numbers[used]),
-        query.astype(np.int64),
+        read_queries(runs[0].folder, base.table.asked[used]),
+        query,
         places,
         scores,
         tuple(ranks_of(query, each) for each in scores),
     )
 
 
-def _join(base: Run, query_of: Numbers, run: Run) -> Joined:
-    queries = match(_query_keys(base), _query_keys(run))
-    in_base = np.full(len(run.table.asked.numbers), NOT_THERE, dtype=np.int64)
-    in_base[queries.theirs] = queries.ours
-    matched = np.zeros(len(base.table.asked.numbers), dtype=np.bool_)
-    matched[queries.ours] = True
-    theirs = in_base[run.table.places_in_asked()]
-    here, there = np.flatnonzero(matched[query_of]), np.flatnonzero(theirs != NOT_THERE)
-    texts = match(_text_keys(base, query_of, here), _text_keys(run, theirs, there))
-    pair_of = np.full(len(base.table), NOT_THERE, dtype=np.int64)
-    pair_of[here[texts.ours]] = there[texts.theirs]
-    return Joined(queries.by, texts.by, theirs, pair_of)
+class _Base:
+    """The first job. What its texts are compared by is read once, and not at all where all jobs have the same input."""
+
+    def __init__(self, run: Run) -> None:
+        self.table = run.table
+        self.query_of = run.table.places_in_asked()
+        self._run = run
+
+    @cached_property
+    def _queries(self) -> Hashes:
+        return read_query_hashes(self._run.folder, self.table)
+
+    @cached_property
+    def _texts(self) -> Hashes:
+        return read_text_hashes(self._run.folder, self.table)
+
+    def join(self, run: Run) -> Joined:
+        if has_same_input(self._run.folder, self.table, run.folder, run.table):
+            return self._joined_as_it_is()
+        queries = match(_query_keys(self._queries), _query_keys(read_query_hashes(run.folder, run.table)))
+        in_base = np.full(len(run.table.asked), NOT_THERE, dtype=np.int32)
+        in_base[queries.theirs] = queries.ours
+        matched = np.zeros(len(self.table.asked), dtype=np.bool_)
+        matched[queries.ours] = True
+        theirs = in_base[run.table.places_in_asked()]
+        here, there = np.flatnonzero(matched[self.query_of]), np.flatnonzero(theirs != NOT_THERE)
+        of_run = read_text_hashes(run.folder, run.table)
+        texts = match(_text_keys(self._texts, self.query_of, here), _text_keys(of_run, theirs, there))
+        pair_of = np.full(len(self.table), NOT_THERE, dtype=np.int32)
+        pair_of[here[texts.ours]] = there[texts.theirs]
+        return Joined(queries.by, texts.by, theirs, pair_of)
+
+    def _joined_as_it_is(self) -> Joined:
+        """With a job of the same input, as most often: what matching would find, without it."""
+        queries, texts = count_ids(self._run.folder)
+        return Joined(
+            _all_matched(queries, len(self.table.asked)),
+            _all_matched(texts, len(self.table)),
+            self.query_of,
+            _counted(self.table),
+        )
 
 
-def _query_keys(run: Run) -> Keys:
-    asked = run.table.asked
-    return Keys(np.zeros(len(asked.numbers), dtype=np.int64), asked.ids, asked.texts)
+def _all_matched(with_id: int, count: int) -> dict[MatchedBy, int]:
+    return {MatchedBy.ID_AND_TEXT: with_id, MatchedBy.TEXT: count - with_id, MatchedBy.ID: 0}
 
 
-def _text_keys(run: Run, query_of: Numbers, pairs: Numbers) -> Keys:
-    return Keys(query_of[pairs], run.table.id_hashes[pairs], run.table.text_hashes[pairs])
+def _counted(table: ScoreTable) -> Numbers:
+    return np.arange(len(table), dtype=np.int32)
+
+
+def _query_keys(hashes: Hashes) -> Keys:
+    return Keys(np.zeros(len(hashes.ids), dtype=np.int32), hashes.ids, hashes.texts)
+
+
+def _text_keys(hashes: Hashes, query_of: Numbers, pairs: NDArray[np.int64]) -> Keys:
+    return Keys(query_of[pairs], hashes.ids[pairs], hashes.texts[pairs])

@@ -59,7 +59,7 @@ class _Judged:
     def __init__(self, comparison: Comparison) -> None:
         self._comparison = comparison
         base = comparison.runs[0]
-        in_all = np.ones(len(base.table.asked.numbers), dtype=np.bool_)
+        in_all = np.ones(len(base.table.asked), dtype=np.bool_)
         for joined in comparison.joined:
             asked = np.zeros(len(in_all), dtype=np.bool_)
             asked[joined.query_of[joined.query_of != NOT_THERE]] = True
@@ -107,7 +107,7 @@ class _Judged:
         return documents
 
 
-def _as_trec_eval(run: Run, pairs: Numbers, query: Numbers) -> Numbers:
+def _as_trec_eval(run: Run, pairs: Numbers, query: NDArray[np.int32]) -> Numbers:
     """The order of the pairs by query, score and id."""
     score = run.table.scores[pairs].astype(np.float32)
     order = np.lexsort((-score, query))

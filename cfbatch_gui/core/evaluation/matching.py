@@ -29,7 +29,7 @@ class MatchedBy(StrEnum):
 class Keys:
     """What things are known by, arrays of shape (n,); only those of one group can match. Id 0 is none."""
 
-    groups: Numbers
+    groups: NDArray[np.int32]
     ids: Numbers
     texts: Numbers
 

@@ -33,7 +33,7 @@ class Overlaps:
 
 
 def overlaps(
-    queries: NDArray[np.int64], one: Ranks, other: Ranks, count: int, *, top_k: int = 10, p: float = P
+    queries: NDArray[np.integer], one: Ranks, other: Ranks, count: int, *, top_k: int = 10, p: float = P
 ) -> Overlaps:
     """`queries` numbers the query of each text from 0 to `count` - 1; the ranks are those among these texts."""
     order = np.argsort(queries, kind="stable")
@@ -51,16 +51,16 @@ def overlaps(
 
 
 def _shares(
-    queries: NDArray[np.int64],
-    one: NDArray[np.int64],
-    other: NDArray[np.int64],
+    queries: NDArray[np.integer],
+    one: NDArray[np.integer],
+    other: NDArray[np.integer],
     lengths: NDArray[np.int64],
     top_k: int,
 ) -> NDArray[np.float64]:
     """The overlap of each query at each depth, shape (queries, depths)."""
     deepest = max(1, min(int(lengths.max(initial=0)), max(_DEEPEST, top_k)))
 
-    def up_to(rank: NDArray[np.int64]) -> NDArray[np.int64]:
+    def up_to(rank: NDArray[np.integer]) -> NDArray[np.int64]:
         """How many texts are in at each depth."""
         inside = rank <= deepest
         cells = queries[inside] * deepest + rank[inside] - 1

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 class Ranks:
     """Shape (n,), in the order of the scores given. `rank` counts from 1 and is shared by a tie of `size` members."""
 
-    rank: NDArray[np.int64]
-    size: NDArray[np.int64]
+    rank: NDArray[np.int32]
+    size: NDArray[np.int32]
 
-    def part(self, places: NDArray[np.int64]) -> "Ranks":
+    def part(self, places: NDArray[np.integer]) -> "Ranks":
         """Those at these places."""
         return Ranks(self.rank[places], self.size[places])
 
@@ -23,7 +23,7 @@ class Ranks:
         return [f"{rank}=" if size > 1 else f"{rank}" for rank, size in pairs]
 
 
-def ranks_of(queries: NDArray[np.int64], scores: NDArray[np.float64]) -> Ranks:
+def ranks_of(queries: NDArray[np.integer], scores: NDArray[np.float64]) -> Ranks:
     """The highest score of each query is first; exactly equal ones share a rank. Scores are finite."""
     order = np.lexsort((-scores, queries))
     query, score = queries[order], scores[order]
@@ -36,7 +36,7 @@ def ranks_of(queries: NDArray[np.int64], scores: NDArray[np.float64]) -> Ranks:
     first_of_query = np.maximum.accumulate(np.where(starts_query, place, 0))
     first_of_tie = np.maximum.accumulate(np.where(starts_tie, place, 0))
     lengths = np.diff(np.flatnonzero(starts_tie), append=count)
-    rank, size = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    rank, size = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
     rank[order] = first_of_tie - first_of_query + 1
     size[order] = np.repeat(lengths, lengths)
     return Ranks(rank, size)

@@ -68,7 +68,7 @@ class Run:
 
 
 def read_run(folder: JobFolder, facts: JobFacts) -> Run:
-    """Blocking: a second or two for a million scores. Raises UsageError, DataError."""
+    """Blocking: a second for a million scores. Raises UsageError, DataError."""
     if facts.kind is not Kind.RANK:
         raise UsageError(f"“{facts.name}” made vectors and no scores. Compare jobs that rank texts.")
     table = read_score_table(folder)

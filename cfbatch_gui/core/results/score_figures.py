@@ -16,7 +16,7 @@ from cfbatch_gui.core.inputs.model import Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.labels import NO_LABEL, read_labels
-from cfbatch_gui.core.results.score_table import ScoreTable, read_score_table
+from cfbatch_gui.core.results.score_table import ScoreTable, read_query_hashes, read_score_table, read_text_hashes
 
 LEAST_PAIRS = 20  # fewer say nothing about where nine in ten of them lie
 _MOST_BINS = 50
@@ -79,14 +79,10 @@ def score_figures(folder: JobFolder) -> ScoreFigures:
         # Labels of shared texts say nothing about a pair.
         judges = schema.fact(database, "layout") != Layout.SHARED
         labels = read_labels(database, table.texts) if judges else np.full(len(table), NO_LABEL)
-    return figures_of(table, labels)
-
-
-def figures_of(table: ScoreTable, labels: NDArray[np.int64]) -> ScoreFigures:
-    """`labels` has one for each pair, NO_LABEL for none."""
+    texts, queries = read_text_hashes(folder, table).texts, read_query_hashes(folder, table).texts
+    seen_twice, unrelated = _unrelated(table, texts, queries, labels)
     there = table.there
     scores = table.scores[there]
-    seen_twice, unrelated = _unrelated(table, labels)
     pairs = table.scores[unrelated]
     baseline = Baseline.NO_TEXT_TWICE
     if seen_twice:
@@ -94,7 +90,7 @@ def figures_of(table: ScoreTable, labels: NDArray[np.int64]) -> ScoreFigures:
     beside = spread_of(pairs) if baseline is Baseline.THERE else None
     edges = _edges(scores)
     return ScoreFigures(
-        queries=len(table.asked.numbers),
+        queries=len(table.asked),
         contexts=len(table),
         scored=len(scores),
         first_tied=_first_tied(table.queries[there], scores),
@@ -117,14 +113,19 @@ def spread_of(scores: NDArray[np.float64]) -> Spread | None:
     return Spread(len(scores), lowest, tenth, median, ninetieth, highest, float(scores.mean()))
 
 
-def _unrelated(table: ScoreTable, labels: NDArray[np.int64]) -> tuple[bool, NDArray[np.bool_]]:
-    """Whether any text is scored under two queries, and which pairs are unrelated."""
+def _unrelated(
+    table: ScoreTable, texts: NDArray[np.int64], asked: NDArray[np.int64], labels: NDArray[np.int64]
+) -> tuple[bool, NDArray[np.bool_]]:
+    """Whether any text is scored under two queries, and which pairs are unrelated.
+
+    `texts` are the hashes of the pairs' texts, `asked` those of the queries; `labels` has one for each pair.
+    """
     nothing = np.zeros(len(table), dtype=np.bool_)
-    known, text = np.unique(table.text_hashes, return_inverse=True)
+    known, text = np.unique(texts, return_inverse=True)
     if len(known) == len(table):
         return False, nothing
     # The same query asked twice under two ids is one.
-    query = np.unique(table.asked.texts, return_inverse=True)[1][table.places_in_asked()]
+    query = np.unique(asked, return_inverse=True)[1][table.places_in_asked()]
     there = table.there
     queries = int(query.max(initial=0)) + 1
     pairs = np.unique(text[there] * queries + query[there])

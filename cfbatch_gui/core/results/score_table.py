@@ -1,10 +1,9 @@
-"""All scores of a job as arrays, with what tells its texts apart: for figures over a million pairs at once.
+"""All scores of a job as arrays, and what tells its texts apart: for figures over a million pairs at once.
 
 Texts are read a block at a time and kept as Python's own 64-bit hashes: good within one run of the program only, also
 between two jobs.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -15,13 +14,25 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.places import data_version
 
 _ITEMS = """
-SELECT item_no, query_no, text_no, position, coalesce(score, -9e999) FROM items WHERE query_no IS NOT NULL
-ORDER BY item_no
+SELECT item_no, query_no, text_no, coalesce(score, -9e999) FROM items WHERE query_no IS NOT NULL ORDER BY item_no
 """
-_ITEM = np.dtype([("item", "<i4"), ("query", "<i4"), ("text", "<i4"), ("position", "<i4"), ("score", "<f8")])
-_TEXTS = "SELECT text_no, text, text_id FROM texts WHERE text_no > ? ORDER BY text_no LIMIT ?"
-_QUERIES = "SELECT query_no, text, query_id FROM queries WHERE query_no > ? ORDER BY query_no LIMIT ?"
+_ITEM = np.dtype([("item", "<i4"), ("query", "<i4"), ("text", "<i4"), ("score", "<f8")])
+_TEXTS = "SELECT text_no, text, text_id FROM texts WHERE text_no BETWEEN ? AND ?"
+_QUERIES = "SELECT query_no, text, query_id FROM queries WHERE query_no BETWEEN ? AND ?"
+_OTHER_TEXT = """
+SELECT 1 FROM texts one LEFT JOIN other.texts two USING(text_no)
+WHERE text_no BETWEEN ? AND ? AND (two.text IS NOT one.text OR two.text_id IS NOT one.text_id) LIMIT 1
+"""
+_OTHER_QUERY = """
+SELECT 1 FROM queries one LEFT JOIN other.queries two USING(query_no)
+WHERE query_no BETWEEN ? AND ? AND (two.text IS NOT one.text OR two.query_id IS NOT one.query_id) LIMIT 1
+"""
+_WITH_ID = """
+SELECT (SELECT count(*) FROM queries WHERE query_id <> '' AND query_no IN (SELECT query_no FROM items)),
+(SELECT count(*) FROM items JOIN texts USING(text_no) WHERE query_no IS NOT NULL AND text_id <> '')
+"""
 _BLOCK = 20_000  # texts; between two blocks a running job can store its answers
+_COMPARED = 100_000  # texts, which are compared five times as fast as they are read
 NO_ID = 0  # stands for an id that is not there
 
 
@@ -35,36 +46,25 @@ class QueryText(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hashes:
-    """Of texts or queries, shape (n,): their numbers in order, what their texts and their ids are compared by.
+    """What texts or queries are compared by, both of shape (n,): equal where texts are, or ids; NO_ID for no id."""
 
-    `texts` are equal where texts are, `ids` where ids are, NO_ID for none.
-    """
-
-    numbers: NDArray[np.int32]
     texts: NDArray[np.int64]
     ids: NDArray[np.int64]
-
-    def part(self, wanted: NDArray[np.bool_]) -> "Hashes":
-        """Those that are wanted."""
-        return Hashes(self.numbers[wanted], self.texts[wanted], self.ids[wanted])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreTable:
     """Pairs of a query with a text in the order of the input, arrays of shape (n,).
 
-    `queries` and `texts` are numbers from 1, `scores` NaN where there is none. The hashes are those of the pairs' texts
-    and of their ids. `asked` are the queries that have pairs, in order.
+    `queries` and `texts` are numbers from 1, `scores` NaN where there is none. `asked` has the numbers of the queries
+    that have pairs, in order.
     """
 
     items: NDArray[np.int32]
     queries: NDArray[np.int32]
     texts: NDArray[np.int32]
-    positions: NDArray[np.int32]
     scores: NDArray[np.float64]
-    text_hashes: NDArray[np.int64]
-    id_hashes: NDArray[np.int64]
-    asked: Hashes
+    asked: NDArray[np.int32]
 
     def __len__(self) -> int:
         return len(self.items)
@@ -74,26 +74,57 @@ class ScoreTable:
         """Which pairs have a score."""
         return ~np.isnan(self.scores)
 
-    def places_in_asked(self) -> NDArray[np.int64]:
+    def places_in_asked(self) -> NDArray[np.int32]:
         """The place of each pair's query in `asked`."""
-        return np.searchsorted(self.asked.numbers, self.queries)
+        place = np.zeros(int(self.asked.max(initial=0)) + 1, dtype=np.int32)
+        place[self.asked] = np.arange(len(self.asked))
+        return place[self.queries]
 
 
 def read_score_table(folder: JobFolder) -> ScoreTable:
-    """The scores of this moment. Blocking: a second or two for a million. Raises DataError."""
+    """The scores of this moment. Blocking: a second for a million. Raises DataError."""
     data_version(folder.data)  # says in a sentence that the file is missing
     with folder.open(read_only=True) as database:
         found = np.fromiter(database.execute(_ITEMS), dtype=_ITEM)
-    items, queries, texts, positions, scores = (np.ascontiguousarray(found[name]) for name in _ITEM.names or ())
+    items, queries, texts, scores = (np.ascontiguousarray(found[name]) for name in _ITEM.names or ())
     del found
     scores[np.isneginf(scores)] = np.nan
-    hashes = _joined(_hashes(folder, _TEXTS))
-    places = np.searchsorted(hashes.numbers, texts)
-    asked = _joined(_hashes(folder, _QUERIES))
-    with_pairs = np.zeros(int(queries.max(initial=0)) + 1, dtype=np.bool_)
-    with_pairs[queries] = True
-    asked = asked.part((asked.numbers < len(with_pairs)) & with_pairs[np.minimum(asked.numbers, len(with_pairs) - 1)])
-    return ScoreTable(items, queries, texts, positions, scores, hashes.texts[places], hashes.ids[places], asked)
+    asked = np.flatnonzero(np.bincount(queries)).astype(np.int32)
+    return ScoreTable(items, queries, texts, scores, asked)
+
+
+def read_text_hashes(folder: JobFolder, table: ScoreTable) -> Hashes:
+    """Those of the pairs' texts. Blocking: a second or two for a million. Raises DataError."""
+    return _hashes(folder, _TEXTS, table.texts)
+
+
+def read_query_hashes(folder: JobFolder, table: ScoreTable) -> Hashes:
+    """Those of the queries that are asked. Raises DataError."""
+    return _hashes(folder, _QUERIES, table.asked)
+
+
+def has_same_input(one: JobFolder, one_table: ScoreTable, other: JobFolder, other_table: ScoreTable) -> bool:
+    """Whether two jobs have the same queries with the same texts, in the same order and under the same ids.
+
+    Takes a third of a second for a million pairs, and no time where the first text is another one. Raises DataError.
+    """
+    pairs = ((one_table.queries, other_table.queries), (one_table.texts, other_table.texts))
+    if not all(np.array_equal(*each) for each in pairs):
+        return False
+    for statement, numbers in ((_OTHER_QUERY, one_table.asked), (_OTHER_TEXT, one_table.texts)):
+        for first in range(1, int(numbers.max(initial=0)) + 1, _COMPARED):
+            with one.open(read_only=True) as database:
+                database.execute("ATTACH ? AS other", (f"{other.data.resolve().as_uri()}?mode=rw",))
+                if database.execute(statement, (first, first + _COMPARED - 1)).fetchone():
+                    return False
+    return True
+
+
+def count_ids(folder: JobFolder) -> tuple[int, int]:
+    """How many of the queries that are asked have an id, and how many pairs one of their text. Raises DataError."""
+    with folder.open(read_only=True) as database:
+        queries, texts = database.execute(_WITH_ID).fetchone()
+    return queries, texts
 
 
 def read_queries(folder: JobFolder, numbers: NDArray[np.integer]) -> tuple[QueryText, ...]:
@@ -115,27 +146,17 @@ def hashed_id(identifier: str) -> int:
     return hash(identifier) or 1 if identifier else NO_ID
 
 
-def _hashes(folder: JobFolder, statement: str) -> Iterator[Hashes]:
-    last = 0
-    while True:
+def _hashes(folder: JobFolder, statement: str, numbers: NDArray[np.int32]) -> Hashes:
+    """Of the rows of these numbers."""
+    size = int(numbers.max(initial=0)) + 1
+    texts, ids = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    for first in range(1, size, _BLOCK):
         with folder.open(read_only=True) as database:
-            rows = database.execute(statement, (last, _BLOCK)).fetchall()
-        if not rows:
-            return
-        numbers, texts, ids = zip(*rows, strict=True)
-        last = numbers[-1]
-        count = len(rows)
-        yield Hashes(
-            np.fromiter(numbers, np.int32, count),
-            np.fromiter(map(hash, texts), np.int64, count),
-            np.fromiter(map(hashed_id, ids), np.int64, count) if any(ids) else np.zeros(count, np.int64),
-        )
-
-
-def _joined(blocks: Iterator[Hashes]) -> Hashes:
-    found = [Hashes(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64)), *blocks]
-    return Hashes(
-        np.concatenate([each.numbers for each in found]),
-        np.concatenate([each.texts for each in found]),
-        np.concatenate([each.ids for each in found]),
-    )
+            rows = database.execute(statement, (first, min(first + _BLOCK, size) - 1)).fetchall()
+        if rows:
+            found, of_texts, of_ids = zip(*rows, strict=True)
+            places = np.fromiter(found, np.int32, len(rows))
+            texts[places] = np.fromiter(map(hash, of_texts), np.int64, len(rows))
+            if any(of_ids):
+                ids[places] = np.fromiter(map(hashed_id, of_ids), np.int64, len(rows))
+    return Hashes(texts[numbers], ids[numbers])

@@ -41,7 +41,7 @@ class JobsTab(QWidget):
             if run.is_partial:
                 scores = self.tr("{scored} of {all}").format(scored=scores, all=words.number(len(run.table)))
             matched = matched_words(comparison.joined[number]) if number else ""
-            lines.append((letter(number), job.name, model, words.number(len(run.table.asked.numbers)), scores, matched))
+            lines.append((letter(number), job.name, model, words.number(len(run.table.asked)), scores, matched))
         titles = (
             "",
             self.tr("Job"),
