@@ -10,9 +10,11 @@ from pathlib import Path
 
 from cfbatch_gui.cli.columns import Inputs, open_inputs
 from cfbatch_gui.cli.console import Console, counted, elided
+from cfbatch_gui.cli.open_question import open_question
 from cfbatch_gui.cli.pricing import check_budget, reset_words, share_words, tokens_words
 from cfbatch_gui.cli.reading import add_input_arguments, dollars, reading_of, settle_kind, standard_input_as_file
 from cfbatch_gui.cli.status import ExitStatus
+from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.explain import explain
 from cfbatch_gui.core.inputs.layouts import describe
 from cfbatch_gui.core.inputs.model import Source
@@ -37,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget", metavar="DOLLARS", type=dollars, help="end with exit status 5 if it may cost more than this"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object; what must be known first is one too"
+    )
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
@@ -59,8 +63,13 @@ class _Checked:
 
 def _check(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     paths = Paths(data_dir)
-    settle_kind(arguments, paths)
-    checked = _examine(arguments, paths)
+    try:
+        settle_kind(arguments, paths)
+        checked = _examine(arguments, paths)
+    except UserError as error:
+        if arguments.json:
+            console.print_result([json.dumps(open_question(error, arguments), indent=2)])
+        raise
     if arguments.json:
         console.print_result([_json(checked)])
     else:

@@ -26,6 +26,14 @@ class Inputs:
     mapping: Mapping
 
 
+class ColumnsUnsettled(InputError):
+    """No job can be made of `inputs` as their columns are mapped."""
+
+    def __init__(self, message: str, inputs: Inputs) -> None:
+        super().__init__(message)
+        self.inputs = inputs
+
+
 def open_inputs(
     kind: Kind, first: Path, second: Path | None, roles: Sequence[ColumnRole], reading: Reading | None = None
 ) -> Inputs:
@@ -38,9 +46,10 @@ def open_inputs(
     mapping = reading.over(mapping) if reading else mapping
     missing = check_mapping(mapping, source, other)
     if missing:
-        raise InputError(
+        raise ColumnsUnsettled(
             f"{missing} Use --role COLUMN=ROLE. {first.name} has the columns {listed(source.columns)}"
-            + (f", {other.path.name} has {listed(other.columns)}." if other else ".")
+            + (f", {other.path.name} has {listed(other.columns)}." if other else "."),
+            Inputs(source, other, mapping),
         )
     return Inputs(source, other, mapping)
 

@@ -56,6 +56,51 @@ def test_what_cannot_be_done_is_a_sentence_and_status_2(
         assert sentence in err
 
 
+def test_what_is_open_is_an_object_too(capsys: pytest.CaptureFixture[str], tmp_path: Path, path: Path) -> None:
+    old, numbers = tmp_path / "old.csv", tmp_path / "numbers.csv"
+    old.write_bytes("id;text\n1;Grüße aus Köln\n2;Schöne Tür\n".encode("cp1252"))
+    numbers.write_text("id,price\n1,2\n2,3\n")
+    for arguments, question, answer in (
+        ([str(old), "--embed"], "encoding", ["--encoding", "cp1252"]),
+        ([str(path)], "kind", ["--rank"]),
+        ([str(path), "--rank", "--role", "title=keep", "--role", "body=keep"], "columns", ["--role", "id=query"]),
+        (
+            [str(path), str(path), "--rank", "--role", "title=keep", "--role", "body=keep"],
+            "columns",
+            ["--role", "id=query"],
+        ),
+    ):
+        status, out, err = check(capsys, tmp_path, *arguments, "--json")
+        said = json.loads(out)
+        assert (status, said["question"], said["answers"][0]["arguments"]) == (2, question, answer), arguments
+        assert said["sentence"] in err
+    status, out, _ = check(capsys, tmp_path, str(old), "--embed", "--json", "--encoding", "cp1252")
+    assert (status, json.loads(out)["texts"]) == (0, 2)
+
+
+def test_what_no_argument_answers_has_no_answers(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, path: Path
+) -> None:
+    old, empty = tmp_path / "old.txt", tmp_path / "empty.csv"
+    old.write_bytes("Grüße aus Köln\nSchöne Tür\n".encode("cp1252"))
+    empty.touch()
+    for arguments, sentence in (
+        ([str(path), str(old), "--rank"], "old.txt does not say how its letters are encoded"),  # only for the first
+        ([str(empty), "--embed"], "empty.csv is empty"),
+        ([str(path), "--embed", "--recipe", "None"], "no recipe"),
+        ([str(path), "--embed", "--template", "{colour}"], "There is no column “colour” for the template."),
+    ):
+        status, out, _ = check(capsys, tmp_path, *arguments, "--json")
+        said = json.loads(out)
+        assert (status, said["question"], said["answers"]) == (2, None, []), arguments
+        assert sentence in said["sentence"]
+
+
+def test_a_budget_is_a_status_beside_the_facts(capsys: pytest.CaptureFixture[str], tmp_path: Path, path: Path) -> None:
+    status, out, _ = check(capsys, tmp_path, str(path), "--embed", "--budget", "0", "--json")
+    assert (status, json.loads(out)["rows"]) == (5, 4)
+
+
 def test_plain_text_is_cut_as_asked(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "story.txt"
     path.write_text("One.\nStill one.\n\nTwo.\n")
