@@ -107,7 +107,7 @@ def _one(step: str, root: Path, queries: int) -> None:
                 print(f"  memory with the page     {_memory():6.0f} MB   limit 400", flush=True)
             else:
                 _figures(program, jobs)
-                print(f"  memory with a comparison {_memory():6.0f} MB", flush=True)
+                print(f"  memory with a comparison {_memory():6.0f} MB   limit 400", flush=True)
         finally:
             await program.close()
 

@@ -11,16 +11,16 @@ from cfbatch_gui.cli.report import table
 from cfbatch_gui.core.evaluation.comparison import Comparison
 from cfbatch_gui.core.evaluation.judged import Evaluation
 from cfbatch_gui.core.evaluation.matching import MatchedBy
-from cfbatch_gui.core.evaluation.moves import QueryMove, summary
+from cfbatch_gui.core.evaluation.moves import QueryMove, QueryMoves, summary
 from cfbatch_gui.core.evaluation.overlap import P
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """`moves` has one list for each job but the first; `most` of them are shown, those that moved most."""
+    """`moves` has one for each job but the first; `most` of its queries are shown, those that moved most."""
 
     comparison: Comparison
-    moves: Sequence[Sequence[QueryMove]]
+    moves: Sequence[QueryMoves]
     evaluation: Evaluation | None
     top_k: int
     most: int
@@ -81,9 +81,10 @@ class Report:
             yield ""
             yield from self._metric_lines(self.evaluation, width)
 
-    def _most(self, moves: Sequence[QueryMove]) -> list[QueryMove]:
-        moved = [move for move in moves if move.largest_change]
-        return sorted(moved, key=lambda move: (move.rbo, -move.largest_change))[: self.most]
+    def _most(self, moves: QueryMoves) -> list[QueryMove]:
+        order = moves.most_moved_first()
+        moved = order[moves.largest_change[order] > 0]
+        return [moves[place] for place in moved[: self.most].tolist()]
 
     def _summary_row(self, number: int) -> tuple[str, ...]:
         total = summary(self.moves[number - 1])

@@ -1,13 +1,15 @@
 """How far each query's ranking has moved from one job to another."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from cfbatch_gui.core.evaluation.comparison import Comparison
 from cfbatch_gui.core.evaluation.overlap import P
+from cfbatch_gui.core.results.score_table import QueryText
 
 TOP_K = 10
 _BLOCK = 10_000  # queries
@@ -30,6 +32,39 @@ class QueryMove(msgspec.Struct, frozen=True, gc=False):
     largest_change: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class QueryMoves:
+    """All queries in the order of the first job; arrays of shape (queries,), for a row of a million takes 200 bytes."""
+
+    queries: tuple[QueryText, ...]
+    contexts: NDArray[np.int64]
+    rbo: NDArray[np.float64]
+    top: NDArray[np.float64]
+    first_kept: NDArray[np.bool_]
+    mean_change: NDArray[np.float64]
+    largest_change: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def __iter__(self) -> Iterator[QueryMove]:
+        for start in range(0, len(self), _BLOCK):  # Python's own numbers take four times the room of an array's
+            yield from self._rows(slice(start, start + _BLOCK))
+
+    def __getitem__(self, place: int) -> QueryMove:
+        return next(self._rows(slice(place, place + 1)))
+
+    def most_moved_first(self) -> NDArray[np.int64]:
+        """Their places, by overlap and then by the largest change."""
+        return np.lexsort((-self.largest_change, self.rbo))
+
+    def _rows(self, some: slice) -> Iterator[QueryMove]:
+        columns = (self.contexts, self.rbo, self.top, self.first_kept, self.mean_change, self.largest_change)
+        figures = zip(*(column[some].tolist() for column in columns), strict=True)
+        for place, (query, of_query) in enumerate(zip(self.queries[some], figures, strict=True), some.start):
+            yield QueryMove(place, query.id, query.text, *of_query)
+
+
 @dataclass(frozen=True, slots=True)
 class MoveSummary:
     """Over all queries: the means of both overlaps, how many have another first place, how many have not moved."""
@@ -42,32 +77,25 @@ class MoveSummary:
     unmoved: int
 
 
-def query_moves(comparison: Comparison, other: int, *, top_k: int = TOP_K, p: float = P) -> tuple[QueryMove, ...]:
-    """One for each query, in the order of the first job, from it to run number `other`."""
+def query_moves(comparison: Comparison, other: int, *, top_k: int = TOP_K, p: float = P) -> QueryMoves:
+    """From the first job to run number `other`."""
     found = comparison.overlaps(other, top_k=top_k, p=p)
     changes = np.abs(comparison.changes(other))
     count = len(comparison.queries)
     contexts = np.bincount(comparison.query, minlength=count)
     totals = np.bincount(comparison.query, weights=changes, minlength=count)
-    largest = np.zeros(count, dtype=np.int64)
+    largest = np.zeros(count, dtype=np.int32)
     np.maximum.at(largest, comparison.query, changes)
-    columns = (contexts, found.rbo, found.top, found.first > 0, totals / contexts, largest)
-    moves: list[QueryMove] = []
-    for start in range(0, count, _BLOCK):  # Python's own numbers take four times the room of an array's
-        of_block = zip(*(column[start : start + _BLOCK].tolist() for column in columns), strict=True)
-        for place, figures in enumerate(of_block, start):
-            query = comparison.queries[place]
-            moves.append(QueryMove(place, query.id, query.text, *figures))
-    return tuple(moves)
+    return QueryMoves(comparison.queries, contexts, found.rbo, found.top, found.first > 0, totals / contexts, largest)
 
 
-def summary(moves: Sequence[QueryMove]) -> MoveSummary:
+def summary(moves: QueryMoves) -> MoveSummary:
     """`moves` has at least one."""
     return MoveSummary(
         len(moves),
-        sum(move.contexts for move in moves),
-        sum(move.rbo for move in moves) / len(moves),
-        sum(move.top for move in moves) / len(moves),
-        sum(not move.first_kept for move in moves),
-        sum(move.largest_change == 0 for move in moves),
+        int(moves.contexts.sum()),
+        float(moves.rbo.mean()),
+        float(moves.top.mean()),
+        int((~moves.first_kept).sum()),
+        int((moves.largest_change == 0).sum()),
     )

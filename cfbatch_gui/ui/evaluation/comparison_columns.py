@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from cfbatch_gui.core.evaluation.moves import QueryMove
+from cfbatch_gui.core.evaluation.moves import QueryMoves
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.rows import Column
 
@@ -31,14 +31,16 @@ def change_words(change: int) -> str:
     return f"↑ {change}" if change > 0 else f"↓ {-change}" if change < 0 else "–"
 
 
-def query_columns(top_k: int) -> tuple[Column[QueryMove], ...]:
-    """Query, texts, both overlaps, the largest change."""
+def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
+    """Query, texts, both overlaps, the largest change; a row is a place in `moves`."""
     return (
-        Column(_tr("Query"), lambda move: move.text, key="query", stretch=True),
-        Column(_tr("Texts"), lambda move: move.contexts, words.number, key="texts", align="right", width=56),
+        Column(_tr("Query"), lambda place: moves.queries[place].text, key="query", stretch=True),
+        Column(
+            _tr("Texts"), lambda place: int(moves.contexts[place]), words.number, key="texts", align="right", width=56
+        ),
         Column(
             _tr("Overlap"),
-            lambda move: move.rbo,
+            lambda place: float(moves.rbo[place]),
             _share,
             key="rbo",
             align="right",
@@ -47,7 +49,7 @@ def query_columns(top_k: int) -> tuple[Column[QueryMove], ...]:
         ),
         Column(
             _tr("Top {k}").format(k=top_k),
-            lambda move: move.top,
+            lambda place: float(moves.top[place]),
             _share,
             key="top",
             align="right",
@@ -56,14 +58,14 @@ def query_columns(top_k: int) -> tuple[Column[QueryMove], ...]:
         ),
         Column(
             _tr("Moved"),
-            lambda move: move.largest_change,
+            lambda place: int(moves.largest_change[place]),
             words.number,
             key="moved",
             align="right",
             width=68,
             tip=_tr("The most ranks by which a text has risen or fallen."),
         ),
-        Column(_tr("ID"), lambda move: move.id, key="id", width=90, hidden=True),
+        Column(_tr("ID"), lambda place: moves.queries[place].id, key="id", width=90, hidden=True),
     )
 
 

@@ -298,7 +298,7 @@ class ComparisonPage(QWidget):
         self.queries.show_moves(compared, other)
 
     def _query_picked(self, place: int) -> None:
-        self.tasks.start("texts", self._read_texts(self.queries.queries_model.row(place).place))
+        self.tasks.start("texts", self._read_texts(self.queries.queries_model.row(place)))
 
     def _open_query(self, query: int) -> None:
         self.tabs.choose(QUERIES)

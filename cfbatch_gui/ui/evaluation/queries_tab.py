@@ -1,11 +1,12 @@
 """The queries of a comparison at the left, those that moved most first; the texts of the chosen one at the right."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from cfbatch_gui.core.evaluation.moves import QueryMove
+from cfbatch_gui.core.results.score_table import QueryText
 from cfbatch_gui.ui.evaluation.comparison_columns import TextMove, query_columns, text_columns
 from cfbatch_gui.ui.evaluation.comparison_words import letter
 from cfbatch_gui.ui.evaluation.read_comparison import Compared
@@ -26,11 +27,11 @@ class QueriesTab(QWidget):
     def __init__(self, *, memory: Memory | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._letter = ""
-        self._numbers: tuple[int, ...] = ()
+        self._queries: tuple[QueryText, ...] = ()
         self._place = -1
         self.queries = TableView("comparison/queries", memory=memory)
         self.queries.setAccessibleName(self.tr("Queries, those that moved most first"))
-        self.queries_model: Rows[QueryMove] = Rows(())
+        self.queries_model: Rows[int] = Rows(())  # places in the comparison's queries
         self.texts = TableView("comparison/texts", memory=memory)
         self.texts.setAccessibleName(self.tr("Texts of the query in both jobs"))
         self.texts_model: Rows[TextMove] = Rows(())
@@ -54,9 +55,11 @@ class QueriesTab(QWidget):
     def show_moves(self, compared: Compared, other: int) -> None:
         """The queries of the first job and number `other`; the first of them is chosen."""
         moves = compared.moves[other - 1]
-        self._numbers = tuple(query.number for query in compared.comparison.queries)
+        self._queries = moves.queries
         before = self.queries_model
-        self.queries_model = Rows(query_columns(compared.top_k), moves, key=lambda move: move.place, parent=self)
+        self.queries_model = Rows(
+            query_columns(moves, compared.top_k), moves.most_moved_first().tolist(), key=int, parent=self
+        )
         self.queries.show_rows(self.queries_model)
         before.deleteLater()
         before_texts = self.texts_model
@@ -78,20 +81,19 @@ class QueriesTab(QWidget):
     def query_no(self) -> int:
         """The number of the chosen query in the first job's data, 0 for none."""
         at = self.queries.currentIndex().row()
-        return self._numbers[self.queries_model.row(at).place] if 0 <= at < self.queries_model.rowCount() else 0
+        return self._queries[self.queries_model.row(at)].number if 0 <= at < self.queries_model.rowCount() else 0
 
     def choose_number(self, query_no: int) -> None:
         """Choose a query by its number in the first job's data, if it is there."""
-        if query_no in self._numbers:
-            self.choose(self._numbers.index(query_no))
+        at = bisect_left(self._queries, query_no, key=lambda query: query.number)
+        if at < len(self._queries) and self._queries[at].number == query_no:
+            self.choose(at)
 
     def choose(self, place: int) -> None:
         """Choose a query by its number in the comparison."""
-        for at in range(self.queries_model.rowCount()):
-            if self.queries_model.row(at).place == place:
-                self.queries.selectRow(at)
-                self.queries.scrollTo(self.queries_model.index(at, 0))
-                return
+        at = self.queries_model.place_of(place)
+        self.queries.selectRow(at)
+        self.queries.scrollTo(self.queries_model.index(at, 0))
 
     def _show_text(self, place: int) -> None:
         row = self.texts_model.row(place)

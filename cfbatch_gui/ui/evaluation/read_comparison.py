@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from cfbatch_gui.core.evaluation.comparison import Comparison, compare
 from cfbatch_gui.core.evaluation.judged import Evaluation, evaluate
-from cfbatch_gui.core.evaluation.moves import MoveSummary, QueryMove, query_moves, summary
+from cfbatch_gui.core.evaluation.moves import MoveSummary, QueryMoves, query_moves, summary
 from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.jobs.model import Job
 from cfbatch_gui.core.program import Program, facts_of
@@ -16,13 +16,11 @@ _TOPS = (10, 5, 3)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """`moves` and `summaries` have one for each job but the first, what moved most comes first. `evaluation` is None
-    without labels.
-    """
+    """`moves` and `summaries` have one for each job but the first. `evaluation` is None without labels."""
 
     jobs: tuple[Job, ...]
     comparison: Comparison
-    moves: tuple[tuple[QueryMove, ...], ...]
+    moves: tuple[QueryMoves, ...]
     summaries: tuple[MoveSummary, ...]
     evaluation: Evaluation | None
     top_k: int
@@ -47,8 +45,5 @@ def read_comparison(program: Program, jobs: Sequence[Job], top_k: int | None = N
 
 def with_top(jobs: tuple[Job, ...], comparison: Comparison, top_k: int) -> Compared:
     """The figures with this many first texts. Blocking."""
-    moves = tuple(
-        tuple(sorted(query_moves(comparison, other, top_k=top_k), key=lambda move: (move.rbo, -move.largest_change)))
-        for other in range(1, len(jobs))
-    )
+    moves = tuple(query_moves(comparison, other, top_k=top_k) for other in range(1, len(jobs)))
     return Compared(jobs, comparison, moves, tuple(map(summary, moves)), evaluate(comparison, k=top_k), top_k)

@@ -35,14 +35,22 @@ def compared(tmp_path: Path) -> Comparison:
 
 
 def test_each_query_and_all_of_them(compared: Comparison) -> None:
-    reset, refund = query_moves(compared, 1, top_k=2)
+    moves = query_moves(compared, 1, top_k=2)
+    reset, refund = moves
+    assert (len(moves), moves[1]) == (2, refund)
     assert (reset.contexts, reset.first_kept, reset.largest_change) == (3, False, 2)
     assert reset.mean_change == pytest.approx(4 / 3)
     assert reset.rbo < refund.rbo == pytest.approx(1.0)
     assert reset.top == 0.5
-    total = summary((reset, refund))
+    total = summary(moves)
     assert (total.queries, total.contexts, total.other_first, total.unmoved) == (2, 5, 1, 1)
     assert total.top == 0.75
+
+
+def test_what_moved_most_comes_first(tmp_path: Path) -> None:
+    turned = scored(BASE, 0.9, 0.5, 0.1, 0.3, 0.4)
+    moves = query_moves(compare([run_of(tmp_path, BASE, "one"), run_of(tmp_path, turned, "two")]), 1)
+    assert [moves[place].text for place in moves.most_moved_first().tolist()] == ["refund", "reset"]
 
 
 def test_a_row_for_each_text(compared: Comparison, tmp_path: Path) -> None:
