@@ -45,6 +45,7 @@ class Quoting(StrEnum):
     NONE = "none"  # quotation marks are part of the text
     SPACED = "spaced"  # a space after each separator, and then perhaps "…"
     COPY = "copy"  # PostgreSQL: \N is empty, \t a tab
+    OUTFILE = "outfile"  # MySQL: as ESCAPED, and \N without quotation marks is empty
 
 
 class Shape(StrEnum):

@@ -10,6 +10,7 @@ from typing import Any
 
 from cfbatch_gui.core.inputs.extent import Record, end_of_table, first_of_table
 from cfbatch_gui.core.inputs.model import Quoting
+from cfbatch_gui.core.inputs.outfile import is_outfile, with_empty_cells
 
 SEPARATORS = (",", ";", "\t", "|")
 SPACE = " "  # only R separates by it, and only between cells that are quoted
@@ -30,6 +31,7 @@ _ONE_QUOTED = re.compile(r"'.*'", re.DOTALL)
 _READER_OPTIONS: dict[Quoting, dict[str, Any]] = {
     Quoting.DOUBLED: {},
     Quoting.ESCAPED: {"escapechar": "\\"},
+    Quoting.OUTFILE: {"escapechar": "\\"},
     Quoting.SINGLE: {"quotechar": "'"},
     Quoting.SPACED: {"skipinitialspace": True},
     Quoting.NONE: {"quoting": csv.QUOTE_NONE},
@@ -74,6 +76,8 @@ class _Trial:
 
 def csv_rows(lines: Iterable[str], separator: str, quoting: Quoting, *, strict: bool = False) -> Any:
     """A reader of the csv module for a way of quoting; COPY's escapes are still in the cells."""
+    if quoting is Quoting.OUTFILE:
+        lines = with_empty_cells(lines, separator)
     return csv.reader(lines, delimiter=separator, strict=strict, **_READER_OPTIONS[quoting])
 
 
@@ -153,6 +157,10 @@ def _rank(trial: _Trial) -> int:
 def _usual_or_better(sample: str, separator: str, is_whole: bool) -> _Trial:
     """Quotation marks as spreadsheets have them, unless they make no sense and another way does."""
     usual = _try(sample, separator, is_whole)
+    if is_outfile(sample, separator, is_whole=is_whole):
+        outfile = _try(sample, separator, is_whole, Quoting.OUTFILE)
+        if outfile.is_table and outfile.agreement == 1:
+            return outfile
     if separator == "\t" and _NULL.search(sample):
         copied = _try(sample, separator, is_whole, Quoting.COPY)
         if copied.usual > 1 and copied.agreement >= usual.agreement:

@@ -44,6 +44,8 @@ def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source
 
 _SAID = {
     Quoting.ESCAPED: "A backslash before a quotation mark is taken as part of the file's form, not of its texts.",
+    Quoting.OUTFILE: "As MySQL means it, \\N is taken for an empty cell, and a backslash before a quotation mark, a "
+    "line end or another backslash for a part of the file's form.",
     Quoting.SPACED: "The space after each separator is taken as part of the file's form, not of its texts.",
     Quoting.NONE: "Quotation marks are taken as part of the texts, for they do not stand around whole cells.",
 }

@@ -85,7 +85,9 @@ def other_rows(source: Source) -> list[Cells] | None:
     """The rows that hold something; None where nobody else reads such a file."""
     match source.format:
         case FileFormat.DELIMITED:
-            return None if source.quoting is Quoting.COPY or source.marked else list(_delimited(source))
+            return (
+                None if source.quoting in (Quoting.COPY, Quoting.OUTFILE) or source.marked else list(_delimited(source))
+            )
         case FileFormat.LINES:
             lines = re.split("\r\n|\r|\n", _text(source))[source.has_header :]
             return [(line,) for line in lines if line]

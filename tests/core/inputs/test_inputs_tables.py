@@ -1,7 +1,11 @@
 """Tables with other things above and below them, and with cells quoted in other ways."""
 
+import csv
+import io
 import json
 from pathlib import Path
+
+import pytest
 
 from cfbatch_gui.core.inputs.model import (
     Quoting,
@@ -100,6 +104,45 @@ def test_postgresql_copy(tmp_path: Path) -> None:
     rows, source = read(tmp_path, "a.tsv", 'id\ttext\n1\ta\\tb "c\n2\t\\N\n3\tback\\\\slash\\nline\n\\.\n')
     assert [row.cells for row in rows] == [("1", 'a\tb "c'), ("2", ""), ("3", "back\\slash\nline")]
     assert getattr(source, "quoting") is Quoting.COPY  # noqa: B009
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_mysql_outfile(tmp_path: Path, separator: str) -> None:
+    texts = ["a\nb", 'say "hi", please', r"C:\new\N", "", None, f"1{separator}2", r"\N", f"x\n\\N{separator}\\N", "ü"]
+    escapes = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\\n"})
+
+    def cell(text: str | None) -> str:
+        return r"\N" if text is None else f'"{text.translate(escapes)}"'
+
+    data = "".join(
+        separator.join((str(n), cell(text), "2024-05-01", r"\N", "10:20:00")) + "\n" for n, text in enumerate(texts)
+    )
+    rows, source = read(tmp_path, "a.csv", data, ReadOptions(has_header=False))
+    assert [row.cells for row in rows] == [
+        (str(n), text or "", "2024-05-01", "", "10:20:00") for n, text in enumerate(texts)
+    ]
+    assert [row.number for row in rows] == [1, 3, 4, 5, 6, 7, 8, 9, 11]
+    assert getattr(source, "quoting") is Quoting.OUTFILE  # noqa: B009
+    rows, source = read(tmp_path, "b.csv", data * 2_000, ReadOptions(has_header=False))
+    assert len(rows) == 2_000 * len(texts)
+    assert {row.cells[3] for row in rows} == {""}
+    assert getattr(source, "quoting") is Quoting.OUTFILE  # noqa: B009
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        '1,"a",\\N\n2,"C:\\new",3\n3,"b",4\n',  # a backslash that MySQL would have doubled
+        '1,"a ""b""",\\N\n2,"c",3\n3,"d",4\n',
+        '1,"a, b",\\N\n2,word,3\n3,word,4\n',
+        "id,text\n1,\\N\n2,\\t\n3,\\n\n",
+        'id,text\n1,"\\N"\n2,"b"\n3,"c"\n',
+    ],
+)
+def test_a_backslash_in_other_files_is_a_letter(tmp_path: Path, data: str) -> None:
+    rows, source = read(tmp_path, "a.csv", data, ReadOptions(has_header=False))
+    assert [row.cells for row in rows] == [tuple(cells) for cells in csv.reader(io.StringIO(data))]
+    assert getattr(source, "quoting") is Quoting.DOUBLED  # noqa: B009
 
 
 def test_our_own_apostrophes_are_taken_away_again_only_with_the_manifest(tmp_path: Path) -> None:

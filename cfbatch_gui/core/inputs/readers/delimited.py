@@ -107,6 +107,7 @@ def _by_width(block: Block, width: int) -> Iterator[Block | Row]:
 
 
 _MOST_AT_ONCE = 4_096  # records
+_BACKSLASH = (Quoting.ESCAPED, Quoting.OUTFILE)
 
 
 def _record_blocks(file: BinaryIO, source: Source, progress: Callable[[int], None] | None) -> Iterator[Block | Row]:
@@ -158,7 +159,7 @@ def _next_records(
     rows: list[tuple[str, ...]] = []
     before: int = reader.line_num
     first = before + source.first_line
-    if source.quoting is Quoting.ESCAPED:  # a line end behind a backslash is in the cell, though the record ends there
+    if source.quoting in _BACKSLASH:  # a line end behind a backslash is in the cell, though the record ends there
         starts = []
         try:
             for _ in gate:
