@@ -1,5 +1,6 @@
 """The file for Embedding Atlas: places on the map and nearest neighbours, as another program reads them."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ import pytest
 from cfbatch_gui.core.inputs.model import Kind
 from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import Exported, atlas, export, target_for
+from cfbatch_gui.core.results.kept_map import near_map
 from cfbatch_gui.core.results.neighbours import nearest
+from cfbatch_gui.core.results.text_map import make_map
 from tests.core.results.folders import FAILED, WAITING, Outcome, Table, unit_vectors
 
 arro3_io = pytest.importorskip("arro3.io")
@@ -75,3 +78,24 @@ def test_many_texts_are_written_without_neighbours(tmp_path: Path, monkeypatch: 
     assert list(rows[0])[-3:] == ["vector", "projection_x", "projection_y"]
     assert exported.next_command.endswith(" --x projection_x --y projection_y --text text")
     assert "more than 4 texts" in exported.manifest.read_text("utf-8")
+
+
+def test_the_map_is_the_one_that_is_kept_with_the_job(tmp_path: Path) -> None:
+    table = embedded(tmp_path / "job", [1.0] * 40, unit_vectors(40, 16))
+    exported, rows = written(table, tmp_path / "before.parquet")
+    assert places(rows) == make_map(Embeddings(table.folder)).points.tolist()
+    assert "by direction (PCA)" in said(exported)
+    made = near_map(table.folder, Embeddings(table.folder))
+    exported, rows = written(table, tmp_path / "after.parquet")
+    assert places(rows) == made.points.tolist()
+    assert "by neighbours (t-SNE)" in said(exported)
+
+
+def places(rows: Sequence[dict[str, Any]]) -> list[list[float]]:
+    return [[row["projection_x"], row["projection_y"]] for row in rows]
+
+
+def said(exported: Exported) -> str:
+    """What the manifest says of the map."""
+    projection: str = json.loads(exported.manifest.read_text("utf-8"))["export"]["projection"]
+    return projection

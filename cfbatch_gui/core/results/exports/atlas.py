@@ -2,7 +2,8 @@
 nearest neighbours.
 
 Neighbours are rows of the file, counted from 0. A text without a direction has no place and no neighbours: null, and
-an empty list, for the program takes no null there.
+an empty list, for the program takes no null there. The map is the one by neighbours where the job has it, for that is
+what the user has seen; making it takes half a minute for many texts, so where there is none it is the one by direction.
 """
 
 from collections.abc import Sequence
@@ -14,12 +15,17 @@ from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.exports.base import Work
 from cfbatch_gui.core.results.exports.nearest_rows import MOST_TEXTS, NearestRows, find_nearest_rows
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
-from cfbatch_gui.core.results.text_map import make_map
+from cfbatch_gui.core.results.kept_map import kept_map
+from cfbatch_gui.core.results.text_map import Layout, make_map
 from cfbatch_gui.core.results.unit_vectors import unit_vectors
 
 NAMES = ("projection_x", "projection_y", "neighbors")
 _NEIGHBOURS = 15  # as many as the program looks for itself
 _NOWHERE = (None, None)
+_PROJECTIONS = {
+    Layout.NEIGHBOURS: "by neighbours (t-SNE): the map that is kept with the job",
+    Layout.DIRECTION: "by direction (PCA): no map by neighbours is kept with the job",
+}
 
 
 class AtlasColumns:
@@ -29,14 +35,18 @@ class AtlasColumns:
         from arro3.core import DataType, Field
 
         embeddings = Embeddings(work.folder, work.facts.failed_batches)
-        found = make_map(embeddings, lambda _share: work.tick(0))
+        kept = kept_map(work.folder, embeddings)
+        found = make_map(embeddings, lambda _share: work.tick(0)) if kept is None else kept
         points: list[tuple[float, float]] = [(x, y) for x, y in found.points.tolist()]
         self._place_of = dict(zip(found.item_numbers.tolist(), points, strict=True))
         self._nearest: NearestRows | None = None
         x, y, neighbours = NAMES
         self.fields = [Field(x, DataType.float32()), Field(y, DataType.float32())]
         self.options: tuple[str, ...] = ("--x", x, "--y", y)
-        self.notes: dict[str, object] = {"neighbors": f"left out: there are more than {MOST_TEXTS:,} texts"}
+        self.notes: dict[str, object] = {
+            "projection": _PROJECTIONS[found.layout],
+            "neighbors": f"left out: there are more than {MOST_TEXTS:,} texts",
+        }
         if table.count > MOST_TEXTS:
             return
         self._nearest = find_nearest_rows(unit_vectors(embeddings), table.item_numbers, _NEIGHBOURS, work.tick)
@@ -46,7 +56,7 @@ class AtlasColumns:
         ]
         self.fields.append(Field(neighbours, DataType.struct(parts)))
         self.options += ("--neighbors", neighbours)
-        self.notes = {"neighbors": f"up to {_NEIGHBOURS}: rows of this file from 0, and 1 - cosine"}
+        self.notes["neighbors"] = f"up to {_NEIGHBOURS}: rows of this file from 0, and 1 - cosine"
 
     def arrays(self, first: int, texts: Sequence[EmbeddedText]) -> list[Any]:
         """One of arro3's arrays for each field; `first` is the row of the first text, from 0."""
