@@ -1,5 +1,6 @@
 """Find out what a file is: its format by content first, then all that is needed to read it."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -25,6 +26,7 @@ from cfbatch_gui.core.inputs.opening import (
 from cfbatch_gui.core.inputs.readers import docx, parquet
 from cfbatch_gui.core.inputs.readers.docx import read_docx
 from cfbatch_gui.core.inputs.readers.folder import is_text_name, text_files, text_members
+from cfbatch_gui.core.inputs.readers.text import count_signs
 from cfbatch_gui.core.inputs.readers.xlsx_check import archive_names, check_archive
 from cfbatch_gui.core.inputs.recognise_text import HEAD, open_text
 from cfbatch_gui.core.inputs.recognise_workbook import open_workbook
@@ -87,7 +89,20 @@ def _open_text(path: Path, raw_head: bytes, options: ReadOptions) -> Source:
     encoding = known_encoding(options.encoding, head) if options.encoding else _encoding_of(path, head, most_checked)
     source = open_text(path, name, size, head, encoding, options)
     is_sure = bool(options.encoding or marked_encoding(head)) or size <= most_checked
-    return replace(source, is_encoding_sure=is_sure)
+    notices = (*source.notices, *_replaced_signs(path, encoding, most_checked))
+    return replace(source, is_encoding_sure=is_sure, notices=notices)
+
+
+def _replaced_signs(path: Path, encoding: str, most_checked: int) -> Iterator[str]:
+    """What is not read to the letter, in sentences."""
+    with open_bytes(path) as file:
+        marks, nuls = count_signs(file, encoding, most_checked)
+    if marks:
+        what = "1 byte order mark was" if marks == 1 else f"{marks:,} byte order marks were"
+        yield f"{what} left out within the file, which seems to be made of several."
+    if nuls:
+        what = "1 sign that is no text (NUL) is" if nuls == 1 else f"{nuls:,} signs that are no text (NUL) are"
+        yield f"{what} shown as “\ufffd”."
 
 
 def _begin(file: BinaryIO) -> bytes:

@@ -26,7 +26,7 @@ from cfbatch_gui.core.inputs.readers.frames import is_frame
 from cfbatch_gui.core.inputs.readers.json_document import Broken, is_envelope, values_of
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, parse_array, parse_object
 from cfbatch_gui.core.inputs.readers.shapes import columns_for, notice_for, shape_of
-from cfbatch_gui.core.inputs.readers.text import text_lines, without_line_end
+from cfbatch_gui.core.inputs.readers.text import text_lines, without_line_end, without_marks
 from cfbatch_gui.core.inputs.recognise_drawn import open_drawn
 from cfbatch_gui.core.inputs.refusals import only_header, without_rows
 from cfbatch_gui.core.inputs.separators import (
@@ -53,7 +53,7 @@ def open_text(  # noqa: PLR0917
     path: Path, name: str, size: int, head: bytes, encoding: str, options: ReadOptions
 ) -> Source:
     """Recognise the text that begins with `head`; `name` and `size` are those of what may be packed in the file."""
-    sample = head.decode(encoding, "ignore").removeprefix("\ufeff")
+    sample, _ = without_marks(head.decode(encoding, "ignore"))
     if not sample.strip("\r\n"):
         sample = _first_text(path, encoding)
     separator = _wanted_separator(options.separator)

@@ -112,7 +112,7 @@ def _text(source: Source) -> str:
         data = archive.read(archive.namelist()[0])
     if source.end:
         data = data[: source.end]
-    text = data.decode(source.encoding, "replace").removeprefix("\ufeff")
+    text = re.sub("(\\A|[\r\n])\ufeff+", r"\1", data.decode(source.encoding, "replace"))
     return text.replace("\0", "\ufffd")
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
 from cfbatch_gui.core.inputs.encodings import CHOICES, shown_name
-from cfbatch_gui.core.inputs.model import FileFormat, ReadOptions, Row
+from cfbatch_gui.core.inputs.model import FileFormat, Quoting, ReadOptions, Row
 from cfbatch_gui.core.inputs.preview import preview
 from cfbatch_gui.core.inputs.readers import read_rows
 from cfbatch_gui.core.inputs.readers.text import PIECE
@@ -119,6 +119,32 @@ def test_cells_may_be_longer_than_the_csv_module_thinks(write: Write) -> None:
 def test_nuls_become_visible_signs(write: Write) -> None:
     assert cells(write("a.csv", b"id,text\n1,a\0b\n2,plain\n"))[0] == ("1", "a\ufffdb")
     assert cells(write("a.txt", b"a\0b and more\nplain\n"))[0] == ("a\ufffdb and more",)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_marks_of_files_that_were_put_one_below_the_other(write: Write, encoding: str) -> None:
+    one = 'id;text\r\n"1";"grün; \u200b\ufeffzwei"\r\n'.encode(encoding)
+    path = write("a.csv", one * 3)
+    source = open_source(path)
+    assert (source.columns, source.quoting) == (("id", "text"), Quoting.DOUBLED)
+    assert source.notices == ("2 byte order marks were left out within the file, which seems to be made of several.",)
+    rows = list(read_rows(source))
+    assert [row.cells for row in rows if not row.problem] == [("1", "grün; \u200b\ufeffzwei")] * 3
+    assert {row.problem for row in rows} == {"", "This row repeats the names of the columns."}
+
+
+def test_a_mark_cut_by_a_piece(write: Write) -> None:
+    for shift in range(5):
+        first = "a" * (PIECE - 4 + shift)
+        assert cells(write("a.txt", f"{first}\n\ufeffb\nc \ufeff\n".encode())) == [(first,), ("b",), ("c \ufeff",)]
+
+
+def test_signs_that_are_replaced_are_counted(write: Write) -> None:
+    assert open_source(write("a.csv", b"id,text\n1,one\n")).notices == ()
+    one = open_source(write("b.csv", b"id,text\n1,a\0b\n"))
+    assert one.notices == ("1 sign that is no text (NUL) is shown as “\ufffd”.",)
+    several = open_source(write("c.csv", b"id,text\n" + b"1,a\0b\n2,plain and longer\n" * 30_000))
+    assert several.notices == ("30,000 signs that are no text (NUL) are shown as “\ufffd”.",)
 
 
 def test_characters_and_line_ends_cut_by_a_piece_come_whole(write: Write) -> None:

@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import re
 from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import BinaryIO
@@ -26,7 +27,8 @@ def text_lines(
 ) -> Iterator[str]:
     r"""Yield lines with their ends (\n, \r\n or \r) as they stand.
 
-    A byte order mark is left out. Bytes that do not fit the encoding, NULs and lone surrogates become U+FFFD.
+    A byte order mark is left out, also one at the beginning of a further line, where files were put one below the
+    other. Bytes that do not fit the encoding, NULs and lone surrogates become U+FFFD.
     With `end_mark` one more line, `END_MARK`, follows the last: a csv reader that returns it inside a cell was still
     within quotes. `name` is the file's, for the error. Raises InputError for a line longer than `LONGEST_LINE`, and
     EncodingUnknown for bytes that do not fit an encoding that is not sure.
@@ -55,16 +57,9 @@ def _pieces(
     unfinished: list[str] = []
     unfinished_size = 0
     position = 0
-    at_start = True
-    while True:
-        data = file.read(PIECE)
-        position += len(data)
-        text = decode(data, not data)
-        if at_start and text:
-            text = text.removeprefix("\ufeff")
-            at_start = False
-        if "\0" in text:
-            text = text.replace("\0", "\ufffd")
+    for piece, size, _ in _texts(file, decode):
+        position += size
+        text = piece.replace("\0", "\ufffd")
         end = _end_of_last_whole_line(text)
         if end:
             yield io.StringIO("".join(unfinished) + text[:end], newline="")
@@ -81,9 +76,53 @@ def _pieces(
                 )
         if progress is not None:
             progress(position)
-        if not data:
-            break
     yield io.StringIO("".join(unfinished), newline="")
+
+
+def _texts(file: BinaryIO, decode: Callable[[bytes, bool], str]) -> Iterator[tuple[str, int, int]]:
+    """Pieces of the text without byte order marks, the bytes of each, and how many marks stood in it but for the first
+    of the file."""
+    is_first, at_line_start = True, True
+    size = -1
+    while size:
+        data = file.read(PIECE)
+        size = len(data)
+        text = decode(data, not data)
+        marks = 0
+        if is_first and text:
+            text = text.removeprefix("\ufeff")
+            is_first = False
+        if "\ufeff" in text:
+            text, marks = without_marks(text, at_line_start=at_line_start)
+        if text:
+            at_line_start = text.endswith(("\n", "\r"))
+        yield text, size, marks
+
+
+def without_marks(text: str, *, at_line_start: bool = True) -> tuple[str, int]:
+    """The text without byte order marks at the beginnings of lines, and how many these were.
+
+    Elsewhere the sign stands for a space of no width. `at_line_start` says that the text itself begins a line.
+    """
+    cleaned = _MARKS.sub("", f"\n{text}" if at_line_start else f" {text}")[1:]
+    return cleaned, len(text) - len(cleaned)
+
+
+_MARKS = re.compile("(?<=[\r\n])\ufeff+")
+
+
+def count_signs(file: BinaryIO, encoding: str, most: int) -> tuple[int, int]:
+    """How many byte order marks below the beginning `text_lines` leaves out, and how many NULs it replaces, in about so
+    many bytes of the file."""
+    decode = codecs.getincrementaldecoder(encoding)("replace").decode
+    marks = nuls = 0
+    for text, size, found in _texts(file, decode):
+        marks += found
+        nuls += text.count("\0")
+        most -= size
+        if most <= 0:
+            break
+    return marks, nuls
 
 
 def _end_of_last_whole_line(text: str) -> int:
