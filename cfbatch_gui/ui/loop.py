@@ -1,8 +1,9 @@
-"""asyncio on Qt's event loop, with the four things mended that qasync 0.28 gets wrong.
+"""asyncio on Qt's event loop, with the five things mended that qasync 0.28 gets wrong.
 
-Timers are never early and a cancelled one is gone; loops can be made and destroyed again and again; slow look-ups have
-threads of their own; and closing never waits for a thread that hangs. It stands on private parts of qasync, which is
-why that is pinned; each property has its test.
+Timers are never early and a cancelled one is gone; nothing goes on while the loop does not run, though Qt handles
+events; loops can be made and destroyed again and again; slow look-ups have threads of their own; and closing never
+waits for a thread that hangs. It stands on private parts of qasync, which is why that is pinned; each property has its
+test.
 """
 
 import asyncio
@@ -34,7 +35,7 @@ class EventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no types
 
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)
-        self._timer = PreciseTimer(app)
+        self._timer = PreciseTimer(app, self.is_running)
         # Without a parent, the signaller's C++ half may be destroyed from another thread: a crash on Python 3.13.
         self._QEventLoop__call_soon_signaller.setParent(self._timer)
         # A thread that ends just before the loop is closed is heard of just after: that must not be an error.
@@ -88,6 +89,7 @@ class EventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no types
         return await self.run_in_executor(self._lookups, socket.getnameinfo, sockaddr, flags)
 
     def run_forever(self) -> Any:
+        self._timer.go_on()
         with _signals_wake(self):
             return super().run_forever()
 
@@ -117,11 +119,16 @@ class _TimerHandle(asyncio.TimerHandle):
 
 
 class PreciseTimer(QObject):
-    """Stands in for qasync's timer."""
+    """Stands in for qasync's timer.
 
-    def __init__(self, parent: QObject) -> None:
+    What is due while the loop does not run waits until it does: a step of a task would find no running loop.
+    """
+
+    def __init__(self, parent: QObject, is_running: Callable[[], bool]) -> None:
         super().__init__(parent)
+        self._is_running = is_running
         self._handles: dict[int, _TimerHandle] = {}
+        self._held: list[_TimerHandle] = []
         self._stopped = False
 
     def add_callback(self, handle: _TimerHandle, delay: float = 0) -> _TimerHandle:
@@ -137,6 +144,12 @@ class PreciseTimer(QObject):
             del self._handles[handle.timer_id]
             self.killTimer(handle.timer_id)
 
+    def go_on(self) -> None:
+        """The loop is about to run."""
+        held, self._held = self._held, []
+        for handle in held:
+            self.add_callback(handle)
+
     def pending(self) -> int:
         """How many timers stand."""
         return len(self._handles)
@@ -147,6 +160,7 @@ class PreciseTimer(QObject):
         for timer_id in self._handles:
             self.killTimer(timer_id)
         self._handles.clear()
+        self._held.clear()
 
     def set_debug(self, enabled: bool) -> None:
         """asyncio's debug mode changes nothing here."""
@@ -158,6 +172,8 @@ class PreciseTimer(QObject):
             return
         if handle.when() > time.monotonic():  # longer than Qt can count, or Qt rounded down
             self.add_callback(handle)
+        elif not self._is_running():
+            self._held.append(handle)
         else:
             handle._run()
 

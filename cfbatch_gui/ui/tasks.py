@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject
@@ -34,8 +35,7 @@ class Tasks:
             self.cancel(name)
         task = asyncio.get_running_loop().create_task(self._run(before, coroutine), name=name)
         self._running[name] = task
-        task.add_done_callback(self._ended)
-        task.add_done_callback(lambda _: coroutine.close())  # it may have been cancelled before it began
+        task.add_done_callback(partial(self._ended, coroutine))
         return task
 
     def cancel(self, name: str) -> None:
@@ -78,8 +78,10 @@ class Tasks:
             del self._running[task.get_name()]
             self._ending.add(task)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._last_step(task)  # it may have been cancelled before its first
+    def _ended(self, coroutine: Coroutine[Any, Any, Any], task: asyncio.Task[None]) -> None:
+        # It may have been cancelled before its first step. All in one callback: who waits may go on after the first.
+        coroutine.close()
+        self._last_step(task)
         self._ending.discard(task)
         if task.cancelled() or (error := task.exception()) is None:
             return

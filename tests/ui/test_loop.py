@@ -120,6 +120,34 @@ def test_a_pool_starts_no_thread_it_does_not_need() -> None:
         pool.submit(print)
 
 
+def test_nothing_goes_on_while_the_loop_does_not_run(qapp: QApplication) -> None:
+    """Between two runs, as at the program's end, Qt may still handle events."""
+    loop = EventLoop(qapp)
+    steps: list[str] = []
+
+    async def work() -> None:
+        for _ in range(5):
+            await asyncio.sleep(0)
+        steps.append(f"{asyncio.get_running_loop() is loop}")
+
+    async def begin() -> asyncio.Task[None]:
+        return asyncio.get_running_loop().create_task(work())
+
+    async def end(task: asyncio.Task[None]) -> None:
+        await task
+
+    try:
+        task = loop.run_until_complete(begin())
+        for _ in range(10):
+            qapp.processEvents()
+        assert steps == []
+        assert not task.done()
+        loop.run_until_complete(end(task))
+        assert steps == ["True"]
+    finally:
+        loop.close()
+
+
 def test_loops_are_made_and_destroyed_again_and_again(qapp: QApplication) -> None:
     async def work() -> int:
         await asyncio.sleep(0)
