@@ -143,3 +143,72 @@ def test_ms_marco(tmp_path: Path) -> None:
     _, layout, items = everything(path)
     assert layout is Layout.LONG
     assert items[0] == Query(1, "what is 0", "100", (Context(1, 'passage “0" of some length', "7000"),))
+
+
+HITS = [
+    {
+        "_index": "shop",
+        "_id": f"A-{n}",
+        "_score": 2.5,
+        "_source": {"title": f"Lamp {n}", "body": f"{n} bulbs for the desk"},
+    }
+    for n in range(3)
+]
+ANSWER = {
+    "took": 5,
+    "timed_out": False,
+    "_shards": {"total": 1, "failed": 0},
+    "hits": {"total": {"value": 3, "relation": "eq"}, "max_score": 2.5, "hits": HITS},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("answer.json", json.dumps(ANSWER)),
+        ("answer.json", json.dumps(ANSWER, indent=2)),
+        ("answer.txt", json.dumps(ANSWER)),
+        ("hits-only.json", json.dumps({"hits": ANSWER["hits"]})),
+        ("hits.json", json.dumps(HITS)),
+        ("dump.jsonl", lines(*HITS)),  # what is saved of an index
+    ],
+)
+def test_what_a_search_has_found(tmp_path: Path, name: str, data: str) -> None:
+    path = tmp_path / name
+    path.write_text(data)
+    source = open_source(path)
+    assert (source.shape, source.columns) == (Shape.HITS, ("_id", "title", "body"))
+    _, layout, items = everything(path, Kind.EMBED)
+    assert layout is Layout.TEXTS
+    assert [(item.id, item.text) for item in items if isinstance(item, Text)] == [
+        (f"A-{n}", f"{n} bulbs for the desk") for n in range(3)
+    ]
+
+
+def test_a_hit_without_its_source_is_a_problem(tmp_path: Path) -> None:
+    path = tmp_path / "dump.jsonl"
+    path.write_text(lines(*HITS * 10, {"_index": "shop", "_id": "A-9"}))
+    problems = [row.problem for row in read_rows(open_source(path)) if row.problem]
+    assert problems == ["This hit has no “_source”: the search was told to leave it out."]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"status": "ok", "data": {"total": 2, "items": [{"id": 1, "text": "one"}, {"id": 2, "text": "two"}]}},
+        {"responseHeader": {"status": 0}, "response": {"numFound": 2, "docs": [{"id": 1, "text": "one"}, {"id": 2}]}},
+        {"data": {"results": [{"id": 1, "text": "one"}]}},
+    ],
+)
+def test_a_list_in_an_envelope_of_an_envelope(tmp_path: Path, answer: object) -> None:
+    path = tmp_path / "answer.json"
+    path.write_text(json.dumps(answer))
+    source = open_source(path)
+    assert (source.columns, next(read_rows(source)).cells) == (("id", "text"), ("1", "one"))
+
+
+def test_an_object_that_speaks_for_itself_is_one_row(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"text": "one", "data": {"items": [{"id": 1}, {"id": 2}]}}))
+    source = open_source(path)
+    assert (source.columns, len(list(read_rows(source)))) == (("text", "data"), 1)

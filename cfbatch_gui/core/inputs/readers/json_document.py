@@ -120,7 +120,17 @@ def _of_object(text: "_Text", *, is_first: bool) -> Iterator[object]:
 
 
 def _rows_within(fields: dict[str, Any]) -> Iterable[object]:
+    if rows := _inner_list(fields):
+        return rows
     return rows_of_frame(fields) if is_frame(fields) else _only_list(fields) or (fields,)
+
+
+def _inner_list(fields: dict[str, Any]) -> list[object]:
+    """The objects in an envelope within an envelope: a search's {"hits": {"hits": […]}}, {"data": {"items": […]}}."""
+    inner = next((value for key, value in fields.items() if key in _OUTER and isinstance(value, dict)), {})
+    rows = next((value for key, value in inner.items() if key in _INNER and isinstance(value, list)), [])
+    is_row = fields.keys() & _OWN_TEXT or inner.keys() & _OWN_TEXT
+    return rows if not is_row and all(isinstance(each, dict) for each in rows) else []
 
 
 def _only_list(fields: dict[str, Any]) -> list[object]:
@@ -153,13 +163,16 @@ def is_envelope(value: object) -> bool:
         isinstance(value, dict)
         and not value.keys() & _OWN_TEXT
         and (
-            any(key in _ENVELOPES and isinstance(rows, list) for key, rows in value.items()) or bool(_only_list(value))
+            any(key in _ENVELOPES and isinstance(rows, list) for key, rows in value.items())
+            or bool(_only_list(value) or _inner_list(value))
         )
     )
 
 
 # Keys under which programs put the list of what they export. “contexts” and “candidates” are no such lists.
 _ENVELOPES = frozenset({"requests", "data", "rows", "items", "records", "results", "examples", "questions", "hits"})
+_OUTER = frozenset({"hits", "data", "response", "result", "results"})
+_INNER = _ENVELOPES | {"docs"}
 _OWN_TEXT = frozenset({"query", "text", "question", "custom_id"})
 _OWN_LISTS = frozenset({"contexts", "candidates", "messages"})
 

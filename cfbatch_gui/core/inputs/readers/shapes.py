@@ -17,7 +17,7 @@ _TEXT_KEYS = ("text", "contents", "content", "segment", "passage", "body", "abst
 
 def shape_of(objects: Sequence[Fields]) -> Shape:
     """What objects from one file are; PLAIN unless nearly all of them have the same known form."""
-    for shape, test in ((Shape.OPENAI, _is_openai), (Shape.RANK_LLM, _is_rank_llm), (Shape.REQUESTS, _is_request)):
+    for shape, test in _TESTS:
         fitting = sum(map(test, objects))
         if fitting * 10 >= len(objects) * 9 and (shape is not Shape.REQUESTS or any(map(_is_surely_request, objects))):
             return shape
@@ -35,6 +35,8 @@ def columns_for(shape: Shape, objects: Sequence[Fields]) -> tuple[str, ...]:
             return OPENAI_COLUMNS
         case Shape.RANK_LLM:
             return RANK_LLM_COLUMNS
+        case Shape.HITS:
+            return columns_of([_hit(fields) for fields in objects])
         case Shape.PLAIN | Shape.ARRAYS:
             return columns_of(objects)
 
@@ -64,6 +66,11 @@ def rows_of(source: Source, fields: Fields) -> list[tuple[str, ...]] | str:
             return _openai(fields)
         case Shape.RANK_LLM:
             return _rank_llm(fields)
+        case Shape.HITS:
+            found = _hit(fields)
+            if not found:
+                return "This hit has no “_source”: the search was told to leave it out."
+            return [tuple([cell_text(found.get(column)) for column in source.columns])]
 
 
 def _is_request(fields: Fields) -> bool:
@@ -85,6 +92,26 @@ def _is_openai(fields: Fields) -> bool:
 
 def _is_rank_llm(fields: Fields) -> bool:
     return isinstance(fields.get("query"), dict) and isinstance(fields.get("candidates"), list)
+
+
+def _is_hit(fields: Fields) -> bool:
+    return isinstance(fields.get("_source"), dict) and not fields.keys().isdisjoint(("_id", "_index", "_score"))
+
+
+_TESTS = (
+    (Shape.OPENAI, _is_openai),
+    (Shape.RANK_LLM, _is_rank_llm),
+    (Shape.HITS, _is_hit),
+    (Shape.REQUESTS, _is_request),
+)
+
+
+def _hit(fields: Fields) -> Fields:
+    """What was found, with its id; nothing where the hit does not hold it."""
+    source = fields.get("_source")
+    if not isinstance(source, dict):
+        return {}
+    return {"_id": fields["_id"], **source} if "_id" in fields else source
 
 
 def _ranking(fields: Fields) -> list[tuple[str, ...]] | str:
