@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QWidget
 
 from cfbatch_gui.core.settings import Budget
 from cfbatch_gui.ui.theme import SMALL
-from cfbatch_gui.ui.widgets import Choice, Label, row
+from cfbatch_gui.ui.widgets import Choice, Flow, Label, boxed, row
 
 _MOST = 10_000_000.0
 
@@ -32,14 +32,9 @@ class BudgetFields(QWidget):
         self.a_day.valueChanged.connect(self._changing("a_day"))
         self.unit.picked.connect(self._changing("unit"))
         self.setLayout(
-            row(
-                self.a_job,
-                Label(self.tr("a job,")),
-                self.a_day,
-                Label(self.tr("a day, in")),
-                self.unit,
-                None,
-                gap=SMALL,
+            Flow(
+                boxed(row(self.a_job, Label(self.tr("a job,")))),
+                boxed(row(self.a_day, Label(self.tr("a day, in")), self.unit)),
             )
         )
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from cfbatch_gui.core.inputs.model import Kind
 from cfbatch_gui.core.jobs.model import Job
@@ -24,6 +24,7 @@ from cfbatch_gui.ui.inputs.wording import model_words
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
     Button,
+    ElidedLabel,
     Label,
     LinkButton,
     NoticeBar,
@@ -63,7 +64,8 @@ class CheckSection(SectionCard):
         self._clock = clock
         self._is_sending = False
         self._why_not = ""
-        self.facts = Label("", "quiet")
+        self.facts = ElidedLabel("", "quiet")
+        self.facts.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self.options_button = QuietButton(self.tr("Options"), "sliders-horizontal")
         self.options_button.setCheckable(True)
         self.options_button.toggled.connect(self._show_options)
@@ -106,6 +108,7 @@ class CheckSection(SectionCard):
         kind = state.kind or job.kind
         title = connection.title if connection else job.connection
         self.facts.setText(" · ".join(filter(None, (model_words(job.model), title))))
+        self.facts.updateGeometry()
         found = state.preflight
         fits = found is not None and found.fits_at_once
         self.options.show_job(job, kind, around.connections, around.catalogue, fits_at_once=fits)

@@ -59,7 +59,7 @@ class DataSection(SectionCard):
         self.recipes = RecipesButton(recipes)
         self.open_button = Button(self.tr("Open another…"), "folder-open")
         self.folder_button = IconButton("folder", self.tr("Open a folder"))
-        self.paste_button = Button(self.tr("Paste"), "clipboard-paste")
+        self.paste_button = IconButton("clipboard-paste", self.tr("Paste"))
         self.open_button.clicked.connect(self.open_wanted)
         self.folder_button.clicked.connect(self.folder_wanted)
         self.paste_button.clicked.connect(self.paste_wanted)

@@ -23,8 +23,11 @@ class DropPlace(QWidget):
         self._icon = IconLabel("file-up", "quiet", 28)
         self._title = Label("", "strong")
         self._formats = Label(
-            self.tr("CSV, Excel and other sheets, plain text, Word, JSON, Parquet, or a folder of texts"), "small"
+            self.tr("CSV, Excel and other sheets, plain text, Word, JSON, Parquet, or a folder of texts"),
+            "small",
+            wrap=True,
         )
+        self._formats.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.open_button = PrimaryButton(self.tr("Open…"), "folder-open")
         self.paste_button = Button(self.tr("Paste"), "clipboard-paste")
         self.folder_link = LinkButton(self.tr("Open a folder"))
@@ -35,8 +38,9 @@ class DropPlace(QWidget):
         self.example_link.clicked.connect(self.example_wanted)
         center = Qt.AlignmentFlag.AlignHCenter
         layout = column(None, gap=SMALL, margins=(WIDE, WIDE, WIDE, WIDE))
-        for widget in (self._icon, self._title, self._formats):
+        for widget in (self._icon, self._title):
             layout.addWidget(widget, 0, center)
+        layout.addWidget(self._formats)
         layout.addSpacing(SMALL)
         layout.addLayout(row(None, self.open_button, self.paste_button, None))
         layout.addLayout(row(None, self.folder_link, Label("·", "quiet"), self.example_link, None))

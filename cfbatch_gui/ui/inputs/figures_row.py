@@ -1,5 +1,6 @@
 """The five figures of a draft: what will be sent, and what it costs."""
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from cfbatch_gui.core.inputs.model import Kind
@@ -21,12 +22,12 @@ class FiguresRow(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.first, self.second, self.batches, self.tokens, self.price = (Figure() for _ in range(5))
+        self.first, self.second, self.batches, self.tokens, self.price = (Figure(wrap=True) for _ in range(5))
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 2, 0, 0)
         grid.setHorizontalSpacing(MEDIUM)
         for place, figure in enumerate(self.figures()):
-            grid.addWidget(figure, 0, place)
+            grid.addWidget(figure, 0, place, Qt.AlignmentFlag.AlignTop)
             grid.setColumnStretch(place, 7 if place < 4 else 12)
             grid.setColumnMinimumWidth(place, 84)
 

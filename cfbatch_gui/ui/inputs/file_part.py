@@ -16,6 +16,7 @@ from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
     Card,
     ElidedLabel,
+    Flow,
     IconLabel,
     IconLine,
     Label,
@@ -62,7 +63,7 @@ class FilePart(QWidget):
             self.sheet: self._sheet_menu,
         }
         self._links: list[tuple[QWidget, LinkButton]] = []
-        parts: list[QWidget | int | None] = [IconLabel("file-text", "text", 16), self.name, 2, self.facts]
+        parts: list[QWidget] = [IconLabel("file-text", "text", 16), self.name, self.facts]
         for link in (self.encoding, self.separator, self.header, self.sheet, self.remove):
             linked = boxed(row(Label("·", "quiet"), link, gap=SMALL))
             self._links.append((linked, link))
@@ -78,7 +79,9 @@ class FilePart(QWidget):
         self.notice = IconLine("", "info")
         self.notice.hide()
         self.below = column()  # between the line and the preview
-        layout = column(row(*parts, None, self.more, gap=SMALL), self.notice, self.below, self.frame, gap=SMALL)
+        line = row(boxed(Flow(*parts)), self.more)
+        line.setStretch(0, 1)
+        layout = column(line, self.notice, self.below, self.frame, gap=SMALL)
         layout.setStretch(3, 1)
         layout.addStretch(0)  # for a file that has gone, and has no preview
         self.setLayout(layout)

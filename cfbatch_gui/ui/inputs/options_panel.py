@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
 
 from cfbatch_gui.core.inputs.model import Kind
@@ -14,6 +14,9 @@ from cfbatch_gui.core.workers_ai.listing import Catalogue
 from cfbatch_gui.ui.inputs.budget_fields import BudgetFields
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import Card, Choice, IconLine, Label
+
+_MODEL_LETTERS = 24  # of a name that is typed
+_LEAST_LETTERS = 12  # of a choice in a narrow window
 
 
 class OptionsPanel(Card):
@@ -27,47 +30,50 @@ class OptionsPanel(Card):
         super().__init__(inset=True, parent=parent)
         self._options = JobOptions()
         self._model = ""
-        self.model = Choice(self.tr("Model"))
+        self.model = _Narrowing(self.tr("Model"))
         self.typed_model = QLineEdit()
         self.model.setEditable(True)
         self.model.setLineEdit(self.typed_model)
         self.model.setInsertPolicy(Choice.InsertPolicy.NoInsert)
-        self.model.setMinimumWidth(300)
+        self.model.setMinimumContentsLength(_MODEL_LETTERS)
         self.model.picked.connect(self._pick_model)
         self.typed_model.editingFinished.connect(self._type_model)
         self.hint = IconLine("", "info")
-        self.connection = Choice(self.tr("Connection"))
+        self.connection = _Narrowing(self.tr("Connection"))
         self.connection.picked.connect(lambda name: self.connection_chosen.emit(str(name)))
-        self.way = Choice(self.tr("Sending"))
+        self.way = _Narrowing(self.tr("Sending"))
         self.way.add(self.tr("In batches, through the queue"), False)
         self.way.add(self.tr("At once, without the queue"), True)
         self.way.picked.connect(lambda value: self.options_chosen.emit(replace(self._options, at_once=bool(value))))
-        self.too_long = Choice(self.tr("Texts that are too long"))
+        self.too_long = _Narrowing(self.tr("Texts that are too long"))
         self.too_long.add(self.tr("Read only their beginning"), True)
         self.too_long.add(self.tr("Leave them out"), False)
         self.too_long.picked.connect(
             lambda value: self.options_chosen.emit(replace(self._options, truncate_inputs=bool(value)))
         )
-        self.pooling = Choice(self.tr("Pooling"))
+        self.pooling = _Narrowing(self.tr("Pooling"))
         self.pooling.picked.connect(lambda value: self.options_chosen.emit(replace(self._options, pooling=str(value))))
         self.budget = BudgetFields()
         grid = QGridLayout()
         grid.setHorizontalSpacing(MEDIUM)
         grid.setVerticalSpacing(SMALL)
-        grid.setColumnStretch(2, 1)
+        grid.setColumnStretch(1, 1)
         self._labels: dict[QWidget, Label] = {}
-        for line, field in enumerate((self.model, self.connection, self.way, self.too_long, self.pooling)):
+        for line, field in zip((0, 2, 3, 4, 5), self._fields(), strict=True):
             label = self._labels[field] = Label(field.accessibleName(), "quiet")
             label.setBuddy(field)
             grid.addWidget(label, line, 0)
             grid.addWidget(field, line, 1, Qt.AlignmentFlag.AlignLeft)
         budget = Label(self.budget.accessibleName(), "quiet")
         budget.setBuddy(self.budget.a_job)
-        grid.addWidget(budget, 5, 0)
-        grid.addWidget(self.budget, 5, 1, 1, 2, Qt.AlignmentFlag.AlignLeft)
-        grid.addWidget(self.hint, 0, 2, Qt.AlignmentFlag.AlignVCenter)
+        grid.addWidget(budget, 6, 0)
+        grid.addWidget(self.budget, 6, 1)
+        grid.addWidget(self.hint, 1, 1)
         self.body.setContentsMargins(16, 12, 16, 12)
         self.body.addLayout(grid)
+
+    def _fields(self) -> tuple[Choice, ...]:
+        return self.model, self.connection, self.way, self.too_long, self.pooling
 
     def show_job(
         self,
@@ -146,3 +152,11 @@ class OptionsPanel(Card):
     def _choose(self, name: str) -> None:
         self._model = name
         self.model_chosen.emit(name)
+
+
+class _Narrowing(Choice):
+    """As wide as its words, and less where the window is narrow."""
+
+    def minimumSizeHint(self) -> QSize:
+        least = self.sizeHint()
+        return least.boundedTo(QSize(_LEAST_LETTERS * self.fontMetrics().horizontalAdvance("x") + 40, least.height()))

@@ -13,7 +13,7 @@ from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 from cfbatch_gui.ui.inputs.draft_state import OpenFile
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
-from cfbatch_gui.ui.widgets import Card, Label, LinkButton, row
+from cfbatch_gui.ui.widgets import Card, Flow, Label, LinkButton, boxed, row
 from cfbatch_gui.ui.words import number, plural
 
 DEFAULT_SPLIT = Split(400, 40)
@@ -44,18 +44,15 @@ class SplitEditor(Card):
         for field in (self.tokens, self.overlap):
             field.valueChanged.connect(self._edited)
         self.body.setContentsMargins(MEDIUM, SMALL, MEDIUM, SMALL)
-        self.body.addLayout(
-            row(
-                Label(self.tr("Cut texts of more than"), "strong"),
-                self.tokens,
-                Label(self.tr("tokens into parts that overlap by")),
-                self.overlap,
-                Label(self.tr("tokens")),
-                None,
-                self.end_link,
-                gap=SMALL,
-            )
+        sentence = Flow(
+            Label(self.tr("Cut texts of more than"), "strong"),
+            self.tokens,
+            Label(self.tr("tokens into parts that overlap by")),
+            boxed(row(self.overlap, Label(self.tr("tokens")))),
         )
+        line = row(boxed(sentence), self.end_link)
+        line.setStretch(0, 1)
+        self.body.addLayout(line)
         self.body.addWidget(self.count)
 
     def split(self) -> Split:

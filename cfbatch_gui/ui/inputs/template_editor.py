@@ -10,7 +10,7 @@ from cfbatch_gui.core.inputs.model import Mapping, Role
 from cfbatch_gui.core.inputs.templates import read_template
 from cfbatch_gui.ui.inputs.draft_state import OpenFile
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
-from cfbatch_gui.ui.widgets import Card, ElidedLabel, Label, LinkButton, MenuButton, column, row
+from cfbatch_gui.ui.widgets import Card, ElidedLabel, Flow, Label, LinkButton, MenuButton, boxed, column, row
 from cfbatch_gui.ui.words import number, one_line
 
 _SHOWN = 2  # rows
@@ -47,7 +47,9 @@ class TemplateEditor(Card):
         title = Label(self.tr("Text of each row"), "strong")
         title.setBuddy(self.field)
         self.body.setContentsMargins(MEDIUM, SMALL, MEDIUM, SMALL)
-        self.body.addLayout(row(title, self.field, self.insert, self.end_link, gap=SMALL))
+        line = row(boxed(Flow(title, self.field, self.insert)), self.end_link)
+        line.setStretch(0, 1)
+        self.body.addLayout(line)
         lines = column(gap=TINY, margins=(0, SMALL, 0, 0))
         for place, result in zip(self._numbers, self.results, strict=True):
             place.setFixedWidth(64)

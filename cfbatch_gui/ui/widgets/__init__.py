@@ -14,6 +14,7 @@ from cfbatch_gui.ui.widgets.buttons import (
 )
 from cfbatch_gui.ui.widgets.cards import Card, ChoiceCard, EmptyPlace, SectionCard
 from cfbatch_gui.ui.widgets.fields import CheckBox, Choice, SearchField
+from cfbatch_gui.ui.widgets.flow import Flow
 from cfbatch_gui.ui.widgets.header import PageHeader
 from cfbatch_gui.ui.widgets.labels import (
     Clickable,
@@ -40,6 +41,7 @@ __all__ = [
     "ElidedLabel",
     "EmptyPlace",
     "Figure",
+    "Flow",
     "IconButton",
     "IconLabel",
     "IconLine",

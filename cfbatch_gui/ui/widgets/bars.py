@@ -5,12 +5,14 @@ from typing import Literal
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.theme import MEDIUM
 from cfbatch_gui.ui.widgets.buttons import IconButton, LinkButton
+from cfbatch_gui.ui.widgets.flow import Flow
 from cfbatch_gui.ui.widgets.labels import IconLabel, Label
+from cfbatch_gui.ui.widgets.layouts import boxed
 
 Level = Literal["info", "attention", "error", "done"]
 _ICONS: dict[Level, tuple[str, str]] = {
@@ -61,7 +63,7 @@ class ThinProgress(QWidget):
 
 
 class NoticeBar(QFrame):
-    """What happened and up to two things to do about it, in one line."""
+    """What happened and what can be done about it, in one line where there is place for that."""
 
     dismissed = Signal()
 
@@ -72,8 +74,8 @@ class NoticeBar(QFrame):
         self.setProperty("kind", "notice")
         self._icon = IconLabel("info", "accent", 16)
         self._text = Label("", "body", wrap=True)
-        self._buttons = QHBoxLayout()
-        self._buttons.setSpacing(MEDIUM)
+        self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._buttons = Flow(gap=MEDIUM)
         self._close = IconButton("x", self.tr("Dismiss"))
         self._close.setVisible(dismissable)
         self._close.clicked.connect(self.dismissed)
@@ -81,8 +83,7 @@ class NoticeBar(QFrame):
         row.setContentsMargins(MEDIUM, 3, MEDIUM if not dismissable else 4, 3)
         row.setSpacing(MEDIUM)
         row.addWidget(self._icon)
-        row.addWidget(self._text, 1)
-        row.addLayout(self._buttons)
+        row.addWidget(boxed(Flow(self._text, boxed(self._buttons), gap=MEDIUM)), 1)
         row.addWidget(self._close)
         self.setMinimumHeight(34)
         self.set_text(text, level)

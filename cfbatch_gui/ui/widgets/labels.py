@@ -135,10 +135,12 @@ class StateLabel(QWidget):
 class Figure(QWidget):
     """A big number over its caption; keeps its place while the number changes."""
 
-    def __init__(self, number: str = "", caption: str = "", *, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, number: str = "", caption: str = "", *, wrap: bool = False, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._number = Label(number, "figure")
-        self._caption = Label(caption, "small")
+        self._caption = Label(caption, "small", wrap=wrap)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(1)

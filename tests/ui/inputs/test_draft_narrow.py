@@ -1,0 +1,52 @@
+"""The smallest window, in plain and in large letters: nothing of a draft has to be scrolled to sideways."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.settings import SavedConnection
+from cfbatch_gui.ui.main_window import _SMALLEST
+from cfbatch_gui.ui.theme import SIDEBAR_WIDTH
+from tests.ui.conftest import Until
+from tests.ui.inputs.conftest import Desk
+
+CONNECTIONS = (
+    SavedConnection("worker", "The Worker of the library in Aberystwyth", "worker", url="https://a.workers.dev"),
+    SavedConnection("gateway", "The gateway of the shop", "gateway", "0" * 32, gateway="shop"),
+)
+OTHER_MODEL = "@cf/some-maker/a-model-with-a-very-long-name-indeed-large-v3"
+
+
+@pytest.mark.parametrize("letters", ["", "* { font-size: 17px }"])
+@pytest.mark.parametrize("kind", list(Kind))
+async def test_nothing_is_scrolled_sideways(desk: Desk, tmp_path: Path, until: Until, letters: str, kind: Kind) -> None:
+    await desk.program.keep_settings(connections=CONNECTIONS)
+    page, work = desk.page, desk.page.work
+    desk.window.setStyleSheet(letters)
+    page.setFixedWidth(_SMALLEST[0] - SIDEBAR_WIDTH)
+    long = tmp_path / "texts of the archive, as they came in May.csv"
+    long.write_text("query,body\n" + "why,word\n" * 3 + f"how,{'word ' * 9_000}\n" + ",\n", encoding="utf-8")
+
+    async def nothing_is_hidden() -> None:
+        await until(desk.is_settled)
+        await until(lambda: page.area.horizontalScrollBar().maximum() == 0, timeout=2.0)
+
+    job = desk.new_draft(kind=kind)
+    page.open_path(long)
+    await nothing_is_hidden()
+    work.choose_kind(job.id, kind)
+    desk.page.check.options_button.setChecked(True)
+    await nothing_is_hidden()
+    page.check.options.connection_chosen.emit("gateway")
+    options = replace(work.job(job.id).options, truncate_inputs=False)
+    page.check.options.options_chosen.emit(options)
+    await until(page.check.problem_bars.isVisible)
+    await nothing_is_hidden()
+    page.check.options.model_chosen.emit(OTHER_MODEL)
+    page.check.split_wanted.emit()
+    page.data.first.join_wanted.emit(1)
+    await until(page.data.split.isVisible)
+    await nothing_is_hidden()
+    assert page.check.options.isVisible()
