@@ -15,7 +15,10 @@ from cfbatch_gui.ui.rows import Column, Rows
 from cfbatch_gui.ui.tables import TableView
 
 PREVIEW_ROW_HEIGHT = 34
-_NARROWEST, _WIDEST = 110, 230  # pixels of a column that nobody has resized
+_USUAL = 110  # pixels of a column that is not measured
+_LEAST, _COMFORTABLE = 120, 230  # of one that cannot have all it wants: in a window's width, and where one scrolls
+_NAME = 160  # a longer name does not make its column wider
+_PROBLEM_ICON = 22
 _MEASURED = 40  # rows
 _MEASURED_COLUMNS = 100  # the rest of a very wide file has the usual width
 _SLACK = 8
@@ -41,7 +44,7 @@ class PreviewTable(TableView):
         self.roles.role_chosen.connect(self.role_chosen)
         self.roles.join_wanted.connect(self.join_wanted)
         self.roles.sectionResized.connect(self._resized)
-        self.roles.setDefaultSectionSize(_NARROWEST)
+        self.roles.setDefaultSectionSize(_USUAL)
         self.verticalHeader().setDefaultSectionSize(PREVIEW_ROW_HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(self.tr("Preview of the first rows"))
@@ -67,11 +70,11 @@ class PreviewTable(TableView):
             self.show_rows(Rows(_columns(file.source, self), file.sample, parent=self))
             self._is_fitting = False
             self._widths = self._measure(file.sample, file.source)
-            self._fit()
-            if is_longer:
-                self._was_resized = was_resized
-                self.verticalScrollBar().setValue(place)
         self.roles.set_roles(roles, choices, joined)
+        self._fit()
+        if is_other and is_longer:
+            self._was_resized = was_resized
+            self.verticalScrollBar().setValue(place)
         if roles_changed:
             self.viewport().update()
         self.updateGeometry()
@@ -97,39 +100,56 @@ class PreviewTable(TableView):
         return self.roles.height() + rows * PREVIEW_ROW_HEIGHT + bar + 1
 
     def _measure(self, sample: Sequence[Row], source: Source) -> list[int]:
+        """What each column wants for its cells and its name."""
         metrics = self.fontMetrics()
         widths = []
         for index, name in enumerate(source.columns[:_MEASURED_COLUMNS]):
             texts = [words.one_line(row.cells[index], _LONGEST) for row in sample[:_MEASURED]]
             widest = max((metrics.horizontalAdvance(text) for text in texts), default=0)
-            wanted = max(widest + 2 * CELL_MARGIN + _SLACK, metrics.horizontalAdvance(name[:40]) + CELL_MARGIN)
-            widths.append(max(_NARROWEST, wanted))
+            named = min(metrics.horizontalAdvance(name[:_LONGEST]), _NAME)
+            widths.append(max(widest + 2 * CELL_MARGIN + _SLACK, named + CELL_MARGIN))
+        if any(row.problem for row in sample):
+            widths[0] += _PROBLEM_ICON
         return widths
 
     def _fit(self) -> None:
-        """Give each column what it needs up to a bound, and what is left over to those that could use more."""
+        """Give each column what it wants, and what is left over to the text; where there is too little, short columns
+        have what they want and long ones the same."""
         if self._was_resized or not self._widths:
             return
         others = len(self.columns()) - len(self._widths)
         room = self.viewport().width() - others * self.roles.defaultSectionSize()
-        widths = [min(width, _WIDEST) for width in self._widths]
-        spare = room - sum(widths)
-        if spare > 0:
-            wants = [wanted - width for wanted, width in zip(self._widths, widths, strict=True)]
-            total = sum(wants)
-            if total:
-                widths = [
-                    width + round(min(spare, total) * want / total) for width, want in zip(widths, wants, strict=True)
-                ]
-            widths[max(range(len(widths)), key=widths.__getitem__)] += room - sum(widths)
+        wanted = [max(width, self.roles.wanted_width(index)) for index, width in enumerate(self._widths)]
+        most = _most_for_each(wanted, room)
+        widths = [min(width, most if most >= _LEAST else _COMFORTABLE) for width in wanted]
+        if (rest := room - sum(widths)) > 0:
+            widths[self._text_column(widths)] += rest
         self._is_fitting = True
         for section, width in enumerate(widths):
             self.roles.resizeSection(section, width)
         self._is_fitting = False
 
+    def _text_column(self, widths: Sequence[int]) -> int:
+        """The column that says most: the widest of those that are sent, else of all."""
+
+        def says(index: int) -> tuple[bool, int, int]:
+            return self.role_of(index) in (Role.TEXT, Role.CONTEXT), widths[index], index
+
+        return max(range(len(widths)), key=says)
+
     def _resized(self) -> None:
         if not self._is_fitting and self._shown is not None and self.roles.underMouse():
             self._was_resized = True
+
+
+def _most_for_each(wanted: Sequence[int], room: int) -> int:
+    """The most that a column may have so that all of them have room; no less than the widest wants where all fit."""
+    for place, width in enumerate(sorted(wanted)):
+        share = room // (len(wanted) - place)
+        if width > share:
+            return share
+        room -= width
+    return max(wanted)
 
 
 def _columns(source: Source, table: PreviewTable) -> list[Column[Row]]:

@@ -18,6 +18,8 @@ _NAME_HEIGHT, _CHIP_HEIGHT, _BELOW = 24, 24, 6
 _GAP = 4  # between two chips
 _GRIP = 4  # pixels at a section's edge that resize it
 _ICON = 14
+_BESIDE_WORDS = 2 * _ICON + 22  # of a chip: its icon, its arrow, and the room around them
+_NARROWEST = 64
 
 
 class RoleHeader(QHeaderView):
@@ -40,7 +42,7 @@ class RoleHeader(QHeaderView):
         self._ring = False  # the keyboard stands here
         self.setSectionsClickable(True)
         self.setHighlightSections(False)
-        self.setMinimumSectionSize(96)
+        self.setMinimumSectionSize(_NARROWEST)
         self.setFixedHeight(_NAME_HEIGHT + _CHIP_HEIGHT + _BELOW)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
@@ -64,6 +66,12 @@ class RoleHeader(QHeaderView):
         """Where a column's role stands, in the viewport."""
         left, width = self.sectionViewportPosition(section), self.sectionSize(section)
         return QRect(left, _NAME_HEIGHT, width - _GAP, _CHIP_HEIGHT)
+
+    def wanted_width(self, section: int) -> int:
+        """What a column's role takes when it is not cut."""
+        if section >= len(self._roles):
+            return 0
+        return self.fontMetrics().horizontalAdvance(self._look(section)[1]) + _BESIDE_WORDS + _GAP + 1
 
     def open_menu(self, section: int) -> QMenu:
         """The roles of a column, with the present one ticked."""
@@ -206,6 +214,6 @@ class RoleHeader(QHeaderView):
         icons.paint_icon(painter, QRect(chip.right() - _ICON - 5, middle, _ICON, _ICON), "chevron-down", "quiet")
         painter.setFont(self.font())
         painter.setPen(theme.colour("text" if is_used else "quiet"))
-        box = QRect(chip.left() + 8 + _ICON + 5, chip.top(), chip.width() - 2 * _ICON - 22, chip.height())
+        box = QRect(chip.left() + 8 + _ICON + 5, chip.top(), chip.width() - _BESIDE_WORDS, chip.height())
         word = painter.fontMetrics().elidedText(words_shown, Qt.TextElideMode.ElideRight, box.width())
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, word)
