@@ -31,7 +31,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     below = [row for row in rows[1:] if row != rows[0]] if width > 1 else rows[1:]
     if len(rows) > 1 and not below:
         return False
-    names = [cell.strip() for cell in first]
+    names = [" ".join(cell.split()) for cell in first]
     filled = [name for name in names if name]
     if not filled or not all(_looks_like_name(name) for name in filled):
         return len(filled) == len(names) and _asks_above_figures(names, below)
@@ -41,8 +41,10 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
         return False
     if _comes_again(first, below):
         return False
+    # A name of two lines, as spreadsheets have it, is no name where nothing tells.
+    is_plain = len(names) > 1 and not any("\n" in cell.strip() for cell in first)
     return _longer_or_typed_below(first, below) or (
-        len(names) > 1 and all(len(name.split()) <= _MOST_WORDS for name in names)
+        is_plain and all(len(name.split()) <= _MOST_WORDS for name in names)
     )
 
 
@@ -85,7 +87,6 @@ def is_number_or_date(cell: str) -> bool:
 def _looks_like_name(name: str) -> bool:
     return (
         len(name) <= _LONGEST_NAME
-        and "\n" not in name
         and any(letter.isalpha() for letter in name)
         and not is_number_or_date(name)
         and not (name.endswith(_SENTENCE_END) and not words.is_known(name))

@@ -243,6 +243,17 @@ def test_uneven_rankings_are_said_to_be_about_as_long() -> None:
         ([["Einwohnerzahl"], ["1200"], ["3400"]], True),
         ([["https://example.org/a", "a"], ["https://example.org/b", "b"]], False),
         ([["ada@example.org", "Ada"], ["bo@example.org", "Bo"]], False),
+        ([["Preis\n(€)", "Gerät"], ["19,90", "Lampe"], ["89,00", "Stuhl"]], True),
+        ([["Question\nin short", "Answer"], ["How?", LONG], ["Why?", LONG]], True),
+        ([["Dear\nAda", "red"], ["Dear\nBo", "blue"], ["Dear\nCy", "green"]], False),
+        (
+            [
+                ["Timestamp", "What did you like?\n(one sentence)", "Would you come again?"],
+                *[["5/1/2024 10:22:33", "The lamp", "yes"], ["5/2/2024 10:22:33", LONG, "no"]],
+                ["5/3/2024 10:22:33", "The chair", "yes"],
+            ],
+            True,
+        ),
         ([], False),
     ],
 )
