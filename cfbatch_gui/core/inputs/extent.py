@@ -41,7 +41,7 @@ class Record:
 
 def first_of_table(records: Sequence[Record]) -> int:
     """The index of the record where the table begins; 0 unless all above is clearly no part of it."""
-    if begin := _below_comments(records) or _below_padded_titles(records):
+    if begin := _below_comments(records) or below_titles(records):
         return begin
     for start in range(1, min(_MOST_ABOVE, len(records) - 2) + 1):
         width = len(records[start].cells)
@@ -78,8 +78,9 @@ def _below_comments(records: Sequence[Record]) -> int:
     return start - 1 if is_named else start
 
 
-def _below_padded_titles(records: Sequence[Record]) -> int:
-    """Spreadsheets fill up every line with separators: "Report of May,,," is as wide as the table below it."""
+def below_titles(records: Sequence[Record]) -> int:
+    """The index of the record below titles that are as wide as the table, 0 for none: spreadsheets fill up every line
+    with separators, "Report of May,,,", and in a workbook all rows have the same number of cells."""
     start = 0
     while start < min(_MOST_ABOVE, len(records) - 2) and records[start].filled <= 1 and len(records[start].cells) > 1:
         start += 1

@@ -113,8 +113,9 @@ class Source:
 
     `columns` are the names in file order, unique (a repeated or missing name is completed: "text (2)", "Column 3").
     `encoding` is a Python codec name, "" where the format has its own. `sheets` is () for anything but workbooks.
-    The table of a text file begins at `first_line` and ends before byte `end`, 0 for the end of the file. In the
-    columns `marked` (from 0) the apostrophes that our own export has put before formulas are taken away again.
+    The table begins at `first_line`, in a workbook the row; that of a text file ends before byte `end`, 0 for the end
+    of the file. In the columns `marked` (from 0) the apostrophes that our own export has put before formulas are taken
+    away again.
     `notices` are sentences for the user about what was left aside, or understood in a way that should be known.
     `is_encoding_sure` is False for a file so large that only its beginning was looked at: reading raises
     EncodingUnknown where it turns out to be encoded otherwise.

@@ -6,12 +6,15 @@ from itertools import islice
 from pathlib import Path
 
 from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.inputs import words
+from cfbatch_gui.core.inputs.extent import Record, below_titles
 from cfbatch_gui.core.inputs.headers import complete_names, has_header
-from cfbatch_gui.core.inputs.model import FileFormat, ReadOptions, Source
+from cfbatch_gui.core.inputs.model import FileFormat, ReadOptions, Row, Source
 from cfbatch_gui.core.inputs.readers.xlsx import read_records, sheets_of
 from cfbatch_gui.core.inputs.readers.xlsx_check import is_xlsx
 from cfbatch_gui.core.inputs.refusals import only_header, without_rows
 from cfbatch_gui.core.inputs.sheet_choice import is_note, is_table
+from cfbatch_gui.core.inputs.table_ends import said_above
 
 _ROWS_FOR_HEADER = 100
 
@@ -27,28 +30,52 @@ def open_workbook(path: Path, size: int, options: ReadOptions) -> Source:
     chosen = _first_rows(path, options.sheet) if options.sheet else _choose(path, sheets)
     if not chosen.rows:
         raise _empty_sheets(path, options.sheet, names)
-    cells = [row for row in chosen.rows if any(row)]
+    table = chosen.table
+    cells = [row.cells for row in table if any(row.cells)]
     header = has_header(cells) if options.has_header is None else options.has_header
-    if header and len(chosen.rows) == 1:
+    if header and len(table) == 1:
         raise only_header(path)
-    columns = complete_names(chosen.rows[0] if header else (), len(chosen.rows[0]))
+    columns = complete_names(table[0].cells if header else (), len(table[0].cells))
+    above = [" ".join(filter(None, row.cells)) for row in chosen.rows[: chosen.begin] if any(row.cells)]
+    notices = (*chosen.notices, said_above(above, "row")) if above else chosen.notices
     file_format = FileFormat.XLSX if is_xlsx(path) else FileFormat.SHEET
     return Source(
-        path, file_format, columns, size, has_header=header, sheet=chosen.name, sheets=names, notices=chosen.notices
+        *(path, file_format, columns, size),
+        has_header=header,
+        sheet=chosen.name,
+        sheets=names,
+        first_line=table[0].number if above else 1,
+        notices=notices,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Sheet:
-    """A sheet and its first rows. `notices` say why it was chosen where one might expect another."""
+    """A sheet and its first rows, of which the table begins at the place `begin`. `notices` say why it was chosen where
+    one might expect another."""
 
     name: str
-    rows: Sequence[tuple[str, ...]]
+    rows: Sequence[Row] = ()
+    begin: int = 0
     notices: tuple[str, ...] = ()
+
+    @property
+    def table(self) -> Sequence[Row]:
+        return self.rows[self.begin :]
 
 
 def _first_rows(path: Path, name: str) -> _Sheet:
-    return _Sheet(name, [row.cells for row in islice(read_records(path, name), _ROWS_FOR_HEADER)])
+    rows = list(islice(read_records(path, name), _ROWS_FOR_HEADER))
+    return _Sheet(name, rows, _begin(rows))
+
+
+def _begin(rows: Sequence[Row]) -> int:
+    """Where the table begins: below titles that a blank row or the names of the columns tell from rows."""
+    filled = [place for place, row in enumerate(rows) if any(cell.strip() for cell in row.cells)]
+    records = [Record(place, rows[place].cells, after_blank=place - 1 not in filled) for place in filled]
+    first = below_titles(records)
+    is_sure = first and (records[first].after_blank or any(map(words.is_known, records[first].cells)))
+    return filled[first] if is_sure else 0
 
 
 def _choose(path: Path, sheets: Sequence[tuple[str, bool]]) -> _Sheet:
@@ -72,12 +99,12 @@ def _better(names: Sequence[str], path: Path) -> _Sheet:
                 raise
             continue  # what is wrong there does not matter as long as nobody wants that sheet
         if note is None and sheet.rows:
-            if not is_note(name, sheet.rows):
+            if not is_note(name, [row.cells for row in sheet.rows]):
                 return sheet
             note = sheet
-        elif note and is_table(name, sheet.rows):
+        elif note and is_table(name, [row.cells for row in sheet.table]):
             return replace(sheet, notices=(f"The sheet “{name}” is read, for “{note.name}” looks like a note.",))
-    return note or _Sheet("", ())
+    return note or _Sheet("")
 
 
 def _list(names: tuple[str, ...]) -> str:

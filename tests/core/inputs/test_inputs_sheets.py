@@ -10,6 +10,7 @@ from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.explain import explain
 from cfbatch_gui.core.inputs.model import ReadOptions
 from cfbatch_gui.core.inputs.preview import preview
+from cfbatch_gui.core.inputs.readers import read_rows
 from cfbatch_gui.core.inputs.recognise import open_source
 from tests.core.inputs.test_inputs_containers import CELL, ODS, zipped
 
@@ -109,3 +110,33 @@ def test_open_document_sheets_too(tmp_path: Path) -> None:
     )
     source = open_source(path)
     assert (source.sheet, source.sheets, source.columns) == ("Lamps", ("S", "Lamps"), ("sku", "text"))
+
+
+TITLED: Rows = [["Lamps of May"], ["As of 2024-05-31"], [], *TABLE]
+
+
+def test_titles_above_the_table_are_left_aside(tmp_path: Path) -> None:
+    path = book(tmp_path / "a.xlsx", ("Sheet1", TITLED))
+    source = open_source(path)
+    assert (source.columns, source.has_header) == (("sku", "text"), True)
+    assert source.notices == ("2 rows were above the table left aside: “Lamps of May” and more.",)
+    rows = list(read_rows(source))
+    assert [(row.number, row.cells[0]) for row in rows] == [(n + 5, f"A-{n}") for n in range(5)]
+    again = open_source(path, ReadOptions(has_header=False))
+    assert [row.number for row in read_rows(again)] == list(range(4, 10))
+    behind = open_source(book(tmp_path / "b.xlsx", ("Read me", NOTE), ("Lamps", TITLED)))
+    assert (behind.sheet, behind.columns, len(behind.notices)) == ("Lamps", ("sku", "text"), 2)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["text", ""], ["one", "1"], ["two", "2"]],  # a name is missing
+        [["Lamps", ""], ["warm", ""], ["cold", ""], ["bright", ""]],
+        [["A lamp", ""], ["is red", "yes"], ["is blue", "no"], ["is green", "no"]],
+    ],
+)
+def test_what_may_be_a_row_is_no_title(tmp_path: Path, rows: Rows) -> None:
+    source = open_source(book(tmp_path / "a.xlsx", ("Sheet1", rows)), ReadOptions(has_header=False))
+    assert len(list(read_rows(source))) == len(rows)
+    assert source.notices == ()

@@ -24,7 +24,7 @@ _PROGRESS_EVERY = 1000  # rows
 def read_xlsx(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
     """Yield the rows of `source.sheet` with the numbers that Excel shows.
 
-    Empty rows above the first are left out, empty rows in between are rows with empty cells. A row with a formula
+    Rows above the table are left out, empty rows in between are rows with empty cells. A row with a formula
     that has no stored value is a problem: programs that write formulas without computing them leave such cells, and
     taking them for empty would lose text in silence. Cells with an error such as #N/A are empty.
     """
@@ -35,6 +35,8 @@ def read_xlsx(source: Source, progress: Callable[[int], None] | None) -> Generat
         count += 1
         if progress is not None and count % _PROGRESS_EVERY == 0:
             progress(count)
+        if row.number < source.first_line:
+            continue
         if skip_header:
             skip_header = False
         elif any(row.cells) or row.problem:
