@@ -68,7 +68,7 @@ def _are_rows(records: Sequence[Record]) -> bool:
 def _below_comments(records: Sequence[Record]) -> int:
     """The last of several comments may be the names of the columns: "# id,text"."""
     start = 0
-    while start < min(_MOST_ABOVE, len(records) - 2) and records[start].cells[0].startswith(_COMMENTS):
+    while start < min(_MOST_ABOVE, len(records) - 2) and _is_comment(records[start].cells):
         start += 1
     width = len(records[start].cells)
     if not start or width < 2:
@@ -76,6 +76,10 @@ def _below_comments(records: Sequence[Record]) -> int:
     rows = [record.cells for record in records[start - 1 : start + 100]]
     is_named = len(rows[0]) == width and has_header(rows) and not has_header(rows[1:])
     return start - 1 if is_named else start
+
+
+def _is_comment(cells: Sequence[str]) -> bool:
+    return cells[0].startswith(_COMMENTS) and not (len(cells) > 1 and words.is_number_sign(cells[0]))
 
 
 def below_titles(records: Sequence[Record]) -> int:

@@ -31,7 +31,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     below = [row for row in rows[1:] if row != rows[0]] if width > 1 else rows[1:]
     if len(rows) > 1 and not below:
         return False
-    names = [" ".join(cell.split()) for cell in first]
+    names = [_named(cell, _column(below, index)) for index, cell in enumerate(first)]
     filled = [name for name in names if name]
     if not filled or not all(_looks_like_name(name) for name in filled):
         return len(filled) == len(names) and _asks_above_figures(names, below)
@@ -82,6 +82,12 @@ def complete_names(cells: Sequence[str], width: int) -> tuple[str, ...]:
 def is_number_or_date(cell: str) -> bool:
     """Return whether a cell is a number in any country's way of writing it, or a date in figures."""
     return len(cell) <= _LONGEST_NAME and bool(_NUMBER.fullmatch(cell) or _DATE.fullmatch(cell))
+
+
+def _named(cell: str, column: Sequence[str]) -> str:
+    """A name on one line; in words where it is the sign above numbers of rows."""
+    name = " ".join(cell.split())
+    return "number" if words.is_number_sign(name) and column and all(map(is_number_or_date, column)) else name
 
 
 def _looks_like_name(name: str) -> bool:

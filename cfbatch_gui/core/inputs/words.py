@@ -81,6 +81,11 @@ def _parts_of(word: str) -> tuple[str, ...]:
     return (word.removesuffix(last), last) if last else (word,)
 
 
+def is_number_sign(name: str) -> bool:
+    """Return whether the name is the sign for a number: "#", "№"."""
+    return name.strip() in ("#", "№")
+
+
 def is_known(name: str) -> bool:
     """Return whether the name is made of words that name columns, at most three of them."""
     words = words_of(name)
@@ -90,7 +95,8 @@ def is_known(name: str) -> bool:
 def is_id(name: str) -> bool:
     """Return whether the column identifies its row or its context: "id", "doc_id", "SKU", "Artikel-Nr."."""
     words = words_of(name)
-    return bool(words) and (words[-1] in ID or words[0] in ("id", "sku")) and len(words) <= 3
+    is_named = bool(words) and (words[-1] in ID or words[0] in ("id", "sku")) and len(words) <= 3
+    return is_named or is_number_sign(name)
 
 
 def is_query_id(name: str) -> bool:

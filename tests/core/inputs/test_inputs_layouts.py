@@ -243,6 +243,8 @@ def test_uneven_rankings_are_said_to_be_about_as_long() -> None:
         ([["Einwohnerzahl"], ["1200"], ["3400"]], True),
         ([["https://example.org/a", "a"], ["https://example.org/b", "b"]], False),
         ([["ada@example.org", "Ada"], ["bo@example.org", "Bo"]], False),
+        ([["#", "Frage"], ["1", "Wie geht das?"], ["2", "Warum?"]], True),
+        ([["#", "hash"], ["@", "at"], ["&", "and"]], False),
         ([["Preis\n(€)", "Gerät"], ["19,90", "Lampe"], ["89,00", "Stuhl"]], True),
         ([["Question\nin short", "Answer"], ["How?", LONG], ["Why?", LONG]], True),
         ([["Dear\nAda", "red"], ["Dear\nBo", "blue"], ["Dear\nCy", "green"]], False),

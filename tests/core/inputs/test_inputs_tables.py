@@ -189,3 +189,13 @@ def test_a_second_table_of_the_same_width_is_told_by_its_kind(tmp_path: Path) ->
     rows, said = notices(tmp_path, "a.csv", first + "\nShape,Hue\nround,red\nflat,blue\nlong,red\n")
     assert len([row for row in rows if any(row)]) == 4
     assert "several tables" in said[0]
+
+
+def test_a_number_sign_is_a_name_and_no_comment(tmp_path: Path) -> None:
+    rows, source = read(
+        tmp_path, "a.csv", f"#,Name,Text\n1,Lamp,{LONG_TEXT.replace(',', '')}\n2,Chair,One\n3,Table,Two\n"
+    )
+    assert getattr(source, "columns") == ("#", "Name", "Text")  # noqa: B009
+    assert (len(rows), getattr(source, "notices")) == (3, ())  # noqa: B009
+    rows, source = read(tmp_path, "b.csv", "# made by hand\n#,Text\n1,one\n2,two\n3,three\n")
+    assert (len(rows), getattr(source, "columns")) == (3, ("#", "Text"))  # noqa: B009
