@@ -100,6 +100,16 @@ async def test_the_arrow_keys_read_one_query_after_the_other(compared: Compared,
     assert queries.panel.heading() == f"Rank {first.rank_text} in A, {first.other_rank_text} in B"
 
 
+async def test_nothing_is_cut_off_in_the_smallest_window(compared: Compared) -> None:
+    page = compared.page
+    assert page.minimumSizeHint().width() <= 700  # what the library leaves of 920
+    page.resize(700, 400)
+    for table in (page.queries.queries, page.queries.texts):
+        assert table.horizontalScrollBar().maximum() == 0
+        (texts,) = (place for place, column in enumerate(table.columns()) if column.stretch)
+        assert table.columnWidth(texts) > 60
+
+
 async def test_a_dot_leads_to_its_query(compared: Compared, until: Until) -> None:
     page = compared.page
     page.tabs.choose(SCORES)

@@ -47,6 +47,12 @@ async def test_a_score_can_be_judged_by_unrelated_pairs(desk: Desk, until: Until
     await desk.idle()
 
 
+async def test_a_text_that_is_first_under_both_its_queries_makes_no_unrelated_pair(desk: Desk, until: Until) -> None:
+    view = await overview_of(desk, "query,context\nreset,the same\nforgotten,the same\n", until)
+    assert view.reading().startswith("There is no baseline: your data has no unrelated pair of a query with a text")
+    await desk.idle()
+
+
 async def test_without_such_pairs_it_says_so_and_draws_none(desk: Desk, until: Until) -> None:
     view = await overview_of(desk, TIED, until)
     assert view.reading().startswith("There is no baseline")

@@ -53,6 +53,14 @@ async def test_bars_are_on_the_querys_own_scale_and_never_full_or_empty(desk: De
     await desk.idle()
 
 
+async def test_nothing_is_cut_off_in_the_smallest_window(desk: Desk) -> None:
+    assert desk.ranking.minimumSizeHint().width() <= 700  # what the library leaves of 920
+    desk.ranking.resize(700, 400)
+    for table in (desk.ranking.queries, desk.ranking.contexts):
+        assert table.horizontalScrollBar().maximum() == 0
+    await desk.idle()
+
+
 async def test_the_chosen_text_stands_whole_below_with_id_and_label(desk: Desk) -> None:
     first = desk.ranking.contexts_model.row(0).context
     assert desk.ranking.panel.text() == first.text

@@ -36,7 +36,13 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
     return (
         Column(_tr("Query"), lambda place: moves.queries[place].text, key="query", stretch=True),
         Column(
-            _tr("Texts"), lambda place: int(moves.contexts[place]), words.number, key="texts", align="right", width=56
+            _tr("Texts"),
+            lambda place: int(moves.contexts[place]),
+            words.number,
+            key="texts",
+            align="right",
+            width=56,
+            hidden=True,
         ),
         Column(
             _tr("Overlap"),
@@ -44,7 +50,7 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
             _share,
             key="rbo",
             align="right",
-            width=80,
+            width=74,
             tip=_tr("Rank-biased overlap with p = 0.9: 1 is the same ranking, less the higher up two differ."),
         ),
         Column(
@@ -62,7 +68,7 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
             words.number,
             key="moved",
             align="right",
-            width=68,
+            width=64,
             tip=_tr("The most ranks by which a text has risen or fallen."),
         ),
         Column(_tr("ID"), lambda place: moves.queries[place].id, key="id", width=90, hidden=True),
@@ -72,33 +78,33 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
 def text_columns(letter: str) -> tuple[Column[TextMove], ...]:
     """Ranks and scores in both jobs; `letter` is that of the other."""
     return (
-        Column("# A", lambda row: row.rank, text=lambda row: row.rank_text, key="rank", align="right", width=56),
+        Column("# A", lambda row: row.rank, text=lambda row: row.rank_text, key="rank", align="right", width=48),
         Column(
             f"# {letter}",
             lambda row: row.other_rank,
             text=lambda row: row.other_rank_text,
             key="other rank",
             align="right",
-            width=56,
+            width=48,
         ),
         Column(
             _tr("Moved"),
             lambda row: row.change,
             change_words,
             key="moved",
-            width=72,
+            width=62,
             colour=lambda row: "text" if row.change else "quiet",
             tip=_tr("How many ranks it rose or fell from job A to the other."),
         ),
         Column(_tr("Text"), lambda row: row.text, key="text", stretch=True),
-        Column(_tr("Score A"), lambda row: row.score, _share, key="score", align="right", width=84),
+        Column(_tr("Score A"), lambda row: row.score, _share, key="score", align="right", width=74),
         Column(
             _tr("Score {letter}").format(letter=letter),
             lambda row: row.other_score,
             _share,
             key="other score",
             align="right",
-            width=84,
+            width=74,
         ),
         Column(_tr("ID"), lambda row: row.id, key="id", width=96, hidden=True),
         Column(_tr("Label"), lambda row: row.label, key="label", width=64, hidden=True),

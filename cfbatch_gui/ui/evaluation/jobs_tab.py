@@ -18,7 +18,7 @@ class JobsTab(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._jobs, self._metrics = LinesTable(stretched=1), LinesTable(stretched=1)
+        self._jobs, self._metrics = LinesTable(stretched=1, wrapped=5), LinesTable(stretched=1)
         self._judged = IconLine("", "info", "body", wrap=True)
         content = column(
             _card(self.tr("What is compared"), self._jobs),
@@ -72,16 +72,18 @@ class JobsTab(QWidget):
 
 
 class LinesTable(QWidget):
-    """A few lines of words and figures; one column takes what room is left."""
+    """A few lines of words and figures; one column takes what room is left, and one of sentences twice as much."""
 
-    def __init__(self, *, stretched: int, parent: QWidget | None = None) -> None:
+    def __init__(self, *, stretched: int, wrapped: int | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(WIDE - 4)
         self._grid.setVerticalSpacing(SMALL)
         self._grid.setColumnStretch(stretched, 1)
-        self._stretched = stretched
+        self._stretched, self._wrapped = stretched, wrapped
+        if wrapped is not None:
+            self._grid.setColumnStretch(wrapped, 2)
         self._cells: list[Label | ElidedLabel] = []
 
     def show_lines(
@@ -96,7 +98,7 @@ class LinesTable(QWidget):
             for place, text in enumerate(line):
                 role: Role = "small" if number == 0 else "strong" if place == 0 else "body"
                 is_long = place == self._stretched and number > 0
-                cell = ElidedLabel(text) if is_long else Label(text, role)
+                cell = ElidedLabel(text) if is_long else Label(text, role, wrap=place == self._wrapped)
                 self._cells.append(cell)
                 side = Qt.AlignmentFlag.AlignRight if place in right else Qt.AlignmentFlag.AlignLeft
                 alignment = Qt.AlignmentFlag.AlignVCenter | (Qt.AlignmentFlag(0) if is_long else side)

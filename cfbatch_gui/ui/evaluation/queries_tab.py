@@ -18,7 +18,7 @@ from cfbatch_gui.ui.widgets import boxed, column
 
 MOST_TEXTS = 5_000  # of one query on the screen at once
 _QUERIES_WIDTH = 470
-_LEAST_QUERIES, _LEAST_TEXTS = 350, 370  # pixels; with less, texts would be an ellipsis
+_LEAST_QUERIES, _LEAST_TEXTS = 310, 388  # pixels, all that the smallest window has; texts need them
 
 
 class QueriesTab(QWidget):

@@ -14,6 +14,7 @@ from cfbatch_gui.core.results.embeddings import EmbeddedText
 from cfbatch_gui.core.results.neighbours import Neighbour
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.results.figure_cells import FigureDelegate
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vector_rows import neighbour_columns
 from cfbatch_gui.ui.rows import Column
@@ -79,6 +80,7 @@ class ClustersView(VectorPage):
         self.rows: Rows[ClusterRow] = Rows(_columns(), key=lambda each: each.number, parent=self)
         self.table = TableView("vectors/clusters", memory=memory)
         self.table.setAccessibleName(self.tr("Clusters"))
+        self.table.setItemDelegate(FigureDelegate(self.table, sample="0,000"))
         self.table.show_rows(self.rows)
         self.table.picked.connect(self._picked)
         self.title = Label("", "strong")
@@ -185,7 +187,6 @@ def _columns() -> tuple[Column[ClusterRow], ...]:
             words.number,
             key="size",
             width=120,
-            align="right",
             bar=lambda each: each.share,
         ),
         Column(

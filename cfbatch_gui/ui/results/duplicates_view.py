@@ -22,7 +22,7 @@ from cfbatch_gui.ui.rows import Column
 from cfbatch_gui.ui.tables import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.text_panel import TextPanel
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
-from cfbatch_gui.ui.widgets import Choice, EmptyPlace, IconButton, Label, QuietButton, column, row
+from cfbatch_gui.ui.widgets import Choice, ElidedLabel, EmptyPlace, IconButton, Label, QuietButton, column, row
 
 _USUAL = 0.95
 _RESTING = 0.35  # seconds after the last key
@@ -92,10 +92,10 @@ class DuplicatesView(VectorPage):
         self.threshold.setPlaceholderText("")
         self.threshold.changed.connect(self._changed)
         self.keep = Choice(self.tr("Which text of a group stays"))
-        self.keep.add(self.tr("Keep the first of each group"), Keep.FIRST)
-        self.keep.add(self.tr("Keep the longest of each group"), Keep.LONGEST)
+        self.keep.add(self.tr("Keep the first"), Keep.FIRST)
+        self.keep.add(self.tr("Keep the longest"), Keep.LONGEST)
         self.keep.picked.connect(lambda _: self._changed())
-        self.count = Label("", "quiet")
+        self.count = ElidedLabel("", "quiet")
         self.save_button = QuietButton(
             self.tr("Save keep list…"),
             "download",
@@ -133,11 +133,11 @@ class DuplicatesView(VectorPage):
             self.keep,
             4,
             self.count,
-            None,
             self.table_button,
             self.save_button,
             margins=(WIDE, SMALL, MEDIUM, SMALL),
         )
+        bar.setStretch(4, 1)
         right = column(gap=0)
         right.addWidget(self.member_table, 1)
         right.addLayout(column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, SMALL)))
@@ -185,8 +185,8 @@ class DuplicatesView(VectorPage):
         threshold = self.threshold.text()
         self._none.set_sentence(self.tr("No two texts are as similar as {n}.").format(n=threshold))
         groups = words.plural(len(self._groups), self.tr("{n} group"), self.tr("{n} groups"))
-        goes = words.plural(found.gone, self.tr("{n} text would go"), self.tr("{n} texts would go"))
-        self.count.setText(f"{groups} · {goes}" if some else self.tr("no near duplicates"))
+        goes = words.plural(found.gone, self.tr("{n} would go"), self.tr("{n} would go"))
+        self.count.setText(f"{goes} · {groups}" if some else self.tr("no near duplicates"))
         why_not = "" if some else self.tr("There is nothing to leave out.")
         self.save_button.set_possible(why_not)
         self.table_button.setEnabled(some)

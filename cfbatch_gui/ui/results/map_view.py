@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -30,6 +31,7 @@ from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Choice, ElidedLabel, LinkButton, QuietButton, SearchField, column, row
 
 _TYPING = 0.12
+_ROOMY = 800  # pixels
 _LONGEST = 400  # characters beside the mouse
 _PAGE = 2_000
 _BY_ITSELF = 20_000  # texts up to which nobody has to ask for the map by neighbours
@@ -71,11 +73,18 @@ class MapView(VectorPage):
         self.tasks.cancel("neighbours")
         self.tasks.start("map", self._lay_out_map())
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a small window the choices need the room."""
+        super().resizeEvent(event)
+        is_narrow = event.size().width() < _ROOMY
+        self.facts.setVisible(not is_narrow)
+        self.lasso_button.setText("" if is_narrow else self.tr("Lasso"))
+
     # Making
 
     def _make_widgets(self, memory: Memory | None) -> None:
         self.find_field = SearchField(self.tr("Find a text"), shortcut=True)
-        self.find_field.setMinimumWidth(130)
+        self.find_field.setMinimumWidth(86)
         self.find_field.setMaximumWidth(220)
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
         self.colour_choice = Choice(self.tr("Colour of the dots"))
@@ -93,6 +102,7 @@ class MapView(VectorPage):
         self.lasso_button = QuietButton(
             self.tr("Lasso"), "lasso", tip=self.tr("Draw around texts to list them; with Shift it works at any time")
         )
+        self.lasso_button.setAccessibleName(self.tr("Lasso"))
         self.lasso_button.setCheckable(True)
         self.whole_button = LinkButton(self.tr("Whole map"))
         self.facts = ElidedLabel("", "quiet")

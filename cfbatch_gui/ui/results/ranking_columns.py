@@ -1,20 +1,16 @@
-"""The columns of both tables of a ranking, and how a score and its bar are painted."""
+"""The columns of both tables of a ranking."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication, QRect, QRectF, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.results.rankings import RankedContext, RankedQuery, rank_text
 from cfbatch_gui.core.results.tally import Status
 from cfbatch_gui.ui import words
-from cfbatch_gui.ui.cells import CellDelegate
 from cfbatch_gui.ui.rows import Column
-from cfbatch_gui.ui.widgets import paint_bar
 
 _WORST, _BEST = 0.1, 0.9  # a full bar would look like a hundred per cent, none like nothing
-_BAR_HEIGHT, _BAR_GAP = 6, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +63,7 @@ def query_columns() -> tuple[Column[RankedQuery], ...]:
             words.number,
             key="texts",
             align="right",
-            width=64,
+            width=56,
             colour=lambda query: "text" if query.scored == query.contexts else "quiet",
         ),
         Column(
@@ -76,7 +72,7 @@ def query_columns() -> tuple[Column[RankedQuery], ...]:
             lambda margin: f"{margin:.4f}",
             key="margin",
             align="right",
-            width=84,
+            width=76,
             tip=_tr("How far the first stands before the second. Small margins are close calls."),
         ),
     )
@@ -112,7 +108,7 @@ def context_columns(original: Sequence[str]) -> tuple[Column[ContextRow], ...]:
             lambda row: row.context.score,
             text=score_text,
             key="score",
-            width=168,
+            width=150,
             bar=lambda row: row.share,
             colour=lambda row: "quiet" if row.context.score is None else "text",
         ),
@@ -123,7 +119,7 @@ def context_columns(original: Sequence[str]) -> tuple[Column[ContextRow], ...]:
             words.number,
             key="was",
             align="right",
-            width=54,
+            width=50,
             tip=_tr("Its place in your file."),
         ),
         Column(
@@ -131,7 +127,7 @@ def context_columns(original: Sequence[str]) -> tuple[Column[ContextRow], ...]:
             lambda row: row.context.rank_change,
             change_words,
             key="moved",
-            width=70,
+            width=66,
             tip=_tr("How far it rose or fell by its score."),
             colour=lambda row: "text" if row.context.rank_change else "quiet",
         ),
@@ -145,19 +141,6 @@ def score_text(row: ContextRow) -> str:
     """Four decimals; where there is no score, why."""
     context = row.context
     return status_words(context.status, context.error) if context.score is None else f"{context.score:.4f}"
-
-
-class ScoreDelegate(CellDelegate):
-    """A score, right-aligned in its own width so that all bars begin at one place; where there is none, the reason."""
-
-    def _paint_bar(self, painter: QPainter, inner: QRect, text: str, share: float) -> None:
-        width = max(painter.fontMetrics().horizontalAdvance(sample) for sample in ("-0.0000", text))
-        figures = QRect(inner.left(), inner.top(), width, inner.height())
-        painter.drawText(figures, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
-        left = figures.right() + 1 + _BAR_GAP
-        if left < inner.right() - 2 * _BAR_HEIGHT:
-            top = inner.center().y() - _BAR_HEIGHT / 2 + 1
-            paint_bar(painter, QRectF(left, top, inner.right() - left, _BAR_HEIGHT), share)
 
 
 def _tr(text: str) -> str:

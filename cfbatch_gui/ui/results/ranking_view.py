@@ -18,11 +18,11 @@ from cfbatch_gui.ui import words
 from cfbatch_gui.ui.job_words import is_practice
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.results.figure_cells import FigureDelegate
 from cfbatch_gui.ui.results.figures_of import FigureReader
 from cfbatch_gui.ui.results.limits import Limits, LimitsBar
 from cfbatch_gui.ui.results.ranking_columns import (
     ContextRow,
-    ScoreDelegate,
     context_columns,
     on_own_scale,
     query_columns,
@@ -40,7 +40,7 @@ from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, Label, SearchField, box
 MOST_CONTEXTS = 5_000  # of one query on the screen at once
 _TYPING = 0.12  # seconds; a search begins when the keys rest
 _QUERIES_WIDTH = 348
-_LEAST_QUERIES, _LEAST_CONTEXTS = 264, 480  # pixels; with less, texts would be an ellipsis
+_LEAST_QUERIES, _LEAST_CONTEXTS = 254, 444  # pixels, all that the smallest window has; texts need them
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class RankingView(ResultView):
         self.queries.opened.connect(self._show_query)
         self.contexts = TableView("ranking/contexts", memory=memory)
         self.contexts.setAccessibleName(self.tr("Ranked texts of the query"))
-        self.contexts.setItemDelegate(ScoreDelegate(self.contexts))
+        self.contexts.setItemDelegate(FigureDelegate(self.contexts))
         self.contexts_model: Rows[ContextRow] = Rows(())
         self.contexts.picked.connect(self._show_context)
         self.contexts.opened.connect(lambda _: self.panel.unfold())

@@ -36,6 +36,8 @@ def reading_line(figures: ScoreFigures) -> str:
         )
     if figures.baseline is Baseline.TOO_FEW:
         found = words.plural(figures.unrelated_pairs, _tr("only {n} unrelated pair"), _tr("only {n} unrelated pairs"))
+        if not figures.unrelated_pairs:
+            found = _tr("no unrelated pair")
         return _tr(
             "There is no baseline: your data has {found} of a query with a text that fits another query better. Compare"
             " scores within one query, not with a fixed number."

@@ -14,6 +14,7 @@ from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.job_words import connection_title, is_practice, short_model
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.results.figure_cells import FigureDelegate
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vector_rows import found_columns
 from cfbatch_gui.ui.tables import Memory, Rows, TableView
@@ -77,6 +78,7 @@ class SimilarView(VectorPage):
         self.found: Rows[Neighbour] = Rows(found_columns(), key=lambda each: each.text.item_no, parent=self)
         self.table = TableView("vectors/similar", memory=memory)
         self.table.setAccessibleName(self.tr("Similar texts"))
+        self.table.setItemDelegate(FigureDelegate(self.table))
         self.table.show_rows(self.found)
         self.table.picked.connect(self._picked)
         self.panel = TextPanel(lines=4)

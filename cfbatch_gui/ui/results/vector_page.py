@@ -50,7 +50,7 @@ class VectorPage(ResultView):
         self._read: _Read | None = None
         self.tasks = Tasks(self, self.show_error)
         self.empty = EmptyPlace(icon, "")
-        self.foot = IconLine("", wrap=False)
+        self.foot = IconLine("", wrap=True)
         self._progress = ThinProgress()
         self._progress.setVisible(False)
         keeps_its_place = self._progress.sizePolicy()

@@ -83,6 +83,7 @@ def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -
             align="right",
             width=82,
             sortable=False,
+            hidden=True,
             tip=_tr("The length of the vector. Most models give vectors of length 1."),
             colour=lambda row: "quiet" if row.length is None else "text",
         ),
@@ -130,7 +131,6 @@ def found_columns() -> tuple[Column[Neighbour], ...]:
             lambda value: f"{value:.4f}",
             key="similarity",
             width=170,
-            align="right",
             bar=lambda each: max(0.0, each.similarity),
         ),
     )

@@ -38,6 +38,7 @@ from cfbatch_gui.ui.widgets import (
 
 _TYPING = 0.12  # seconds; a search begins when the keys rest
 _PANEL_WIDTH = 384
+_LEAST_TABLE = 370  # pixels; with less, texts would be an ellipsis
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,7 @@ class VectorsView(ResultView):
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.setChildrenCollapsible(False)
         splitter.setHandleWidth(1)
+        self._table_stack.setMinimumWidth(_LEAST_TABLE)
         splitter.addWidget(self._table_stack)
         splitter.addWidget(self.panel)
         splitter.setStretchFactor(0, 1)
