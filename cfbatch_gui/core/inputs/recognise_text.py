@@ -21,7 +21,7 @@ from cfbatch_gui.core.inputs.model import FileFormat, ReadOptions, Shape, Source
 from cfbatch_gui.core.inputs.opening import open_bytes
 from cfbatch_gui.core.inputs.own_exports import marked_columns
 from cfbatch_gui.core.inputs.paragraphs import are_paragraphs
-from cfbatch_gui.core.inputs.readers.delimited import is_underline, read_records
+from cfbatch_gui.core.inputs.readers.delimited import read_records, rows_of_header
 from cfbatch_gui.core.inputs.readers.frames import is_frame
 from cfbatch_gui.core.inputs.readers.json_document import Broken, is_envelope, values_of
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, parse_array, parse_object
@@ -280,9 +280,11 @@ def _with_header(source: Source, head: bytes, sample: str, wanted: tuple[str, st
         first, wrong = _first_rows(source)
     if not first:
         raise without_rows(source.path)
-    if header is not False and len(first) > 1 and is_underline(first[1], len(first[0])):
-        del first[1]
+    if header is not False and (above := rows_of_header(first)) > 1:
+        del first[1:above]
         header = True
+        said = ("The two rows below the names, of questions and import ids, were left aside.",) if above > 2 else ()
+        source = replace(source, notices=(*source.notices, *said))
     header = has_header(first) if header is None else header
     if header and len(first) == 1:
         raise _unreadable(source.path, wrong) if wrong else only_header(source.path)

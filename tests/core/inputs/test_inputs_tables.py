@@ -199,3 +199,20 @@ def test_a_number_sign_is_a_name_and_no_comment(tmp_path: Path) -> None:
     assert (len(rows), getattr(source, "notices")) == (3, ())  # noqa: B009
     rows, source = read(tmp_path, "b.csv", "# made by hand\n#,Text\n1,one\n2,two\n3,three\n")
     assert (len(rows), getattr(source, "columns")) == (3, ("#", "Text"))  # noqa: B009
+
+
+def test_the_three_headers_of_a_survey(tmp_path: Path) -> None:
+    ids = [json.dumps({"ImportId": name}, separators=(",", ":")) for name in ("_recordId", "QID1", "QID2_TEXT")]
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(
+        [["ResponseId", "Q1", "Q2"], ["Response ID", "How was it?", "Why?\nIn a sentence"], ids]
+        + [[f"R_{n}", str(n), f"It was the answer number {n}"] for n in range(9)]
+    )
+    rows, source = read(tmp_path, "a.csv", text.getvalue())
+    assert getattr(source, "columns") == ("ResponseId", "Q1", "Q2")  # noqa: B009
+    assert [(row.number, row.cells[0]) for row in rows] == [(n + 5, f"R_{n}") for n in range(9)]
+    assert getattr(source, "notices") == (  # noqa: B009
+        "The two rows below the names, of questions and import ids, were left aside.",
+    )
+    rows, _ = read(tmp_path, "a.csv", text.getvalue(), ReadOptions(has_header=False))
+    assert len(rows) == 12

@@ -67,7 +67,7 @@ def _without_header(records: Iterator[Block | Row]) -> Iterator[Block | Row]:
             header = found.cells
         else:
             header = tuple(found.rows[0])
-            above = 2 if len(found.rows) > 1 and is_underline(found.rows[1], len(header)) else 1
+            above = rows_of_header(found.rows)
             yield from _without_repeated(Block(found.numbers[above:], found.rows[above:]), header)
         if header:
             break
@@ -78,9 +78,21 @@ def _without_header(records: Iterator[Block | Row]) -> Iterator[Block | Row]:
             yield from _without_repeated(found, header)
 
 
-def is_underline(cells: Sequence[str], width: int) -> bool:
-    """Whether a row is the line that SQL Server's sqlcmd draws below the names of columns."""
+def rows_of_header(rows: Sequence[Sequence[str]]) -> int:
+    """How many rows belong to the header: the line that SQL Server's sqlcmd draws below the names, and Qualtrics'
+    questions and import ids, do."""
+    width = len(rows[0])
+    if len(rows) > 2 and _are_import_ids(rows[2], width):
+        return 3
+    return 2 if len(rows) > 1 and _is_underline(rows[1], width) else 1
+
+
+def _is_underline(cells: Sequence[str], width: int) -> bool:
     return len(cells) == width > 1 and all(len(cell) > 1 and not cell.strip("-") for cell in cells)
+
+
+def _are_import_ids(cells: Sequence[str], width: int) -> bool:
+    return len(cells) == width > 1 and all(cell.startswith('{"ImportId":') for cell in cells)
 
 
 def _without_repeated(block: Block, header: tuple[str, ...]) -> Iterator[Block | Row]:
