@@ -1,7 +1,7 @@
 """The whole program without a face: stores, connections and the runner, put together once for each start."""
 
 import asyncio
-import threading
+import logging
 import time
 from collections.abc import Callable, Collection
 from collections.abc import Mapping as Environment
@@ -20,7 +20,7 @@ from cfbatch_gui.core.address_book import (
 )
 from cfbatch_gui.core.addresses import is_on_this_computer
 from cfbatch_gui.core.credentials import CLOUDFLARE, Credentials, Place, check_form, check_secret
-from cfbatch_gui.core.errors import DataError, NotConnected, OverBudget
+from cfbatch_gui.core.errors import DataError, NotConnected, OverBudget, UserError
 from cfbatch_gui.core.inputs.model import Kind, Mapping, Source
 from cfbatch_gui.core.inputs.recipe_book import RecipeBook
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -46,6 +46,8 @@ from cfbatch_gui.core.workers_ai.listing import Catalogue, ModelLists
 from cfbatch_gui.core.workers_ai.traffic import HostTraffic, TrafficLog, traffic
 
 __all__ = ["ACCOUNT_VARIABLE", "BASE_URL_VARIABLE", "AttachedInput", "ConnectionFacts", "Program", "facts_of"]
+
+_log = logging.getLogger(__name__)
 
 DELETED = "The connection of this job was deleted. What is at the service stays there."
 
@@ -76,7 +78,7 @@ class Program:
     ) -> None:
         self.paths, self.ledger, self.credentials = paths, ledger, credentials
         self.settings = Settings.load(paths.settings)
-        self._clock, self._saving_settings = clock, threading.Lock()
+        self._clock, self._will_save = clock, False
         self.model_lists = ModelLists(paths.catalogue, clock=clock)
         self.recipes = RecipeBook(paths.recipes)
         self.calibration = Calibration(paths.calibration, self._is_counted_by_cloudflare)
@@ -146,23 +148,34 @@ class Program:
         self.ledger.close()
 
     async def keep_settings(self, **changes: object) -> Settings:
-        """Change the settings at once, and return when they are saved. Raises DiskFull and ExportError."""
+        """Change the settings at once, and return when they are saved. Raises DiskFull and ExportError.
+
+        They are saved also when whoever waits here is cancelled, as a page is that closes.
+        """
         self._change_settings(changes)
-        await self.runner.on_disk(self._save_settings)
+        await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._disk, self._save_settings))
         return self.settings
 
-    def change_settings(self, **changes: object) -> Settings:
-        """`keep_settings` for who cannot wait: the loop's thread stands still meanwhile."""
+    def change_settings(self, **changes: object) -> None:
+        """`keep_settings` for who cannot wait: saved soon, before `close` returns; a full disk is only logged."""
         self._change_settings(changes)
-        self._save_settings()
-        return self.settings
+        if not self._will_save:
+            self._will_save = True
+            with suppress(RuntimeError):  # after `close` there is nothing to save for
+                self._disk.submit(self._save_changed)
 
     def _change_settings(self, changes: dict[str, object]) -> None:
         self.settings = replace(self.settings, **changes)  # type: ignore[arg-type]  # names are checked by replace
 
     def _save_settings(self) -> None:
-        with self._saving_settings:  # as they are by then, so that an older change never overtakes a newer one
-            self.settings.save(self.paths.settings)
+        self.settings.save(self.paths.settings)  # as they are by now: an older change never overtakes a newer one
+
+    def _save_changed(self) -> None:
+        self._will_save = False  # first: what changes from now on may be too late for this time
+        try:
+            self._save_settings()
+        except UserError as error:
+            _log.warning("The settings were not saved: %s", error.message)
 
     def folder(self, job_id: str) -> JobFolder:
         """The folder of a job."""

@@ -94,10 +94,10 @@ class MainWindow(QMainWindow):
         ShortcutsDialog(self).open()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        self._keep()
         if self._may_close:
             super().closeEvent(event)
         else:
+            self._keep()
             event.ignore()
             self.close_requested.emit()
 

@@ -1,11 +1,10 @@
 """What the window remembers of its tables and its own place, kept in the program's settings."""
 
-from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 
 
 class SettingsMemory:
-    """Small texts by key. A change is saved at once; one that cannot be saved is only forgotten."""
+    """Small texts by key. A change is saved soon; one that cannot be saved is only forgotten."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -17,9 +16,5 @@ class SettingsMemory:
     def set(self, key: str, value: str) -> None:
         """Keep a text."""
         layouts = self._program.settings.table_layouts
-        if layouts.get(key, "") == value:
-            return
-        try:
+        if layouts.get(key, "") != value:
             self._program.change_settings(table_layouts={**layouts, key: value})
-        except UserError:
-            return  # a full disk must not stop anyone from moving a column

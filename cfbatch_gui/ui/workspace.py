@@ -286,10 +286,7 @@ class Workspace:
 
     def _choose_scheme(self, scheme: str) -> None:
         self._theme.set_scheme(Scheme(scheme))
-        try:
-            self._program.change_settings(theme=scheme)
-        except UserError as error:
-            self._show_error(error)
+        self._tasks.start("look", self._program.keep_settings(theme=scheme))
 
     def _leave_connection(self) -> None:
         self._tasks.start("connection", self._show_connection())

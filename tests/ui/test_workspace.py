@@ -2,6 +2,7 @@
 
 import asyncio
 import csv
+import threading
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,9 @@ from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.inputs.model import Kind
 from cfbatch_gui.core.jobs.model import JobState
+from cfbatch_gui.core.paths import Paths
 from cfbatch_gui.core.resources import resource
+from cfbatch_gui.core.settings import Settings
 from cfbatch_gui.ui.theme import Scheme, Theme
 from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened
@@ -166,6 +169,25 @@ async def test_the_look_changes_while_jobs_run(tmp_path: Path, theme: Theme) -> 
 
 def _is_kept(stage: Stage, look: str) -> bool:
     return stage.program.settings.theme == look.lower()
+
+
+async def test_a_busy_disk_holds_up_no_window_and_all_is_kept_at_the_end(tmp_path: Path, theme: Theme) -> None:
+    free = threading.Event()
+    async with opened(tmp_path / "data", theme) as stage:
+        in_front = asyncio.ensure_future(stage.program.runner.on_disk(free.wait))
+        try:
+            await stage.person.press(Qt.Key.Key_Comma, CTRL)
+            await stage.person.click("Dark")
+            await stage.person.until(partial(_is_kept, stage, "Dark"))
+            stage.workspace.window.close()
+            await stage.person.until(stage.workspace.closed.is_set)
+            assert Settings.load(stage.program.paths.settings).theme == "system", "the window's thread wrote"
+        finally:
+            theme.set_scheme(Scheme.LIGHT)
+            free.set()
+            await in_front
+    kept = Settings.load(Paths(tmp_path / "data").settings)
+    assert kept.theme == "dark" and kept.table_layouts["window/geometry"]
 
 
 async def test_closing_with_jobs_at_work_asks_once(tmp_path: Path, theme: Theme) -> None:

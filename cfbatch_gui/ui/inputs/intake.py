@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, Qt
@@ -98,7 +97,7 @@ class Intake(QWidget):
             self.open_paths([path])
 
     async def _remember(self, folder: Path) -> None:
-        await self._program.runner.on_disk(partial(self._program.change_settings, last_folder=str(folder)))
+        await self._program.keep_settings(last_folder=str(folder))
 
     async def _paste(self, text: str) -> None:
         job_id = self._draft()
