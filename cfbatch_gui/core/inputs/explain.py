@@ -8,7 +8,7 @@ _SHAPES = {
     Shape.ARRAYS: "lists of cells",
     Shape.REQUESTS: "requests as the Batch API takes them",
     Shape.OPENAI: "an OpenAI batch; its inputs and their custom_id are taken",
-    Shape.HITS: "what a search has found, each hit's “_source” a row",
+    Shape.RECORDS: "records with what an interface puts around each, which is left aside",
     Shape.RANK_LLM: "rank_llm's queries with candidates",
 }
 _FORMATS = {

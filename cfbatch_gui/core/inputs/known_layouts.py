@@ -23,7 +23,7 @@ def known_mapping(source: Source, kind: Kind | None) -> Mapping | None:
         return Mapping(Kind.RANK, Layout.LONG, _PAIRS)
     if source.format is FileFormat.FOLDER and kind is not Kind.RANK:
         return Mapping(Kind.EMBED, Layout.TEXTS, (Role.ID, Role.TEXT))
-    if source.shape in (Shape.PLAIN, Shape.ARRAYS, Shape.HITS):
+    if source.shape in (Shape.PLAIN, Shape.ARRAYS, Shape.RECORDS):
         return None
     roles = tuple(_ROLES[column] for column in source.columns)
     if Role.TEXT in roles:

@@ -55,7 +55,7 @@ class Shape(StrEnum):
     ARRAYS = "arrays"  # no objects but lists of cells
     REQUESTS = "requests"  # what the Batch API takes
     OPENAI = "openai"  # {"custom_id", "body": {"input"}}
-    HITS = "hits"  # of a search: {"_id", "_source": {…}}, whose keys are columns
+    RECORDS = "records"  # within others: a search's {"_id", "_source": {…}}, JSON:API's "attributes", GraphQL's "node"
     RANK_LLM = "rank_llm"  # {"query": {"text", "qid"}, "candidates": […]}
 
 

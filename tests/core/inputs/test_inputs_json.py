@@ -177,7 +177,7 @@ def test_what_a_search_has_found(tmp_path: Path, name: str, data: str) -> None:
     path = tmp_path / name
     path.write_text(data)
     source = open_source(path)
-    assert (source.shape, source.columns) == (Shape.HITS, ("_id", "title", "body"))
+    assert (source.shape, source.columns) == (Shape.RECORDS, ("_id", "title", "body"))
     _, layout, items = everything(path, Kind.EMBED)
     assert layout is Layout.TEXTS
     assert [(item.id, item.text) for item in items if isinstance(item, Text)] == [
@@ -189,7 +189,7 @@ def test_a_hit_without_its_source_is_a_problem(tmp_path: Path) -> None:
     path = tmp_path / "dump.jsonl"
     path.write_text(lines(*HITS * 10, {"_index": "shop", "_id": "A-9"}))
     problems = [row.problem for row in read_rows(open_source(path)) if row.problem]
-    assert problems == ["This hit has no “_source”: the search was told to leave it out."]
+    assert problems == ["This object holds no record, while others of the file do."]
 
 
 @pytest.mark.parametrize(
@@ -198,6 +198,10 @@ def test_a_hit_without_its_source_is_a_problem(tmp_path: Path) -> None:
         {"status": "ok", "data": {"total": 2, "items": [{"id": 1, "text": "one"}, {"id": 2, "text": "two"}]}},
         {"responseHeader": {"status": 0}, "response": {"numFound": 2, "docs": [{"id": 1, "text": "one"}, {"id": 2}]}},
         {"data": {"results": [{"id": 1, "text": "one"}]}},
+        {"data": [{"type": "notes", "id": "1", "attributes": {"text": "one"}, "links": {"self": "/1"}}]},  # JSON:API
+        {"data": {"notes": [{"id": 1, "text": "one"}]}},  # GraphQL, in three ways
+        {"data": {"notes": {"nodes": [{"id": 1, "text": "one"}], "pageInfo": {"hasNextPage": False}}}},
+        {"data": {"notes": {"edges": [{"cursor": "x", "node": {"id": 1, "text": "one"}}]}}},
     ],
 )
 def test_a_list_in_an_envelope_of_an_envelope(tmp_path: Path, answer: object) -> None:
@@ -212,3 +216,10 @@ def test_an_object_that_speaks_for_itself_is_one_row(tmp_path: Path) -> None:
     path.write_text(json.dumps({"text": "one", "data": {"items": [{"id": 1}, {"id": 2}]}}))
     source = open_source(path)
     assert (source.columns, len(list(read_rows(source)))) == (("text", "data"), 1)
+
+
+def test_attributes_of_a_record_are_a_column(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.jsonl"
+    path.write_text(lines(*({"id": n, "name": "Lamp", "attributes": {"colour": "red"}} for n in range(3))))
+    source = open_source(path)
+    assert (source.shape, source.columns) == (Shape.PLAIN, ("id", "name", "attributes"))

@@ -126,9 +126,14 @@ def _rows_within(fields: dict[str, Any]) -> Iterable[object]:
 
 
 def _inner_list(fields: dict[str, Any]) -> list[object]:
-    """The objects in an envelope within an envelope: a search's {"hits": {"hits": […]}}, {"data": {"items": […]}}."""
+    """The objects in an envelope within an envelope: a search's {"hits": {"hits": […]}}, {"data": {"items": […]}}; and
+    GraphQL's {"data": {"products": {"edges": […]}}}, where the inner one has the name of what was asked for."""
     inner = next((value for key, value in fields.items() if key in _OUTER and isinstance(value, dict)), {})
-    rows = next((value for key, value in inner.items() if key in _INNER and isinstance(value, list)), [])
+    asked = next(iter(inner.values())) if len(inner) == 1 and "data" in fields else None
+    if isinstance(asked, dict) and not asked.keys().isdisjoint(("edges", "nodes")):
+        inner = asked
+    lists = [value for key, value in inner.items() if key in _INNER or value is asked]
+    rows = next((value for value in lists if isinstance(value, list)), [])
     is_row = fields.keys() & _OWN_TEXT or inner.keys() & _OWN_TEXT
     return rows if not is_row and all(isinstance(each, dict) for each in rows) else []
 
@@ -172,7 +177,7 @@ def is_envelope(value: object) -> bool:
 # Keys under which programs put the list of what they export. “contexts” and “candidates” are no such lists.
 _ENVELOPES = frozenset({"requests", "data", "rows", "items", "records", "results", "examples", "questions", "hits"})
 _OUTER = frozenset({"hits", "data", "response", "result", "results"})
-_INNER = _ENVELOPES | {"docs"}
+_INNER = _ENVELOPES | {"docs", "edges", "nodes"}
 _OWN_TEXT = frozenset({"query", "text", "question", "custom_id"})
 _OWN_LISTS = frozenset({"contexts", "candidates", "messages"})
 

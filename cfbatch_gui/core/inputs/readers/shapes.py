@@ -35,8 +35,8 @@ def columns_for(shape: Shape, objects: Sequence[Fields]) -> tuple[str, ...]:
             return OPENAI_COLUMNS
         case Shape.RANK_LLM:
             return RANK_LLM_COLUMNS
-        case Shape.HITS:
-            return columns_of([_hit(fields) for fields in objects])
+        case Shape.RECORDS:
+            return columns_of([_record_in(fields) for fields in objects])
         case Shape.PLAIN | Shape.ARRAYS:
             return columns_of(objects)
 
@@ -66,10 +66,10 @@ def rows_of(source: Source, fields: Fields) -> list[tuple[str, ...]] | str:
             return _openai(fields)
         case Shape.RANK_LLM:
             return _rank_llm(fields)
-        case Shape.HITS:
-            found = _hit(fields)
+        case Shape.RECORDS:
+            found = _record_in(fields)
             if not found:
-                return "This hit has no “_source”: the search was told to leave it out."
+                return "This object holds no record, while others of the file do."
             return [tuple([cell_text(found.get(column)) for column in source.columns])]
 
 
@@ -94,24 +94,35 @@ def _is_rank_llm(fields: Fields) -> bool:
     return isinstance(fields.get("query"), dict) and isinstance(fields.get("candidates"), list)
 
 
-def _is_hit(fields: Fields) -> bool:
-    return isinstance(fields.get("_source"), dict) and not fields.keys().isdisjoint(("_id", "_index", "_score"))
+def _within(fields: Fields) -> str:
+    """The key of the record that an object is put around, "" where it is one itself."""
+    if isinstance(fields.get("_source"), dict) and not fields.keys().isdisjoint(("_id", "_index", "_score")):
+        return "_source"
+    return next(
+        (key for key, around in _AROUND.items() if isinstance(fields.get(key), dict) and fields.keys() <= around), ""
+    )
+
+
+_AROUND = {
+    "attributes": frozenset({"attributes", "id", "type", "relationships", "links", "meta"}),  # JSON:API
+    "node": frozenset({"node", "cursor", "__typename"}),  # GraphQL
+}
 
 
 _TESTS = (
     (Shape.OPENAI, _is_openai),
     (Shape.RANK_LLM, _is_rank_llm),
-    (Shape.HITS, _is_hit),
+    (Shape.RECORDS, lambda fields: bool(_within(fields))),
     (Shape.REQUESTS, _is_request),
 )
 
 
-def _hit(fields: Fields) -> Fields:
-    """What was found, with its id; nothing where the hit does not hold it."""
-    source = fields.get("_source")
-    if not isinstance(source, dict):
+def _record_in(fields: Fields) -> Fields:
+    """The record, with the id that stands beside it; nothing where there is none."""
+    record = fields.get(_within(fields))
+    if not isinstance(record, dict):
         return {}
-    return {"_id": fields["_id"], **source} if "_id" in fields else source
+    return {**{key: value for key, value in fields.items() if key in ("_id", "id")}, **record}
 
 
 def _ranking(fields: Fields) -> list[tuple[str, ...]] | str:
