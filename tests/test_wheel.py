@@ -1,7 +1,8 @@
-"""The wheel holds all that the program needs to run away from its checkout."""
+"""The wheel holds all that the program needs to run away from its checkout; the source archive, the checkout."""
 
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections.abc import Iterator
 from configparser import ConfigParser
@@ -53,3 +54,16 @@ def test_resources_are_found_from_inside_an_unpacked_wheel(wheel: zipfile.ZipFil
     script = "from cfbatch_gui.core.resources import resource; print(resource('icons/plus.svg'))"
     answer = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert Path(answer.stdout.strip()) == tmp_path / "cfbatch_gui" / "resources" / "icons" / "plus.svg"
+
+
+def test_the_source_archive_has_what_the_folder_has_and_nothing_that_is_made(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (path,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        names = {Path(name).relative_to(f"cfbatch_gui-{__version__}").parts for name in archive.getnames()}
+    path.unlink()  # the tests' own tokens are in it, where nobody looks for them
+    folders = {"benchmarks", "cfbatch_gui", "packaging", "requirements", "resources", "scripts", "tests"}
+    files = {"CHANGELOG.md", "LICENSE", "Makefile", "README.md", "pyproject.toml", "PKG-INFO", ".gitignore"}
+    assert {parts[0] for parts in names} == folders | files
+    assert not [parts for parts in names if "__pycache__" in parts or parts[-1].endswith((".pyc", ".egg-info"))]
