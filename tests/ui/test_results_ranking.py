@@ -186,3 +186,16 @@ async def test_practice_scores_are_called_so(desk: Desk) -> None:
     assert "Practice scores" in desk.ranking.foot()
     assert "percentages" in desk.ranking.foot()
     await desk.idle()
+
+
+async def test_what_is_typed_before_the_ranking_is_read_is_found(tmp_path: Path, until: Until) -> None:
+    async with open_desk(tmp_path) as desk:
+        job = await desk.finished(TIED, Kind.RANK)
+        view = desk.ranking
+        view.resize(1_004, 700)
+        view.show()
+        view.show_job(job)
+        assert view.find_field.isVisible()
+        QTest.keyClicks(view.find_field, "packed")
+        await until(lambda: view.kept.text() == "1 query" and view.queries_model.rowCount() == 1)
+        await desk.idle()

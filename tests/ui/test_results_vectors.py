@@ -63,6 +63,16 @@ async def test_a_neighbour_is_opened_even_where_a_search_hides_it(desk: Desk, un
     await desk.idle()
 
 
+async def test_what_is_typed_before_the_texts_are_read_is_found(desk: Desk, until: Until) -> None:
+    other = await desk.finished(TEXTS.replace("hose", "gate"), Kind.EMBED, "Other texts")
+    desk.vectors.show_job(other)
+    assert desk.vectors.find_field.isVisible()
+    QTest.keyClicks(desk.vectors.find_field, "gate")
+    await until(lambda: desk.vectors.count.text() == "1 of 4 texts")
+    assert desk.vectors.rows.row(0).text.text == "Garden gate"
+    await desk.idle()
+
+
 async def test_copies_a_vector_that_reads_back_as_it_is(desk: Desk) -> None:
     job = desk.page.job()
     assert job is not None

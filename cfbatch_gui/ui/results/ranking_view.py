@@ -39,6 +39,7 @@ from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, Label, SearchField, box
 
 MOST_CONTEXTS = 5_000  # of one query on the screen at once
 _TYPING = 0.12  # seconds; a search begins when the keys rest
+_SLOW = 0.3  # seconds; a search that takes longer says so
 _QUERIES_WIDTH = 348
 _LEAST_QUERIES, _LEAST_CONTEXTS = 254, 444  # pixels, all that the smallest window has; texts need them
 
@@ -148,12 +149,13 @@ class RankingView(ResultView):
         splitter.setStretchFactor(0, 0)
         splitter.setStretchFactor(1, 1)
         splitter.setSizes([_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH])
-        content = column(bar, gap=0)
-        content.addWidget(splitter, 1)
+        self._bar = boxed(bar)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
-        self._stack.addWidget(boxed(content))
-        self.setLayout(column(self._stack))
+        self._stack.addWidget(splitter)
+        whole = column(self._bar, gap=0)
+        whole.addWidget(self._stack, 1)
+        self.setLayout(whole)
 
     # Reading
 
@@ -175,7 +177,8 @@ class RankingView(ResultView):
         self.kept.clear()
         self.panel.set_open(False)
         self._empty.set_sentence("")
-        self._stack.setCurrentIndex(0)
+        self._show_results(shown=False)
+        self._bar.setVisible(bool(job.batches_done))  # what is typed while the results are read is looked for then
 
     async def _load(self) -> None:
         while (job := self._job) is not None and self._loaded != (version := self._wanted):
@@ -189,19 +192,21 @@ class RankingView(ResultView):
         self._read = read
         if not read.scored:
             self._empty.set_sentence(nothing_yet(job))
-            self._stack.setCurrentIndex(0)
+            self._show_results(shown=False)
             return
         if is_first:
             columns = context_columns(read.rankings.columns())
             self.contexts_model.deleteLater()
             self.contexts_model = Rows(columns, key=lambda each: each.context.item_no, parent=self)
             self.contexts.show_rows(self.contexts_model)
-        if self.find_field.text():
+        if self.find_field.text() and not is_first:
             await self._look_for(self.find_field.text())
         self._fill_queries()
         if self._query_no:
             await self._read_contexts(self._query_no)
-        self._stack.setCurrentIndex(1)
+        self._show_results(shown=True)
+        if is_first and self.find_field.text():
+            self.tasks.start("find", self._find())
         self.tasks.start("count", self._count())
 
     async def _read_the_rest(self, job: Job) -> None:
@@ -222,7 +227,11 @@ class RankingView(ResultView):
 
     async def _look_for(self, text: str) -> None:
         search = self._search
-        self._found = await asyncio.to_thread(search.queries, text) if text and search is not None else None
+        slow = asyncio.get_running_loop().call_later(_SLOW, self.kept.setText, self.tr("looking…"))
+        try:
+            self._found = await asyncio.to_thread(search.queries, text) if text and search is not None else None
+        finally:
+            slow.cancel()
 
     async def _read_contexts(self, query_no: int) -> None:
         if self._read is not None:
@@ -253,9 +262,13 @@ class RankingView(ResultView):
 
     def _cannot_be_read(self, error: UserError) -> None:
         self._empty.set_sentence(error.message)
-        self._stack.setCurrentIndex(0)
+        self._show_results(shown=False)
 
     # Showing
+
+    def _show_results(self, *, shown: bool) -> None:
+        self._bar.setVisible(shown)
+        self._stack.setCurrentIndex(1 if shown else 0)
 
     def _fill_queries(self) -> None:
         if self._read is None:

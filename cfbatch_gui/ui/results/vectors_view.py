@@ -70,7 +70,7 @@ class VectorsView(ResultView):
 
     def show_job(self, job: Job) -> None:
         if self._job is None or job.id != self._job.id:
-            self._begin()
+            self._begin(job)
         self._job = job
         self._wanted = version_of(job)
         if self._wanted != self._loaded and not self.tasks.is_running("load"):
@@ -131,18 +131,21 @@ class VectorsView(ResultView):
         splitter.setStretchFactor(0, 1)
         splitter.setStretchFactor(1, 0)
         splitter.setSizes([1000 - _PANEL_WIDTH, _PANEL_WIDTH])
-        content = column(bar, gap=0)
+        content = column(gap=0)
         content.addWidget(splitter, 1)
         content.addWidget(line())
         content.addLayout(column(self._foot, margins=(LARGE, SMALL, MEDIUM, MEDIUM)))
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(boxed(content))
-        self.setLayout(column(self._stack))
+        self._bar = boxed(bar)
+        whole = column(self._bar, gap=0)
+        whole.addWidget(self._stack, 1)
+        self.setLayout(whole)
 
     # Reading
 
-    def _begin(self) -> None:
+    def _begin(self, job: Job) -> None:
         for name in ("load", "find", "health", "neighbours"):
             self.tasks.cancel(name)
         self._clear_search()
@@ -150,7 +153,8 @@ class VectorsView(ResultView):
         self._found_name, self._asked_for = "", None
         self.all_link.hide()
         self._empty.set_sentence("")
-        self._stack.setCurrentIndex(0)
+        self._show_results(shown=False)
+        self._bar.setVisible(bool(job.batches_done))  # what is typed while the results are read is looked for then
 
     async def _load(self) -> None:
         while (job := self._job) is not None and self._loaded != (version := self._wanted):
@@ -163,7 +167,7 @@ class VectorsView(ResultView):
         self._read = read
         if not read.done:
             self._empty.set_sentence(nothing_yet(job))
-            self._stack.setCurrentIndex(0)
+            self._show_results(shown=False)
             return
         if is_first:
             embeddings = read.embeddings
@@ -177,7 +181,9 @@ class VectorsView(ResultView):
         if self._asked_for is not None:
             (items, name), self._asked_for = self._asked_for, None
             self._show_found(items, name)
-        self._stack.setCurrentIndex(1)
+        elif is_first and self.find_field.text():
+            self.tasks.start("find", self._find())
+        self._show_results(shown=True)
         self._show_count()
         self._foot.set_line(self.tr("Looking at the vectors…"), "hourglass")
         self.tasks.start("health", self._measure(job, read.embeddings))
@@ -242,9 +248,13 @@ class VectorsView(ResultView):
 
     def _cannot_be_read(self, error: UserError) -> None:
         self._empty.set_sentence(error.message)
-        self._stack.setCurrentIndex(0)
+        self._show_results(shown=False)
 
     # Showing
+
+    def _show_results(self, *, shown: bool) -> None:
+        self._bar.setVisible(shown)
+        self._stack.setCurrentIndex(1 if shown else 0)
 
     def choose(self, item_no: int) -> None:
         """Show a text by its number; a search that hides it ends."""
