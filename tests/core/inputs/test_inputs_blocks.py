@@ -2,13 +2,15 @@
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.inputs.model import FileFormat, Quoting, Row, Source
+from cfbatch_gui.core.inputs.items import TextBlock, read_items, read_text_blocks
+from cfbatch_gui.core.inputs.model import FileFormat, Kind, Layout, Mapping, Quoting, Role, Row, Source, Text
 from cfbatch_gui.core.inputs.readers import read_blocks, read_rows, text
 
 pieces = st.sampled_from(
@@ -33,11 +35,34 @@ def test_blocks_hold_the_rows(tmp_path: Path, content: str, width: int, quoting:
         found: list[Row] = []
         for each in read_blocks(read):
             if isinstance(each, Row):
+                assert each.problem
                 found.append(each)
             else:
                 assert all(len(cells) == width for cells in each.rows)
                 found += map(Row, each.numbers, map(tuple, each.rows))
         assert found == list(read_rows(read))
+
+
+@given(st.lists(pieces, max_size=60).map("".join), st.booleans())
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
+def test_texts_in_blocks_are_the_texts(tmp_path: Path, content: str, has_header: bool) -> None:
+    read = replace(source(tmp_path / "a.csv", content, 2), has_header=has_header)
+    mapping = Mapping(Kind.EMBED, Layout.TEXTS, (Role.ID, Role.TEXT))
+    found: list[object] = []
+    for each in read_text_blocks(read, mapping):
+        if isinstance(each, TextBlock):
+            found += map(Text, each.block.numbers, each.texts, each.ids or ())
+        else:
+            found.append(each)
+    assert found == list(read_items(read, mapping))
+
+
+def test_blank_and_repeated_lines_cost_no_other_row(tmp_path: Path) -> None:
+    content = "id,text\r\r\n1,one\r\r\n\n2,two,\nid,text\n3,three\n"
+    read = replace(source(tmp_path / "a.csv", content, 2), has_header=True)
+    mapping = Mapping(Kind.EMBED, Layout.TEXTS, (Role.ID, Role.TEXT))
+    blocks = [each for each in read_text_blocks(read, mapping) if isinstance(each, TextBlock)]
+    assert [text for block in blocks for text in block.texts] == ["one", "two", "three"]
 
 
 @given(st.lists(pieces, max_size=60).map("".join))

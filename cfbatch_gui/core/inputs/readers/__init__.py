@@ -52,5 +52,5 @@ def read_rows(source: Source, *, progress: Callable[[int], None] | None = None) 
 def read_blocks(source: Source, *, progress: Callable[[int], None] | None = None) -> Generator[Block | Row, None, None]:
     """Yield what `read_rows` yields, rows without a problem in blocks."""
     if source.format is FileFormat.DELIMITED:
-        return read_delimited_blocks(source, progress)
+        return in_blocks(read_delimited_blocks(source, progress))
     return in_blocks(read_rows(source, progress=progress))

@@ -16,13 +16,14 @@ class Block(msgspec.Struct, frozen=True, gc=False):
     rows: Sequence[Sequence[str]]
 
 
-def in_blocks(rows: Iterable[Row]) -> Generator[Block | Row, None, None]:
-    """Put rows without a problem together, so many that a block takes some megabytes at most or is a single row."""
+def in_blocks(rows: Iterable[Block | Row]) -> Generator[Block | Row, None, None]:
+    """Put rows without a problem together, so many that a block takes some megabytes at most or is a single row; those
+    in blocks stay in these. A row that comes alone has a problem."""
     numbers: list[int] = []
     cells: list[tuple[str, ...]] = []
     size = 0
     for row in rows:
-        if row.problem:
+        if isinstance(row, Block) or row.problem:
             if numbers:
                 yield Block(numbers, cells)
                 numbers, cells, size = [], [], 0

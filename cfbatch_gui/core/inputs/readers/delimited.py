@@ -26,7 +26,7 @@ def read_delimited(source: Source, progress: Callable[[int], None] | None) -> Ge
 
 
 def read_delimited_blocks(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
-    """The rows of `read_delimited`, those without a fault in blocks, in the order of the file."""
+    """The rows of `read_delimited` in the order of the file, in blocks where nothing about them is unusual."""
     width = len(source.columns)
     with open_bytes(source.path, source.end) as file:
         records = _record_blocks(file, source, progress)
