@@ -16,6 +16,7 @@ from cfbatch_gui.ui.evaluation.choose_jobs import ChooseJobsDialog, candidates
 from cfbatch_gui.ui.evaluation.comparison_page import JOBS, QUERIES, SCORES, ComparisonPage
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Dots
+from cfbatch_gui.ui.widgets import Label
 from tests.core.results.folders import Pair, Table
 from tests.ui.conftest import Until
 
@@ -100,7 +101,7 @@ async def test_the_arrow_keys_read_one_query_after_the_other(compared: Compared,
     assert queries.panel.heading() == f"Rank {first.rank_text} in A, {first.other_rank_text} in B"
 
 
-async def test_nothing_is_cut_off_in_the_smallest_window(compared: Compared) -> None:
+async def test_nothing_is_cut_off_in_the_smallest_window(compared: Compared, until: Until) -> None:
     page = compared.page
     assert page.minimumSizeHint().width() <= 700  # what the library leaves of 920
     page.resize(700, 400)
@@ -108,6 +109,9 @@ async def test_nothing_is_cut_off_in_the_smallest_window(compared: Compared) -> 
         assert table.horizontalScrollBar().maximum() == 0
         (texts,) = (place for place, column in enumerate(table.columns()) if column.stretch)
         assert table.columnWidth(texts) > 60
+    page.tabs.choose(JOBS)
+    (matched,) = (each for each in page.job_lines.findChildren(Label) if each.text().startswith("queries: "))
+    await until(lambda: matched.height() >= matched.heightForWidth(matched.width()))
 
 
 async def test_a_dot_leads_to_its_query(compared: Compared, until: Until) -> None:

@@ -101,7 +101,8 @@ class LinesTable(QWidget):
                 cell = ElidedLabel(text) if is_long else Label(text, role, wrap=place == self._wrapped)
                 self._cells.append(cell)
                 side = Qt.AlignmentFlag.AlignRight if place in right else Qt.AlignmentFlag.AlignLeft
-                alignment = Qt.AlignmentFlag.AlignVCenter | (Qt.AlignmentFlag(0) if is_long else side)
+                fills = is_long or place == self._wrapped  # else lines are wrapped at a width of their own
+                alignment = Qt.AlignmentFlag.AlignVCenter | (Qt.AlignmentFlag(0) if fills else side)
                 self._grid.addWidget(cell, number, place, alignment)
 
     def texts(self) -> list[str]:

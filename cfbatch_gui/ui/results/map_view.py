@@ -142,7 +142,7 @@ class MapView(VectorPage):
             margins=(WIDE, SMALL, MEDIUM, SMALL),
         )
         bar.setStretch(0, 1)
-        bar.setStretch(5, 2)
+        bar.setStretch(5, 1)
         splitter = QSplitter(Qt.Orientation.Vertical)
         splitter.setChildrenCollapsible(False)
         splitter.setHandleWidth(1)
