@@ -53,9 +53,15 @@ class JobChanges:
         self._change(job_id, partial(self._program.drafts.rename, job_id, name))
 
     def archive(self, job_id: str) -> None:
-        """Into the archive, or out of it."""
-        archived = not self._program.ledger.job(job_id).archived
-        self._change(job_id, partial(self._program.drafts.archive, job_id, archived=archived))
+        """Into the archive, which a notice can take back, or out of it."""
+        job = self._program.ledger.job(job_id)
+        self._change(job_id, partial(self._program.drafts.archive, job_id, archived=not job.archived))
+        if not job.archived:
+            self._notices.show_notice(
+                _tr("“{name}” is in the archive. To see it again, find it by its name.").format(name=job.name),
+                button=_tr("Undo"),
+                on_button=lambda: self._take_out(job_id),
+            )
 
     def delete(self, job_id: str) -> None:
         """Delete it, after a question where it is at work; a notice can take that back."""
@@ -91,6 +97,9 @@ class JobChanges:
             accept=_tr("Delete"),
             danger=True,
         )
+
+    def _take_out(self, job_id: str) -> None:
+        self._change(job_id, partial(self._program.drafts.archive, job_id, archived=False))
 
     def _undelete(self, job_id: str) -> None:
         async def undelete() -> None:

@@ -44,7 +44,7 @@ QFrame[kind="notice"][level="done"] { background: $done_back; }
 QPushButton { background: $field; color: $text; border: 1px solid $line; border-radius: 6px;
   min-height: 28px; max-height: 28px; padding: 0 12px; }
 QPushButton:hover { background: $hover; }
-QPushButton:pressed { background: $line; }
+QPushButton:pressed { background: $track; }
 QPushButton:disabled { color: $faint; background: $inset; }
 QPushButton:default { border-color: $accent; }
 QPushButton::menu-indicator { image: none; width: 0; }
@@ -57,7 +57,7 @@ QPushButton[large="true"] { min-height: 32px; max-height: 32px; }
 QPushButton[kind="quiet"], QPushButton[kind="icon"] { background: transparent; border: 1px solid transparent; }
 QPushButton[kind="quiet"] { padding: 0 10px; }
 QPushButton[kind="quiet"]:hover, QPushButton[kind="icon"]:hover { background: $hover; }
-QPushButton[kind="quiet"]:pressed, QPushButton[kind="icon"]:pressed { background: $line; }
+QPushButton[kind="quiet"]:pressed, QPushButton[kind="icon"]:pressed { background: $track; }
 QPushButton[kind="quiet"]:checked { background: $hover; }
 QPushButton[kind="icon"] { padding: 0; min-width: 28px; max-width: 28px; }
 QPushButton[kind="link"] { background: transparent; border: none; color: $accent; padding: 0 2px;

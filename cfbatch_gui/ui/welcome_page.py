@@ -70,7 +70,10 @@ class WelcomePage(QWidget):
             self.open_button,
             None,
         )
-        middle = boxed(column(title, subtitle, WIDE - 2, row(try_card, connect_card, gap=18), WIDE, drop, gap=SMALL))
+        cards = row(try_card, connect_card, gap=18)
+        for place in range(2):
+            cards.setStretch(place, 1)  # equally wide, however long their texts are
+        middle = boxed(column(title, subtitle, WIDE - 2, cards, WIDE, drop, gap=SMALL))
         middle.setMaximumWidth(2 * _CARD[0] + 18)
         self.setLayout(column(None, row(None, middle, None), None, 36, margins=(LARGE, LARGE, LARGE, LARGE)))
 

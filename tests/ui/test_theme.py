@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -9,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from cfbatch_gui.core.resources import resource
 from cfbatch_gui.ui import icons, theme, words
+from cfbatch_gui.ui.stylesheet import stylesheet
 from cfbatch_gui.ui.theme import (
     DARK,
     HIGH_CONTRAST_DARK,
@@ -17,6 +19,7 @@ from cfbatch_gui.ui.theme import (
     Scheme,
     Theme,
     Tokens,
+    _colours,
     _contrast,
     _with_accent,
     tokens,
@@ -50,6 +53,14 @@ def test_every_text_can_be_read_where_it_stands(each: Tokens) -> None:
     values = asdict(each)
     low = {pair for pair in pairs if _contrast(QColor(values[pair[0]]), QColor(values[pair[1]])) < 4.4}
     assert low == set()
+
+
+@pytest.mark.parametrize("each", [LIGHT, DARK, HIGH_CONTRAST_LIGHT, HIGH_CONTRAST_DARK])
+def test_a_button_can_be_read_while_it_is_pressed(each: Tokens) -> None:
+    sheet = stylesheet(_colours(each), 13)
+    backs = re.findall(r'QPushButton(?:\[kind="icon"\])?:pressed { background: (#\w+)', sheet)
+    assert len(backs) == 2
+    assert min(_contrast(QColor(each.text), QColor(back)) for back in backs) >= 4.4
 
 
 @pytest.mark.parametrize("accent", ["#ffff00", "#00ff99", "#e01b24", "#101010", "#f8f8f8", "#9141ac"])

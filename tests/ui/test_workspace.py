@@ -46,6 +46,9 @@ async def test_from_the_first_start_to_a_file_by_mouse(stage: Stage, tmp_path: P
     person, path = stage.person, tmp_path / "out" / "ranked.csv"
     path.parent.mkdir()
     assert person.sees("Rank and embed your texts", "Not connected")
+    welcome = stage.workspace._welcome
+    widths = {button.width() for button in (welcome.try_button, welcome.connect_button)}
+    assert len(widths) == 1, "the two ways stand in cards of the same width"
     await person.click("Start with the example")
     await person.until_sees("12 queries, about 7 contexts each", "Practice: costs nothing", EXAMPLE)
     await person.click("Send 1 batch")
@@ -125,6 +128,11 @@ async def test_duplicate_archive_delete_and_undo(stage: Stage) -> None:
     await person.choose("Archive")
     await person.until(lambda: stage.job(EXAMPLE).archived)
     archived = f"{EXAMPLE}, copy", EXAMPLE
+    await person.until(lambda: _jobs_listed(stage) == archived[:1])
+    await person.click("Undo")
+    await person.until(lambda: EXAMPLE in _jobs_listed(stage))
+    await person.click("More")
+    await person.choose("Archive")
     await person.until(lambda: _jobs_listed(stage) == archived[:1])
     await person.type("Find a job", "help")
     await person.until(lambda: _jobs_listed(stage) == archived)

@@ -52,7 +52,9 @@ class RecipeActions(QWidget):
                 return
         named = Recipe(name.strip(), recipe.columns, recipe.mapping, recipe.options, recipe.second_columns)
         await self._program.runner.on_disk(self._program.recipes.save, named)
-        said = self.tr("Saved the recipe “{name}”. In the terminal: --recipe.").format(name=named.name)
+        said = self.tr("Saved the recipe “{name}”. It stands under Recipes for files with these columns.").format(
+            name=named.name
+        )
         self._notices.show_notice(said, "done")
 
     async def _rename(self, name: str) -> None:

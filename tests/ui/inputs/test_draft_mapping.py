@@ -211,7 +211,8 @@ async def test_a_recipe_is_saved_used_renamed_and_deleted(
     await until(lambda: desk.is_ready() and texts(desk)[0] == "Lamp. It is warm")
     entry(recipe_menu(desk), "Save this as a recipe…")
     await answer(desk, until, "Catalogue & more")
-    await until(lambda: desk.notices.texts() == ["Saved the recipe “Catalogue & more”. In the terminal: --recipe."])
+    said = "Saved the recipe “Catalogue & more”. It stands under Recipes for files with these columns."
+    await until(lambda: desk.notices.texts() == [said])
 
     other = tmp_path / "other.csv"
     other.write_text("body,title,sku,colour\nIt is soft,Sofa,7,red\n")
