@@ -86,7 +86,7 @@ def below_titles(records: Sequence[Record]) -> int:
     """The index of the record below titles that are as wide as the table, 0 for none: spreadsheets fill up every line
     with separators, "Report of May,,,", and in a workbook all rows have the same number of cells."""
     start = 0
-    while start < min(_MOST_ABOVE, len(records) - 2) and records[start].filled <= 1 and len(records[start].cells) > 1:
+    while start < min(_MOST_ABOVE, len(records) - 2) and _is_title(records[start]):
         start += 1
     if not start:
         return 0
@@ -95,6 +95,23 @@ def below_titles(records: Sequence[Record]) -> int:
     is_full = head.filled >= max(2, len(head.cells) - 1)
     are_titles = all(record.cells[0].strip() or not record.filled for record in records[:start])
     return start if is_full and are_titles and has_header(rows) else 0
+
+
+def _is_title(record: Record) -> bool:
+    """One cell, or in a table of more than two columns "As of:" and what it is."""
+    is_pair = len(record.cells) > 2 and record.filled == 2 and record.cells[0].rstrip().endswith((":", "："))
+    return len(record.cells) > 1 and (record.filled <= 1 or is_pair)
+
+
+def below_groups(records: Sequence[Record]) -> int:
+    """1 where the names of columns stand below those of groups of columns, which stand above the first of each."""
+    if len(records) < 3:
+        return 0
+    groups, head = records[0], records[1]
+    rows = [record.cells for record in records[:100]]
+    are_gaps = 0 < groups.filled < len(groups.cells) and head.filled == len(head.cells)
+    is_named = any(map(words.is_known, head.cells)) and has_header(rows[1:]) and not has_header(rows)
+    return int(are_gaps and is_named and not any(map(is_number_or_date, groups.cells)))
 
 
 def end_of_table(records: Sequence[Record], start: int) -> int:

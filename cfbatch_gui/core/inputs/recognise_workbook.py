@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs import words
-from cfbatch_gui.core.inputs.extent import Record, below_titles
+from cfbatch_gui.core.inputs.extent import Record, below_groups, below_titles
 from cfbatch_gui.core.inputs.headers import complete_names, has_header
 from cfbatch_gui.core.inputs.model import FileFormat, ReadOptions, Row, Source
 from cfbatch_gui.core.inputs.readers.xlsx import read_records, sheets_of
@@ -75,7 +75,8 @@ def _begin(rows: Sequence[Row]) -> int:
     records = [Record(place, rows[place].cells, after_blank=place - 1 not in filled) for place in filled]
     first = below_titles(records)
     is_sure = first and (records[first].after_blank or any(map(words.is_known, records[first].cells)))
-    return filled[first] if is_sure else 0
+    begin = first if is_sure else below_groups(records)
+    return filled[begin] if begin else 0
 
 
 def _choose(path: Path, sheets: Sequence[tuple[str, bool]]) -> _Sheet:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from cfbatch_gui.core.inputs import words
-from cfbatch_gui.core.inputs.headers import has_header
+from cfbatch_gui.core.inputs.headers import has_header, is_number_or_date
 
 Cells = Sequence[str]
 
@@ -21,7 +21,8 @@ _SENTENCE_END = re.compile(r"[.!?:。．！？؟।]\W*$")
 def is_note(name: str, rows: Sequence[Cells]) -> bool:
     """Return whether a sheet that begins with `rows`, the blank ones included, is rather a note than a table.
 
-    A list of texts is no table either; a note has a blank row below its title, or it is short, a title above sentences.
+    A list of texts is no table either; a note has a blank row below its title, or it is short, a title above sentences
+    or figures.
     """
     if _is_note_name(name):
         return True
@@ -31,9 +32,9 @@ def is_note(name: str, rows: Sequence[Cells]) -> bool:
     if len(rows) == 1 or not _filled(rows[1]):
         return True
     title, *below = (next(cell for cell in row if cell.strip()).strip() for row in filled)
-    sentences = sum(bool(_SENTENCE_END.search(text)) for text in below)
+    said = sum(bool(_SENTENCE_END.search(text)) or is_number_or_date(text) for text in below)
     is_title = not words.is_known(title) and not _SENTENCE_END.search(title)
-    return is_title and len(filled) <= _FEW and sentences * 2 > len(below)
+    return is_title and len(filled) <= _FEW and said * 2 > len(below)
 
 
 def is_table(name: str, rows: Sequence[Cells]) -> bool:

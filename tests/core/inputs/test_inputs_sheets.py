@@ -49,6 +49,7 @@ def book(path: Path, *sheets: tuple[str, Rows], hidden: Sequence[str] = ()) -> P
         ("Sheet1", SHORT_NOTE),
         ("READ ME", MEANINGS),
         ("Chart", [["Lamps of the year"]]),
+        ("Dashboard", [["Turnover"], ["1234"]]),
         ("Instructions", [["text"], ["Do not change the columns"]]),
     ],
 )
@@ -128,9 +129,31 @@ def test_titles_above_the_table_are_left_aside(tmp_path: Path) -> None:
     assert (behind.sheet, behind.columns, len(behind.notices)) == ("Lamps", ("sku", "text"), 2)
 
 
+PAIRS: Rows = [["id", "query", "text"], *[[str(n), f"How is lamp {n}?", "It is warm"] for n in range(5)]]
+
+
+@pytest.mark.parametrize(
+    ("above", "said"),
+    [
+        (
+            [["Report:", "Lamps"], ["As of:", "2024-05-31"], []],
+            "2 rows were above the table left aside: “Report: Lamps”",
+        ),
+        ([["", "What was said", ""]], "1 row was above the table left aside: “What was said”."),
+        ([["Row", "What was said", ""]], "1 row was above the table left aside: “Row What was said”."),
+    ],
+)
+def test_what_else_stands_above_a_table(tmp_path: Path, above: Rows, said: str) -> None:
+    source = open_source(book(tmp_path / "a.xlsx", ("Sheet1", [*above, *PAIRS])))
+    assert (source.columns, source.notices[0].startswith(said)) == (("id", "query", "text"), True)
+    assert len(list(read_rows(source))) == 5
+
+
 @pytest.mark.parametrize(
     "rows",
     [
+        [["", "query", "text"], *PAIRS[1:]],  # names of which one is missing
+        [["1", "", "A lamp"], ["2", "title", "A chair"], ["3", "name", "A table"]],
         [["text", ""], ["one", "1"], ["two", "2"]],  # a name is missing
         [["Lamps", ""], ["warm", ""], ["cold", ""], ["bright", ""]],
         [["A lamp", ""], ["is red", "yes"], ["is blue", "no"], ["is green", "no"]],
