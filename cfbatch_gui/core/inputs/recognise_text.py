@@ -1,7 +1,7 @@
 """Recognise a text file: a table, JSON, a TREC run, or plain text; and where its rows are."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePath
@@ -281,10 +281,9 @@ def _with_header(source: Source, head: bytes, sample: str, wanted: tuple[str, st
     if not first:
         raise without_rows(source.path)
     if header is not False and (above := rows_of_header(first)) > 1:
+        source = replace(source, notices=(*source.notices, *_said_of_header(first[1:above])))
         del first[1:above]
         header = True
-        said = ("The two rows below the names, of questions and import ids, were left aside.",) if above > 2 else ()
-        source = replace(source, notices=(*source.notices, *said))
     header = has_header(first) if header is None else header
     if header and len(first) == 1:
         raise _unreadable(source.path, wrong) if wrong else only_header(source.path)
@@ -292,6 +291,13 @@ def _with_header(source: Source, head: bytes, sample: str, wanted: tuple[str, st
     names = with_row_names(first) if header else ()
     columns = complete_names(names, width)
     return marked_columns(replace(source, columns=columns, has_header=header))
+
+
+def _said_of_header(below: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    if not any(letter.isalpha() for cell in below[0] for letter in cell):
+        return ()  # a line that is drawn
+    what = "The row below the names was" if len(below) == 1 else f"The {len(below)} rows below the names were"
+    return (f"{what} left aside: a survey says there more about its questions.",)
 
 
 def _first_rows(source: Source) -> tuple[list[tuple[str, ...]], str]:

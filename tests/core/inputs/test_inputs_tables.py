@@ -212,7 +212,14 @@ def test_the_three_headers_of_a_survey(tmp_path: Path) -> None:
     assert getattr(source, "columns") == ("ResponseId", "Q1", "Q2")  # noqa: B009
     assert [(row.number, row.cells[0]) for row in rows] == [(n + 5, f"R_{n}") for n in range(9)]
     assert getattr(source, "notices") == (  # noqa: B009
-        "The two rows below the names, of questions and import ids, were left aside.",
+        "The 2 rows below the names were left aside: a survey says there more about its questions.",
     )
     rows, _ = read(tmp_path, "a.csv", text.getvalue(), ReadOptions(has_header=False))
     assert len(rows) == 12
+    data = "Respondent ID,How was it?,Why?,\n,Response,Open-Ended Response,Other\n" + "1,5,So,\n2,4,Because,\n" * 3
+    rows, source = read(tmp_path, "b.csv", data)
+    assert getattr(source, "columns") == ("Respondent ID", "How was it?", "Why?", "Column 4")  # noqa: B009
+    assert (len(rows), rows[0].number) == (6, 3)
+    assert getattr(source, "notices") == (  # noqa: B009
+        "The row below the names was left aside: a survey says there more about its questions.",
+    )

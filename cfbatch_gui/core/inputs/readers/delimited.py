@@ -79,16 +79,20 @@ def _without_header(records: Iterator[Block | Row]) -> Iterator[Block | Row]:
 
 
 def rows_of_header(rows: Sequence[Sequence[str]]) -> int:
-    """How many rows belong to the header: the line that SQL Server's sqlcmd draws below the names, and Qualtrics'
-    questions and import ids, do."""
+    """How many rows belong to the header: the line that SQL Server's sqlcmd draws below the names, SurveyMonkey's forms
+    of answers, and Qualtrics' questions and import ids, do."""
     width = len(rows[0])
     if len(rows) > 2 and _are_import_ids(rows[2], width):
         return 3
-    return 2 if len(rows) > 1 and _is_underline(rows[1], width) else 1
+    return 2 if len(rows) > 1 and (_is_underline(rows[1], width) or _are_forms(rows[1], width)) else 1
 
 
 def _is_underline(cells: Sequence[str], width: int) -> bool:
     return len(cells) == width > 1 and all(len(cell) > 1 and not cell.strip("-") for cell in cells)
+
+
+def _are_forms(cells: Sequence[str], width: int) -> bool:
+    return len(cells) == width > 1 and not cells[0] and "Open-Ended Response" in cells
 
 
 def _are_import_ids(cells: Sequence[str], width: int) -> bool:
