@@ -199,6 +199,7 @@ def test_a_hit_without_its_source_is_a_problem(tmp_path: Path) -> None:
         {"responseHeader": {"status": 0}, "response": {"numFound": 2, "docs": [{"id": 1, "text": "one"}, {"id": 2}]}},
         {"data": {"results": [{"id": 1, "text": "one"}]}},
         {"data": [{"type": "notes", "id": "1", "attributes": {"text": "one"}, "links": {"self": "/1"}}]},  # JSON:API
+        {"features": [], "rows": [{"row_idx": 0, "row": {"id": 1, "text": "one"}, "truncated_cells": []}]},
         {"data": {"notes": [{"id": 1, "text": "one"}]}},  # GraphQL, in three ways
         {"data": {"notes": {"nodes": [{"id": 1, "text": "one"}], "pageInfo": {"hasNextPage": False}}}},
         {"data": {"notes": {"edges": [{"cursor": "x", "node": {"id": 1, "text": "one"}}]}}},

@@ -106,6 +106,7 @@ def _within(fields: Fields) -> str:
 _AROUND = {
     "attributes": frozenset({"attributes", "id", "type", "relationships", "links", "meta"}),  # JSON:API
     "node": frozenset({"node", "cursor", "__typename"}),  # GraphQL
+    "row": frozenset({"row", "row_idx", "truncated_cells"}),  # Hugging Face's data set viewer
 }
 
 
