@@ -4,6 +4,7 @@ from pathlib import Path
 
 _EMPTY_ZIP = b"PK\x05\x06"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_TAR, _TAR_AT = b"ustar", 257
 _SPREADSHEET = "Open it in a spreadsheet program, save it as .xlsx or CSV, and choose that file."
 _TABLE = "Choose a text file, CSV, JSON Lines or .xlsx."
 _UNPACK = "Unpack it first, and choose the file that was in it."
@@ -39,6 +40,8 @@ def refusal(path: Path, head: bytes) -> str:
     """Return the sentence for a file that cannot be a table, "" for one that may be. `head` is its beginning."""
     if head.startswith(_OLE):
         return _old_office(path)
+    if head[_TAR_AT:].startswith(_TAR):
+        return f"{path.name} is a tar archive. {_UNPACK}"
     for signature, what, cure in _SIGNATURES:
         if head.startswith(signature) and not (signature.isalnum() and _is_plain(head)):
             return f"{path.name} is {what}. {cure}"

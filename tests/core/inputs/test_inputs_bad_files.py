@@ -5,6 +5,7 @@ import io
 import os
 import socket
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -23,6 +24,13 @@ def archive(*names: str) -> bytes:
     with zipfile.ZipFile(buffer, "w") as file:
         for name in names:
             file.writestr(name, "x")
+    return buffer.getvalue()
+
+
+def tar() -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as file:
+        file.addfile(tarfile.TarInfo("a.csv"), io.BytesIO())
     return buffer.getvalue()
 
 
@@ -53,6 +61,8 @@ BAD_FILES = [
         "a.csv.gz holds a file that is itself packed.",
     ),
     ("a.pdf.gz", gzip.compress(b"%PDF-1.7\n%\xe2\xe3", mtime=0), "a.pdf is a PDF document."),
+    ("a.tar", tar(), "a.tar is a tar archive. Unpack it first"),
+    ("a.tar.gz", gzip.compress(tar()), "a.tar is a tar archive. Unpack it first"),
     ("a.bz2", b"BZh91AY&SY\xf1\0\0", "a.bz2 is compressed (bzip2)."),
     ("a.xz", b"\xfd7zXZ\0\0\x04", "a.xz is compressed (xz)."),
     ("a.zst", b"\x28\xb5\x2f\xfd\x24\x0c", "a.zst is compressed (zstd)."),
