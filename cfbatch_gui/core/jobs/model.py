@@ -59,6 +59,15 @@ NEEDS_USER = frozenset({JobState.OUTCOME_UNKNOWN, JobState.FAILED, JobState.PART
 
 
 @dataclass(frozen=True, slots=True)
+class Attempt:
+    """One time that a batch left and may have been billed. `tokens` is what its answer counted, 0 without one."""
+
+    sent_at: float  # seconds since 1970, UTC
+    texts: int
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """One POST, queued or at once. Times are seconds since 1970, UTC; 0.0 when not yet.
 
@@ -89,6 +98,15 @@ class Batch:
     error: str = ""  # the user's sentence
     error_detail: str = ""
     error_action: str = ""  # an `Action`
+    earlier: tuple[Attempt, ...] = ()  # of the times before it was sent again, those that may have been billed
+
+    @property
+    def billable(self) -> tuple[Attempt, ...]:
+        """All attempts that may have been billed; also one that was accepted, and whose answer was put aside."""
+        is_refused = self.state is BatchState.FAILED and not self.request_id
+        if self.state is BatchState.PLANNED or is_refused:
+            return self.earlier
+        return (*self.earlier, Attempt(self.sent_at, self.texts, self.tokens))
 
 
 @dataclass(frozen=True, slots=True)

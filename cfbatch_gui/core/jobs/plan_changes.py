@@ -69,8 +69,10 @@ def rest_at_once(job_id: str, repacked: Sequence[packing.PlannedBatch], now: flo
     fresh = [planned_batch(job_id, each, now) for each in repacked]
 
     def change(job: Job) -> Job:
-        kept = (batch for batch in job.batches if not packing.may_run_at_once(batch))
-        batches = tuple(sorted((*kept, *fresh), key=lambda batch: batch.number))
+        kept = [batch for batch in job.batches if not packing.may_run_at_once(batch)]
+        billed = (attempt for batch in job.batches if batch not in kept for attempt in batch.billable)
+        first = replace(fresh[0], earlier=tuple(billed))  # which of them has these does not matter
+        batches = tuple(sorted((*kept, first, *fresh[1:]), key=lambda batch: batch.number))
         return replace(job, finished_at=0.0, options=replace(job.options, at_once=True), batches=batches)
 
     return change
@@ -81,6 +83,7 @@ def _what_is_planned(job: Job) -> tuple[object, ...]:
 
 
 def _fresh(batch: Batch, now: float) -> Batch:
-    """The same batch, as if it had never been sent; from when on tells what was accepted before and what since."""
+    """The same batch, as if it had never been sent but for what that may have cost; from when on tells what was
+    accepted before and what since."""
     fresh = Batch(batch.job_id, batch.number, BatchState.PLANNED, batch.requests, batch.texts, batch.bytes)
-    return replace(fresh, at_once=batch.at_once, changed_at=now)
+    return replace(fresh, at_once=batch.at_once, changed_at=now, earlier=batch.billable)

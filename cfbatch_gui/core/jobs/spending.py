@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.model import Attempt, Batch, BatchState, Job
 from cfbatch_gui.core.jobs.plan_changes import ENDED
 from cfbatch_gui.core.jobs.planned import read_estimate
 from cfbatch_gui.core.settings import Budget
@@ -34,17 +34,17 @@ def spent_today(
     facts_for: Callable[[Job], ModelFacts],
     now: float,
 ) -> Spent:
-    """Add up the batches that left since 00:00 UTC, without those of the practice service.
+    """Add up the attempts that left since 00:00 UTC, without those of the practice service.
 
     Reads the plans of jobs that are still at work from their folders, so it belongs in a thread. A batch of unknown
-    outcome counts as billed.
+    outcome counts as billed, and once more when it is sent again.
     """
     since = next_reset(now) - _DAY
     neurons = 0.0
     for job in jobs:
         if job.connection == PRACTICE.id or not job.is_sent:
             continue
-        recent = [each for each in job.batches if each.sent_at >= since and _may_be_billed(each)]
+        recent = [each for batch in job.batches for each in batch.billable if each.sent_at >= since]
         if recent:
             neurons += price(_tokens(job, recent, folder_of(job.id)), facts_for(job)).neurons
     return Spent(neurons)
@@ -59,14 +59,8 @@ def price_again(job: Job, folder: JobFolder, facts: ModelFacts, numbers: Collect
     texts = float(sum(batch.texts for batch in again))
     if not numbers:
         texts = sum(map(_failed_texts, job.batches))
-    before = [batch for batch in job.batches if _may_be_billed(batch)]
+    before = [each for batch in job.batches for each in batch.billable]
     return price(_estimated(job, texts, folder), facts), Spent(price(_tokens(job, before, folder), facts).neurons)
-
-
-def _may_be_billed(batch: Batch) -> bool:
-    """Also one that was accepted, and whose answer was put aside."""
-    is_refused = batch.state is BatchState.FAILED and not batch.request_id
-    return batch.state is not BatchState.PLANNED and not is_refused
 
 
 def _failed_texts(batch: Batch) -> float:
@@ -76,9 +70,9 @@ def _failed_texts(batch: Batch) -> float:
     return batch.texts * batch.failed_requests / batch.requests if is_done else 0.0
 
 
-def _tokens(job: Job, recent: list[Batch], folder: JobFolder) -> int:
-    counted = sum(batch.tokens for batch in recent)
-    return counted + _estimated(job, sum(batch.texts for batch in recent if not batch.tokens), folder)
+def _tokens(job: Job, recent: list[Attempt], folder: JobFolder) -> int:
+    counted = sum(attempt.tokens for attempt in recent)
+    return counted + _estimated(job, sum(attempt.texts for attempt in recent if not attempt.tokens), folder)
 
 
 def _estimated(job: Job, some: float, folder: JobFolder) -> int:

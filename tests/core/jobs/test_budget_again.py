@@ -12,11 +12,14 @@ from cfbatch_gui.core.inputs.layouts import suggest_mapping
 from cfbatch_gui.core.inputs.model import Kind
 from cfbatch_gui.core.inputs.preview import preview
 from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.jobs.ledger import Ledger
 from cfbatch_gui.core.jobs.model import BatchState, Job, JobState
 from cfbatch_gui.core.practice.faults.door import FaultyDoor
 from cfbatch_gui.core.practice.faults.script import AnyFault, FailRequests, Mutate, Refusal, ResetAfterBody
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.settings import Budget
+from cfbatch_gui.core.workers_ai.catalogue import find_model
+from cfbatch_gui.core.workers_ai.estimate import price
 from tests.canary import TOKEN
 from tests.core.doors.conftest import ACCOUNT, service
 
@@ -92,7 +95,21 @@ async def test_the_day_counts_the_first_time_as_well(world: World, rows: Path) -
         await world.program.send_again(job.id, 1)
     world.program.change_settings(budget=Budget(a_day=once * 2.5, a_job=once * 2.5, unit="neurons"))
     await world.program.send_again(job.id, 1)
-    assert (await world.program.runner.wait(job.id)).state is JobState.DONE
+    job = await world.program.runner.wait(job.id)
+    assert job.state is JobState.DONE
+    counted = price(job.batches[0].tokens, find_model(job.model)).neurons
+    assert world.program.spent_today().neurons == pytest.approx(once + counted), "the first time was forgotten"
+    restored = Ledger.open_read_only(world.program.paths)
+    assert restored.job(job.id).batches[0].earlier == job.batches[0].earlier
+    restored.close()
+
+
+async def test_a_refusal_that_is_sent_again_counts_once(world: World, rows: Path) -> None:
+    job = await world.run(rows, Refusal(on="submit", code=5006))
+    assert world.program.spent_today().neurons == 0
+    await world.program.send_again(job.id, 1)
+    job = await world.program.runner.wait(job.id)
+    assert world.program.spent_today().neurons == price(job.batches[0].tokens, find_model(job.model)).neurons > 0
 
 
 async def test_an_answer_that_was_put_aside_was_paid_for(world: World, rows: Path) -> None:

@@ -8,8 +8,10 @@ import pytest
 from cfbatch_gui.core.inputs.model import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job, JobOptions
+from cfbatch_gui.core.jobs.model import Attempt, Batch, BatchState, Job, JobOptions
+from cfbatch_gui.core.jobs.packing import PlannedBatch
 from cfbatch_gui.core.jobs.past_times import PastTimes, past_times
+from cfbatch_gui.core.jobs.plan_changes import rest_at_once, sent_again
 from cfbatch_gui.core.jobs.planned import TOKENS
 from cfbatch_gui.core.jobs.spending import Spent, over_budget, spent_today
 from cfbatch_gui.core.settings import Budget
@@ -62,6 +64,27 @@ def test_what_is_not_counted_yet_is_estimated_from_above(tmp_path: Path, state: 
         schema.put_fact(database, TOKENS, (800, 1_200))
     assert spent(tmp_path, job("a", batch(tokens=500), batch(state=state, number=2))) == pytest.approx(neurons(1_100))
     assert spent(tmp_path, job("without data", batch(state=state))) == 0.0
+
+
+def test_what_was_sent_again_counts_each_time_it_may_have_been_billed(tmp_path: Path) -> None:
+    doubtful = batch(state=BatchState.OUTCOME_UNKNOWN, tokens=300)
+    for state in (BatchState.OUTCOME_UNKNOWN, BatchState.DISMISSED, BatchState.GONE):
+        again = sent_again(1, NOON)(job("a", replace(doubtful, state=state))).batches[0]
+        assert again.state is BatchState.PLANNED
+        assert spent(tmp_path, job("a", again)) == pytest.approx(neurons(300))
+        twice = sent_again(1, NOON)(job("a", replace(again, state=state, sent_at=NOON, tokens=200))).batches[0]
+        done = replace(twice, state=BatchState.DONE, sent_at=NOON, tokens=50)
+        assert spent(tmp_path, job("a", done)) == pytest.approx(neurons(550))
+    yesterday = sent_again(1, NOON)(job("a", replace(doubtful, sent_at=MIDNIGHT - 1))).batches[0]
+    assert spent(tmp_path, job("a", replace(yesterday, state=BatchState.DONE, sent_at=NOON, tokens=50))) == neurons(50)
+
+
+def test_what_goes_on_without_the_queue_keeps_what_it_has_cost() -> None:
+    doubtful = batch(state=BatchState.OUTCOME_UNKNOWN, tokens=300)
+    again = sent_again(1, NOON)(job("a", doubtful))
+    apart = [PlannedBatch(number, 1, 25, 1, at_once=True) for number in (2, 3)]
+    rest = rest_at_once("a", apart, NOON)(again)
+    assert [attempt for each in rest.batches for attempt in each.billable] == [Attempt(NOON, 50, 300)]
 
 
 def test_within_the_budget_nothing_is_said() -> None:
