@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         default="",
         help="between the cells of CSV for Excel: a comma, a semicolon, a tab or a bar (default: as numbers are written"
-        " here, a semicolon where they have a comma)",
+        " here, a semicolon where they have a comma); between semicolons numbers have a decimal comma",
     )
     parser.add_argument("--threshold", metavar="SCORE", type=float, help="only scores from this one on")
 

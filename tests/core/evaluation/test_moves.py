@@ -73,6 +73,7 @@ def test_no_live_formula_for_a_spreadsheet(compared: Comparison, tmp_path: Path)
     assert content.startswith("\ufeff".encode())
     assert b";'=1+1;" in content
     assert b";-2;" in content  # a number stays one
+    assert b";0,9;1;" in content  # as a spreadsheet writes it that separates cells so
 
 
 def test_a_row_for_each_query(compared: Comparison, tmp_path: Path) -> None:

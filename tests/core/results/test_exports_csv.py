@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from cfbatch_gui.core.inputs.model import Kind
 from cfbatch_gui.core.results.exports import ExportOptions, Preset, export, target_for
@@ -93,7 +94,7 @@ def test_every_text_survives_both_presets(table: Table, tmp_path: Path, preset: 
     rows = read(path, separator, "utf-8-sig")[1:]
     assert len(rows) == len(NASTY)
     for place, (text, row) in enumerate(zip(NASTY, rows, strict=True)):
-        assert float(row[5]) == 0.1 + place / 7
+        assert number(row[5], separator) == 0.1 + place / 7
         for column in (1, 3, 4, 9, 14):
             if preset == "programs":
                 assert row[column] == text
@@ -101,6 +102,28 @@ def test_every_text_survives_both_presets(table: Table, tmp_path: Path, preset: 
                 assert row[column] in (text, "'" + text)
                 assert row[column][0] not in "=+@\t\r"
                 assert row[column] == text or text.lstrip("'")[0] in "=+-@\t\r"
+
+
+def number(text: str, separator: str) -> float:
+    """As a spreadsheet reads it where cells are separated so."""
+    return float(text.replace(".", "x").replace(",", ".") if separator == ";" else text)
+
+
+def floats(rows: list[list[str]], separator: str) -> NDArray[np.float32]:
+    return np.array([[number(text, separator) for text in row] for row in rows], dtype=np.float32)
+
+
+def test_numbers_have_a_decimal_comma_between_semicolons_and_texts_keep_theirs(table: Table, tmp_path: Path) -> None:
+    path = tmp_path / "ranked.csv"
+    table.rank([Pair("q", "1.5 litres", 0.125, kept=("12.50",)), Pair("q", "second", -1e-7, kept=("",))])
+    options = ExportOptions(separator=";")
+    export(table.folder, table.facts(), path, target_for(path, Kind.RANK, "csv-excel"), options=options)
+    first, second = read(path, ";", "utf-8-sig")[1:]
+    assert (first[4], first[5], first[14]) == ("1.5 litres", "0,125", "12.50")
+    assert second[5] == "-1e-07"
+    said = manifest(path)["export"]
+    assert isinstance(said, dict)
+    assert said["csv"]["decimal_point"] == ","
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -145,7 +168,7 @@ def test_vectors_in_columns(embedded: Table, tmp_path: Path, options: ExportOpti
     assert [row[3] for row in rows] == ["mine"] * len(there)
     if not excel:
         assert [row[1] for row in rows] == [NASTY[place] for place in there]
-    numbers = np.array([row[4:] for row in rows], dtype=np.float32)
+    numbers = floats([row[4:] for row in rows], options.separator)
     assert numbers.tobytes() == unit_vectors(len(NASTY), 16)[there].tobytes()
     assert path.read_bytes().endswith(b"\r\n" if excel else b"\n")
 
@@ -196,7 +219,7 @@ def test_any_text_beside_any_float32(
     assert [(row[0], row[1], row[2]) for row in found] == [("x" + kept, text, kept) for text, kept, _ in rows]
     assert np.array([row[3:] for row in found], dtype=np.float32).tobytes() == vectors.tobytes()
     export(table.folder, table.facts(Kind.EMBED), path, options=ExportOptions(Preset.EXCEL, separator))
-    assert np.array([row[3:] for row in read(path, separator)[1:]], dtype=np.float32).tobytes() == vectors.tobytes()
+    assert floats([row[3:] for row in read(path, separator)[1:]], separator).tobytes() == vectors.tobytes()
 
 
 def test_the_columns_are_those_that_are_promised() -> None:

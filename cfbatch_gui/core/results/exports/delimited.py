@@ -2,6 +2,8 @@
 
 `\\r` and `\\n` inside a cell are always quoted. Under Preset.EXCEL a text that a spreadsheet could take for a formula
 gets an apostrophe before it; so does one that already has apostrophes there, so that taking one away is always right.
+A spreadsheet that separates cells by semicolons has decimals with a comma, and would take 0.125 for 125: so have our
+own numbers there. Texts stay as they are.
 """
 
 import csv
@@ -23,6 +25,7 @@ class Dialect:
     def __init__(self, options: ExportOptions) -> None:
         self._excel = options.preset is Preset.EXCEL
         self.separator = options.separator if self._excel else ","
+        self.decimal_point = "," if self.separator == ";" else "."
         self.line_end = b"\r\n" if self._excel else b"\n"
         self.start = "\ufeff".encode() if self._excel else b""
         self.harmless: Counter[int] = Counter()  # by column, from 0
@@ -50,7 +53,7 @@ class Dialect:
                 "encoding": "UTF-8 with byte order mark" if self._excel else "UTF-8",
                 "separator": self.separator,
                 "line_end": self.line_end.decode(),
-                "decimal_point": ".",
+                "decimal_point": self.decimal_point,
             }
         }
         if self._excel:
@@ -70,9 +73,13 @@ class Dialect:
 
     def _marked(self, row: Sequence[Cell]) -> list[Cell]:
         return [
-            self._mark(place, cell) if isinstance(cell, str) and _is_formula(cell) else cell
+            self._mark(place, cell) if isinstance(cell, str) and _is_formula(cell) else self._number(cell)
             for place, cell in enumerate(row)
         ]
+
+    def _number(self, cell: Cell) -> Cell:
+        is_decimal = isinstance(cell, float) and self.decimal_point != "."
+        return str(cell).replace(".", self.decimal_point) if is_decimal else cell
 
     def _mark(self, place: int, cell: str) -> str:
         self.harmless[place] += 1

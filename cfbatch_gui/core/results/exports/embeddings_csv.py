@@ -35,4 +35,6 @@ def write(work: Work) -> Written:
 
 def _separated(decimals: bytes, dialect: Dialect) -> bytes:
     numbers = decimals[1:-1]
-    return numbers if dialect.separator == "," else numbers.replace(b",", dialect.separator.encode())
+    if dialect.separator != ",":
+        numbers = numbers.replace(b",", dialect.separator.encode())
+    return numbers if dialect.decimal_point == "." else numbers.replace(b".", dialect.decimal_point.encode())
