@@ -11,14 +11,17 @@ NO_LABEL = -(2**31)
 
 
 def read_labels(database: sqlite3.Connection, texts: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The label of each text number, NO_LABEL where there is none or where it is no whole number."""
+    """The label of each text number, NO_LABEL where there is none or where it is no whole number of 32 bits.
+
+    What has more digits is an order number or a barcode, and no grade.
+    """
     by_number = np.full(int(texts.max(initial=0)) + 1, NO_LABEL, dtype=np.int64)
     known: dict[str, int] = {}
     for number, label in database.execute("SELECT text_no, label FROM texts WHERE label <> ''"):
         value = known.get(label)
         if value is None:
             found = grade(label)
-            value = known[label] = NO_LABEL if found is None else found
+            value = known[label] = found if found is not None and abs(found) < -NO_LABEL else NO_LABEL
         if number < len(by_number):
             by_number[number] = value
     return by_number[texts]

@@ -76,3 +76,10 @@ def test_labels_that_differ_are_counted_and_the_first_holds(tmp_path: Path) -> N
 def test_without_labels_there_is_nothing_to_measure(tmp_path: Path) -> None:
     plain = [replace(pair, label="" if pair.id != "B" else "good") for pair in LABELLED]
     assert evaluated(tmp_path, *[0.5] * 6, base=plain) is None
+
+
+def test_a_number_too_long_for_a_grade_is_no_label(tmp_path: Path) -> None:
+    pairs = [Pair("q", "a", 0.9, id="1", label="99999999999999999999"), Pair("q", "b", 0.4, id="2", label="1")]
+    found = evaluate(compare([run_of(tmp_path, pairs, "one"), run_of(tmp_path, pairs, "two")]))
+    assert found is not None
+    assert found.runs[0].means["MRR"] == 0.5
