@@ -105,6 +105,17 @@ async def test_an_unknown_outcome_can_be_laid_to_rest(desk: Desk, until: Until) 
     await desk.idle()
 
 
+async def test_a_request_id_has_its_place_in_the_smallest_window(desk: Desk, until: Until) -> None:
+    await job_with(desk, BatchState.FAILED)
+    desk.window.resize(700, 560)  # what the library leaves of 920
+    table = desk.page.progress.table
+    request = next(place for place, column in enumerate(table.columns()) if column.key == "request")
+    await until(lambda: table.isVisible() and table.width() < 700)
+    await until(lambda: table.columnWidth(request) >= 90)
+    assert table.horizontalScrollBar().maximum() == 0
+    await desk.idle()
+
+
 async def test_a_failed_batch_says_why_and_is_sent_again(desk: Desk, until: Until) -> None:
     sentence = "The model reads at most 8,192 tokens of a text, and one is longer."
     job = await job_with(desk, BatchState.FAILED, error=sentence, error_detail="code 5023", request_id="")

@@ -26,6 +26,9 @@ class CloudflareCard(TestedCard):
         self._problem.hide()
         self._service = IconLine("", "info", wrap=True)
         self._service.hide()
+        self._privacy = IconLine(
+            self.tr("The token is sent to Cloudflare alone; texts too, and only when you press send."), "info"
+        )
         self.account = AccountField()
         self.account.setAccessibleName(self.tr("Account ID"))
         self.account_block = FieldBlock(
@@ -67,6 +70,7 @@ class CloudflareCard(TestedCard):
             )
         )
         self._service.setVisible(bool(state.service))
+        self._privacy.setVisible(not state.service)
         self.more.setVisible(bool(state.account) and not state.account_is_fixed)
         self.show_tested()
         self.set_choice_possible("" if state.is_ready else self.tr("Connect your account first."))
@@ -112,16 +116,13 @@ class CloudflareCard(TestedCard):
         self.token_block.forget_typed()
 
     def _lay_out(self) -> None:
-        privacy = IconLine(
-            self.tr("The token is sent to Cloudflare alone; texts too, and only when you press send."), "info"
-        )
         self.body.addWidget(self._problem)
         self.body.addSpacing(SMALL)
         self.body.addLayout(self.columns_of(self.account_block, self.token_block))
         self.body.addSpacing(LARGE - SMALL)
         self.body.addWidget(line())
         self.body.addSpacing(TINY)
-        self.body.addWidget(privacy)
+        self.body.addWidget(self._privacy)
         self.body.addWidget(self._service)
 
     def _is_account_changed(self) -> bool:

@@ -88,12 +88,12 @@ def _columns() -> tuple[Column[BatchRow], ...]:
     return (
         Column(_tr("Batch"), lambda row: row.number, key="batch", align="right", width=66, sortable=False),
         Column(_tr("Texts"), lambda row: row.texts, _number, key="texts", align="right", width=76, sortable=False),
-        Column(_tr("Size"), lambda row: row.bytes, _size, key="size", width=84, sortable=False),
+        Column(_tr("Size"), lambda row: row.bytes, _size, key="size", width=84, hidden=True, sortable=False),
         Column(
             _tr("State"),
             lambda row: row.state.text,
             key="state",
-            width=170,
+            width=150,
             icon=lambda row: (row.state.icon, row.state.role),
             colour=lambda row: row.state.role,
             sortable=False,
@@ -111,7 +111,7 @@ def _columns() -> tuple[Column[BatchRow], ...]:
             _tr("Time"),
             lambda row: row.time,
             key="time",
-            width=128,
+            width=112,
             sortable=False,
             tip=_tr("How long it took, or how long it has been in its state."),
         ),
