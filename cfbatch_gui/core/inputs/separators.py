@@ -11,6 +11,7 @@ from typing import Any
 from cfbatch_gui.core.inputs.extent import Record, end_of_table, first_of_table
 from cfbatch_gui.core.inputs.model import Quoting
 from cfbatch_gui.core.inputs.outfile import is_outfile, with_empty_cells
+from cfbatch_gui.core.inputs.wrapped_lines import has_wrapped_lines, unwrapped
 
 SEPARATORS = (",", ";", "\t", "|")
 SPACE = " "  # only R separates by it, and only between cells that are quoted
@@ -32,6 +33,7 @@ _READER_OPTIONS: dict[Quoting, dict[str, Any]] = {
     Quoting.DOUBLED: {},
     Quoting.ESCAPED: {"escapechar": "\\"},
     Quoting.OUTFILE: {"escapechar": "\\"},
+    Quoting.WRAPPED: {},
     Quoting.SINGLE: {"quotechar": "'"},
     Quoting.SPACED: {"skipinitialspace": True},
     Quoting.NONE: {"quoting": csv.QUOTE_NONE},
@@ -78,6 +80,8 @@ def csv_rows(lines: Iterable[str], separator: str, quoting: Quoting, *, strict: 
     """A reader of the csv module for a way of quoting; COPY's escapes are still in the cells."""
     if quoting is Quoting.OUTFILE:
         lines = with_empty_cells(lines, separator)
+    elif quoting is Quoting.WRAPPED:
+        lines = unwrapped(lines)
     return csv.reader(lines, delimiter=separator, strict=strict, **_READER_OPTIONS[quoting])
 
 
@@ -165,6 +169,11 @@ def _usual_or_better(sample: str, separator: str, is_whole: bool) -> _Trial:
         copied = _try(sample, separator, is_whole, Quoting.COPY)
         if copied.usual > 1 and copied.agreement >= usual.agreement:
             return copied
+    if not (usual.is_table and usual.agreement == 1) and has_wrapped_lines(sample, separator):
+        wrapped = _try(sample, separator, is_whole, Quoting.WRAPPED)
+        is_better = wrapped.is_table and wrapped.agreement == 1 and wrapped.rows >= 3
+        if is_better and _is_sound(sample, separator, Quoting.WRAPPED, is_whole):
+            return wrapped
     if f'{separator} "' in sample and usual.is_spaced:
         spaced = _try(sample, separator, is_whole, Quoting.SPACED)
         if spaced.is_table and spaced.agreement == 1 and spaced.rows >= 3:

@@ -46,6 +46,7 @@ _SAID = {
     Quoting.ESCAPED: "A backslash before a quotation mark is taken as part of the file's form, not of its texts.",
     Quoting.OUTFILE: "As MySQL means it, \\N is taken for an empty cell, and a backslash before a quotation mark, a "
     "line end or another backslash for a part of the file's form.",
+    Quoting.WRAPPED: "Quotation marks around whole lines are taken as part of the file's form, not of its texts.",
     Quoting.SPACED: "The space after each separator is taken as part of the file's form, not of its texts.",
     Quoting.NONE: "Quotation marks are taken as part of the texts, for they do not stand around whole cells.",
 }

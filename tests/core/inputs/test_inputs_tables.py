@@ -223,3 +223,37 @@ def test_the_three_headers_of_a_survey(tmp_path: Path) -> None:
     assert getattr(source, "notices") == (  # noqa: B009
         "The row below the names was left aside: a survey says there more about its questions.",
     )
+
+
+def wrapped(line: str) -> str:
+    return '"' + line.replace('"', '""') + '"'
+
+
+@pytest.mark.parametrize("is_header_wrapped", [True, False])
+def test_lines_that_were_taken_for_cells(tmp_path: Path, is_header_wrapped: bool) -> None:
+    table = [["1", "How, please?", 'By "pressing" it'], ["2", "Why?", "Because, well"], ["3", "Where?", "There"]]
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(table)
+    header = "id,question,answer"
+    lines = [wrapped(header) if is_header_wrapped else header]
+    lines += [wrapped(line) if '"' in line else line for line in text.getvalue().splitlines()]
+    rows, source = read(tmp_path, "a.csv", "\r\n".join(lines) + "\r\n")
+    assert getattr(source, "columns") == ("id", "question", "answer")  # noqa: B009
+    assert [(row.number, list(row.cells), row.problem) for row in rows] == [
+        (number, cells, "") for number, cells in enumerate(table, 2)
+    ]
+    assert getattr(source, "quoting") is Quoting.WRAPPED  # noqa: B009
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        '"Smith, John"\n"Byron, Ada"\n"Turing, Alan"\n',
+        '"He said ""no"", and left"\n"She said ""yes"", and stayed"\n"I said ""so"", and wrote"\n',
+        '"a ""b"""\n"c, ""d"", e"\n"f"\n"""g"", h"\n',
+    ],
+)
+def test_quoted_texts_stay_texts(tmp_path: Path, data: str) -> None:
+    rows, source = read(tmp_path, "a.csv", data, ReadOptions(has_header=False))
+    assert [row.cells for row in rows] == [tuple(cells) for cells in csv.reader(io.StringIO(data))]
+    assert getattr(source, "quoting") is Quoting.DOUBLED  # noqa: B009
