@@ -122,7 +122,7 @@ class DraftActions(QWidget):
         self.sent.emit(copy.id)
 
     async def _duplicate(self, job_id: str) -> None:
-        name = self.tr("{name} (copy)").format(name=self._work.job(job_id).name)
+        name = self.tr("{name}, copy").format(name=self._work.job(job_id).name)
         copy = await asyncio.to_thread(self._program.drafts.duplicate, job_id, name)
         self.duplicate_made.emit(copy.id)
 
@@ -140,7 +140,7 @@ class DraftActions(QWidget):
         def undo() -> None:
             self._tasks.start(f"restore {job_id}", self._restore(job_id))
 
-        text = self.tr("Deleted “{name}”.").format(name=name)
+        text = self.tr("“{name}” was deleted.").format(name=name)
         self._notices.show_notice(text, button=self.tr("Undo"), on_button=undo)
 
     async def _restore(self, job_id: str) -> None:

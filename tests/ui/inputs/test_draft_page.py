@@ -202,9 +202,11 @@ async def test_rename_duplicate_delete_and_undo(desk: Desk, questions: Path, unt
     desk.page.duplicate()
     await until(lambda: len(desk.copies) == 1)
     assert desk.program.ledger.job(desk.copies[0]).texts == desk.job.texts
+    assert desk.program.ledger.job(desk.copies[0]).name == "After, copy", "as in the list of jobs"
     desk.page.delete()
     await until(lambda: desk.deleted == [job.id])
     assert job.id not in [each.id for each in desk.program.ledger.jobs()]
+    assert desk.notices.texts()[-1] == "“After” was deleted."
     desk.click(desk.notices.bars()[-1].links()[0])
     await until(lambda: job.id in [each.id for each in desk.program.ledger.jobs()])
 
