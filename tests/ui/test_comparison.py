@@ -92,6 +92,7 @@ async def test_jobs_are_matched_and_their_figures_shown(compared: Compared) -> N
 
 async def test_the_arrow_keys_read_one_query_after_the_other(compared: Compared, until: Until) -> None:
     queries = compared.page.queries
+    assert compared.page.window().focusWidget() is queries.queries
     assert {queries.queries_model.text(place, 1) for place in range(2)} == {"4", "2"}
     before = queries.texts_model.rowCount()
     QTest.keyClick(queries.queries, Qt.Key.Key_Down)

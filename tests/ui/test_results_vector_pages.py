@@ -102,8 +102,11 @@ async def test_a_lasso_lists_texts_and_shows_them_in_the_table(pages: Pages) -> 
     assert wanted == [True]
     assert table.rows.rowCount() == 2
     assert table.count.text() == "2 of 80 texts · Lasso"
+    assert table.window().focusWidget() is table.table
+    table.all_link.setFocus()
     table.all_link.click()
     assert table.rows.rowCount() == 80
+    assert table.window().focusWidget() is table.table  # the link is gone
     await pages.desk.idle()
 
 
@@ -221,6 +224,13 @@ async def test_scores_of_a_ranking_stand_beside_similarities(pages: Pages) -> No
     assert page._describe(0).splitlines()[:2] == [first, second]
     assert page.panel.text() == second
     assert [row[:2] for row in page.chart.data().rows] == [(first, second), (first, "Saucepan of steel, number 0")]
+    assert page.picture.isVisible()
+    await pages.desk.finished("query,context\nhere,there\n", Kind.RANK, "Other words")
+    page.arrived(is_first=False)
+    page.ranking.setCurrentText("Other words")
+    page.ranking.picked.emit(page.ranking.value())
+    await pages.until(lambda: page.facts.whole_text() == "0 pairs of 1 have both texts here")
+    assert not page.picture.isVisible()
 
 
 async def test_a_picture_of_the_map_is_two_clicks_away_in_three_forms(pages: Pages, tmp_path: Path) -> None:

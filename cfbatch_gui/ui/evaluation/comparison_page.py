@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QLocale, QUrl, Signal
+from PySide6.QtCore import QLocale, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -190,6 +190,7 @@ class ComparisonPage(QWidget):
                 return
             if before is None:
                 self._show(found)
+                self._take_focus()
             else:
                 self._show_again(found)
 
@@ -251,6 +252,12 @@ class ComparisonPage(QWidget):
         self.save_button.setEnabled(True)
         self._show_other()
         self._stack.setCurrentIndex(1)
+
+    def _take_focus(self) -> None:
+        """The arrow keys read one query after the other, unless the keyboard has gone elsewhere in the meantime."""
+        focused = self.window().focusWidget()
+        if focused is None or self.isAncestorOf(focused):  # type: ignore[redundant-expr]  # it can be None
+            self.queries.queries.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_names(self, compared: Compared) -> None:
         """What has the jobs' names in it, and what does not depend on which two stand beside each other."""

@@ -81,6 +81,7 @@ class BesideView(VectorPage):
     def clear(self) -> None:
         self._beside, self._folder = None, None
         self.facts.setText("")
+        self.picture.hide()
         self._nothing.set_sentence("")
         self._body.setCurrentIndex(0)
 
@@ -126,8 +127,9 @@ class BesideView(VectorPage):
             self._picked(0)
         else:
             self._nothing.set_sentence(
-                self.tr("No query of this ranking stands among this job's texts together with one of its contexts.")
+                self.tr("No pair of this ranking has both its query and its text among the texts of this job.")
             )
+        self.picture.setVisible(len(found.scores) > 0)
         self._body.setCurrentIndex(1 if len(found.scores) else 0)
         self.show_foot(
             self.tr("A dot is a query with a context. Texts are the same when they are equal letter by letter.")

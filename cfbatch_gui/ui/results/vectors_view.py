@@ -81,6 +81,7 @@ class VectorsView(ResultView):
         if self._read is not None:
             self._clear_search()
             self._show_found(items, name)
+            self.table.setFocus(Qt.FocusReason.OtherFocusReason)  # what was clicked for this is gone from the screen
         else:
             self._asked_for = (items, name)
 
@@ -102,7 +103,7 @@ class VectorsView(ResultView):
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
         self.count = Label("", "quiet")
         self.all_link = LinkButton(self.tr("Show all"), "x")
-        self.all_link.clicked.connect(self.show_all)
+        self.all_link.clicked.connect(self._all_clicked)
         self.all_link.hide()
         self.panel = VectorPanel(self.tasks, memory=memory)
         self.panel.opened.connect(self.choose)
@@ -264,6 +265,10 @@ class VectorsView(ResultView):
         if 0 <= place < self.rows.rowCount():
             self.table.selectRow(place)
             self.table.scrollTo(self.rows.index(place, 0))
+
+    def _all_clicked(self) -> None:
+        self.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the link goes
+        self.show_all()
 
     def _picked(self, place: int) -> None:
         if self._read is None:
