@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.inputs.model import Kind
 from cfbatch_gui.core.jobs.model import BatchState
+from cfbatch_gui.ui.cells import CELL_MARGIN
 from cfbatch_gui.ui.widgets import EmptyPlace, Label
 from tests.ui.conftest import Until
 from tests.ui.practice_desk import TIED, Desk, open_desk
@@ -198,4 +199,17 @@ async def test_what_is_typed_before_the_ranking_is_read_is_found(tmp_path: Path,
         assert view.find_field.isVisible()
         QTest.keyClicks(view.find_field, "packed")
         await until(lambda: view.kept.text() == "1 query" and view.queries_model.rowCount() == 1)
+        await desk.idle()
+
+
+async def test_thousands_of_ranks_are_set_apart_and_have_room(tmp_path: Path, until: Until) -> None:
+    async with open_desk(tmp_path) as desk:
+        texts = "".join(f"which one,text number {number}\n" for number in range(1_200))
+        await desk.show(await desk.finished(f"query,context\n{texts}", Kind.RANK))
+        await until(lambda: desk.ranking.contexts_model.rowCount() == 1_200)
+        table, font = desk.ranking.contexts, desk.ranking.contexts.fontMetrics()
+        for column in (RANK, WAS, MOVED):
+            longest = max(column_of(desk, column), key=len)
+            assert "," in longest
+            assert font.horizontalAdvance(longest) + 2 * CELL_MARGIN <= table.columnWidth(column)
         await desk.idle()

@@ -18,9 +18,9 @@ class Ranks:
         return Ranks(self.rank[places], self.size[places])
 
     def texts(self) -> list[str]:
-        """As people write them: "1", "2=", "2=", "4"."""
+        """As people write them: "1", "2=", "2=", "1,000"."""
         pairs = zip(self.rank.tolist(), self.size.tolist(), strict=True)
-        return [f"{rank}=" if size > 1 else f"{rank}" for rank, size in pairs]
+        return [f"{rank:,}=" if size > 1 else f"{rank:,}" for rank, size in pairs]
 
 
 def ranks_of(queries: NDArray[np.integer], scores: NDArray[np.float64]) -> Ranks:

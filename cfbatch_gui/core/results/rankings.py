@@ -95,10 +95,10 @@ class Kept:
 
 
 def rank_text(context: RankedContext) -> str:
-    """The rank as people write it: "1", "2=", "" without a score."""
+    """The rank as people write it: "1", "2=", "1,000", "" without a score."""
     if context.rank is None:
         return ""
-    return f"{context.rank}=" if context.tied else str(context.rank)
+    return f"{context.rank:,}=" if context.tied else f"{context.rank:,}"
 
 
 class Rankings:

@@ -8,6 +8,8 @@ from cfbatch_gui.core.evaluation.moves import QueryMoves
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.rows import Column
 
+_FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
+
 
 @dataclass(frozen=True, slots=True)
 class TextMove:
@@ -28,7 +30,7 @@ class TextMove:
 
 def change_words(change: int) -> str:
     """How far it rose or fell: "↑ 2", "↓ 1", "–"."""
-    return f"↑ {change}" if change > 0 else f"↓ {-change}" if change < 0 else "–"
+    return f"↑ {change:,}" if change > 0 else f"↓ {-change:,}" if change < 0 else "–"
 
 
 def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
@@ -75,24 +77,27 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
     )
 
 
-def text_columns(letter: str) -> tuple[Column[TextMove], ...]:
-    """Ranks and scores in both jobs; `letter` is that of the other."""
+def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
+    """Ranks and scores in both jobs; `letter` is that of the other, no query has more than `most` texts."""
+    wider = _FOUR_DIGITS if most >= 1_000 else 0
     return (
-        Column("# A", lambda row: row.rank, text=lambda row: row.rank_text, key="rank", align="right", width=48),
+        Column(
+            "# A", lambda row: row.rank, text=lambda row: row.rank_text, key="rank", align="right", width=48 + wider
+        ),
         Column(
             f"# {letter}",
             lambda row: row.other_rank,
             text=lambda row: row.other_rank_text,
             key="other rank",
             align="right",
-            width=48,
+            width=48 + wider,
         ),
         Column(
             _tr("Moved"),
             lambda row: row.change,
             change_words,
             key="moved",
-            width=62,
+            width=62 + wider,
             colour=lambda row: "text" if row.change else "quiet",
             tip=_tr("How many ranks it rose or fell from job A to the other."),
         ),

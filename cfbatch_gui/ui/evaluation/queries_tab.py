@@ -63,7 +63,9 @@ class QueriesTab(QWidget):
         self.queries.show_rows(self.queries_model)
         before.deleteLater()
         before_texts = self.texts_model
-        self.texts_model = Rows(text_columns(letter(other)), key=lambda row: row.place, parent=self)
+        self.texts_model = Rows(
+            text_columns(letter(other), most=int(moves.contexts.max())), key=lambda row: row.place, parent=self
+        )
         self.texts.show_rows(self.texts_model)
         before_texts.deleteLater()
         self._letter = letter(other)

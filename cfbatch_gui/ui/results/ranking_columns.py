@@ -11,6 +11,7 @@ from cfbatch_gui.ui import words
 from cfbatch_gui.ui.rows import Column
 
 _WORST, _BEST = 0.1, 0.9  # a full bar would look like a hundred per cent, none like nothing
+_FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def change_words(change: int | None) -> str:
     """How far it rose or fell: "↑ 2", "↓ 1", "–"."""
     if change is None:
         return ""
-    return f"↑ {change}" if change > 0 else f"↓ {-change}" if change < 0 else "–"
+    return f"↑ {change:,}" if change > 0 else f"↓ {-change:,}" if change < 0 else "–"
 
 
 def query_columns() -> tuple[Column[RankedQuery], ...]:
@@ -78,11 +79,12 @@ def query_columns() -> tuple[Column[RankedQuery], ...]:
     )
 
 
-def context_columns(original: Sequence[str]) -> tuple[Column[ContextRow], ...]:
+def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[ContextRow], ...]:
     """Rank to change, which leave the text its room; id, label and the user's own columns are hidden at first.
 
-    All of them stand below the table for the chosen text.
+    All of them stand below the table for the chosen text. No query has more than `most` contexts.
     """
+    wider = _FOUR_DIGITS if most >= 1_000 else 0
 
     def cell(place: int) -> Column[ContextRow]:
         return Column(
@@ -100,7 +102,7 @@ def context_columns(original: Sequence[str]) -> tuple[Column[ContextRow], ...]:
             text=lambda row: rank_text(row.context),
             key="rank",
             align="right",
-            width=52,
+            width=52 + wider,
             tip=_tr("The rank by score. “2=” is one of several with exactly the same score."),
         ),
         Column(
@@ -119,7 +121,7 @@ def context_columns(original: Sequence[str]) -> tuple[Column[ContextRow], ...]:
             words.number,
             key="was",
             align="right",
-            width=50,
+            width=50 + wider,
             tip=_tr("Its place in your file."),
         ),
         Column(
@@ -127,7 +129,7 @@ def context_columns(original: Sequence[str]) -> tuple[Column[ContextRow], ...]:
             lambda row: row.context.rank_change,
             change_words,
             key="moved",
-            width=66,
+            width=66 + wider,
             tip=_tr("How far it rose or fell by its score."),
             colour=lambda row: "text" if row.context.rank_change else "quiet",
         ),

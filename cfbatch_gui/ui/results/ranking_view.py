@@ -46,12 +46,13 @@ _LEAST_QUERIES, _LEAST_CONTEXTS = 254, 444  # pixels, all that the smallest wind
 
 @dataclass(frozen=True, slots=True)
 class RankingRead:
-    """A ranking at one moment, without its texts. `scored` and `contexts` count over all queries."""
+    """A ranking at one moment, without its texts. `scored` and `contexts` count over all queries, `most` in one."""
 
     rankings: Rankings
     queries: tuple[RankedQuery, ...]
     scored: int
     contexts: int
+    most: int
 
 
 class RankingView(ResultView):
@@ -195,7 +196,7 @@ class RankingView(ResultView):
             self._show_results(shown=False)
             return
         if is_first:
-            columns = context_columns(read.rankings.columns())
+            columns = context_columns(read.rankings.columns(), most=read.most)
             self.contexts_model.deleteLater()
             self.contexts_model = Rows(columns, key=lambda each: each.context.item_no, parent=self)
             self.contexts.show_rows(self.contexts_model)
@@ -372,4 +373,4 @@ def read_ranking(folder: JobFolder, failed: dict[int, str]) -> RankingRead:
     rankings = Rankings(folder, failed)
     queries = rankings.queries()
     scored, contexts = sum(query.scored for query in queries), sum(query.contexts for query in queries)
-    return RankingRead(rankings, queries, scored, contexts)
+    return RankingRead(rankings, queries, scored, contexts, max((query.contexts for query in queries), default=0))

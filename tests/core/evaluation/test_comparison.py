@@ -11,6 +11,7 @@ import pytest
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.comparison import compare
 from cfbatch_gui.core.evaluation.matching import MatchedBy
+from cfbatch_gui.core.evaluation.ranks import ranks_of
 from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.inputs.model import Kind
 from cfbatch_gui.core.results.score_table import has_same_input
@@ -44,6 +45,11 @@ def test_another_template_is_matched_by_the_ids_of_its_texts(tmp_path: Path) -> 
     compared = compare([run_of(tmp_path, BASE, "one"), run_of(tmp_path, other, "other")])
     assert compared.joined[1].texts[MatchedBy.ID] == 5
     assert compared.joined[1].queries[MatchedBy.TEXT] == 2
+
+
+def test_ranks_are_written_as_people_write_them() -> None:
+    scores = np.append(-np.arange(999.0), [-1_000.0, -1_000.0])
+    assert ranks_of(np.zeros(1_001, dtype=np.int32), scores).texts()[-2:] == ["1,000=", "1,000="]
 
 
 def test_only_what_all_have_scored_is_compared(tmp_path: Path) -> None:
