@@ -58,7 +58,7 @@ class QueriesTab(QWidget):
         self._queries = moves.queries
         before = self.queries_model
         self.queries_model = Rows(
-            query_columns(moves, compared.top_k), moves.most_moved_first().tolist(), key=int, parent=self
+            query_columns(moves, compared.top_k), compared.orders[other - 1], key=int, parent=self
         )
         self.queries.show_rows(self.queries_model)
         before.deleteLater()

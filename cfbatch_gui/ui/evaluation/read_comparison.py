@@ -16,11 +16,14 @@ _TOPS = (10, 5, 3)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """`moves` and `summaries` have one for each job but the first. `evaluation` is None without labels."""
+    """`moves`, `orders` and `summaries` have one for each job but the first. An order is that in which queries are
+    shown, those that moved most first. `evaluation` is None without labels.
+    """
 
     jobs: tuple[Job, ...]
     comparison: Comparison
     moves: tuple[QueryMoves, ...]
+    orders: tuple[tuple[int, ...], ...]
     summaries: tuple[MoveSummary, ...]
     evaluation: Evaluation | None
     top_k: int
@@ -46,4 +49,5 @@ def read_comparison(program: Program, jobs: Sequence[Job], top_k: int | None = N
 def with_top(jobs: tuple[Job, ...], comparison: Comparison, top_k: int) -> Compared:
     """The figures with this many first texts. Blocking."""
     moves = tuple(query_moves(comparison, other, top_k=top_k) for other in range(1, len(jobs)))
-    return Compared(jobs, comparison, moves, tuple(map(summary, moves)), evaluate(comparison, k=top_k), top_k)
+    orders = tuple(tuple(each.most_moved_first().tolist()) for each in moves)
+    return Compared(jobs, comparison, moves, orders, tuple(map(summary, moves)), evaluate(comparison, k=top_k), top_k)
