@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.evaluation.comparison import NOT_THERE, Comparison
 from cfbatch_gui.core.evaluation.metrics import Metric, usual_metrics
 from cfbatch_gui.core.evaluation.runs import Run
+from cfbatch_gui.core.results.distinct import distinct
 from cfbatch_gui.core.results.labels import NO_LABEL
 
 Numbers = NDArray[np.int64]
@@ -72,10 +73,10 @@ class _Judged:
             everything.append(np.stack((documents[wanted], joined.query_of[wanted], run.labels[wanted])))
         document, query, label = np.concatenate(everything, axis=1)
         _, first, of = np.unique(document, return_index=True, return_inverse=True)
-        self.conflicts = len(np.unique(document[label != label[first][of]]))
+        self.conflicts = len(distinct(document[label != label[first][of]]))
         order = np.argsort(query[first], kind="stable")
         self._query, self._label = query[first][order], label[first][order]
-        self.queries = np.unique(self._query)
+        self.queries = distinct(self._query)
         size = 1 + max(int(each.max(initial=0)) for each in self._documents)
         self._label_of = np.full(size, NO_LABEL, dtype=np.int64)
         self._label_of[document[first]] = label[first]

@@ -165,7 +165,7 @@ class Planning:
         sent = sequence.only(~(is_too_long | is_too_large))
         # A query counts as one however many texts it ranks, as it is named once.
         self._too_long += int(np.count_nonzero((sequence.upper > most) | is_too_long))
-        self._too_long += len(np.intersect1d(sent.query, perhaps_longer))
+        self._too_long += int(np.count_nonzero(np.isin(perhaps_longer, sent.query)))
         return sent
 
     def _long_queries(self) -> tuple[list[int], list[int]]:

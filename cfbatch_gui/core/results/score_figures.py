@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.inputs.model import Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.distinct import distinct
 from cfbatch_gui.core.results.labels import NO_LABEL, read_labels
 from cfbatch_gui.core.results.score_table import ScoreTable, read_query_hashes, read_score_table, read_text_hashes
 
@@ -128,7 +129,7 @@ def _unrelated(
     query = np.unique(asked, return_inverse=True)[1][table.places_in_asked()]
     there = table.there
     queries = int(query.max(initial=0)) + 1
-    pairs = np.unique(text[there] * queries + query[there])
+    pairs = distinct(text[there] * queries + query[there])
     queries_of_text = np.bincount(pairs // queries, minlength=len(known))
     if not (queries_of_text > 1).any():
         return False, nothing

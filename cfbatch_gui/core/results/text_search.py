@@ -4,8 +4,10 @@ import json
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.distinct import distinct
 from cfbatch_gui.core.results.folded_texts import FoldedTexts
 
 _QUERIES = "SELECT query_no, query_no, text FROM queries WHERE query_no > ? ORDER BY query_no LIMIT ?"
@@ -34,14 +36,14 @@ class TextSearch:
         self._queries.prepare()
         self._contexts.prepare()
 
-    def queries(self, text: str) -> frozenset[int]:
-        """Numbers of the queries that have it; case is ignored in every script."""
+    def queries(self, text: str) -> NDArray[np.int32]:
+        """Numbers of the queries that have it, rising; case is ignored in every script."""
         found = self._contexts.find(text)
         if self._is_shared:
             with self._folder.open(read_only=True) as database:
                 rows = database.execute(_WITH_TEXTS, (json.dumps(found.tolist()),))
-                found = np.fromiter((number for (number,) in rows), dtype=np.int64)
-        return frozenset(np.union1d(found, self._queries.find(text)).tolist())
+                found = np.fromiter((number for (number,) in rows), dtype=np.int32)
+        return distinct(np.concatenate((found, self._queries.find(text))))
 
     @cached_property
     def _is_shared(self) -> bool:

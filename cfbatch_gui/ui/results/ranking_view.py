@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
@@ -46,10 +48,14 @@ _LEAST_QUERIES, _LEAST_CONTEXTS = 254, 444  # pixels, all that the smallest wind
 
 @dataclass(frozen=True, slots=True)
 class RankingRead:
-    """A ranking at one moment, without its texts. `scored` and `contexts` count over all queries, `most` in one."""
+    """A ranking at one moment, without its texts. `scored` and `contexts` count over all queries, `most` in one.
+
+    `numbers` are those of the queries, rising, shape (n,).
+    """
 
     rankings: Rankings
     queries: tuple[RankedQuery, ...]
+    numbers: NDArray[np.int32]
     scored: int
     contexts: int
     most: int
@@ -77,7 +83,7 @@ class RankingView(ResultView):
         self._loaded: Version = ()
         self._read: RankingRead | None = None
         self._search: TextSearch | None = None  # of all that this job will ever bring
-        self._found: frozenset[int] | None = None
+        self._found: NDArray[np.int32] | None = None  # numbers of queries, rising
         self._query_no = self._item_no = 0
         self._ranked: tuple[ContextRow, ...] = ()
         self._limits_of: dict[str, Limits] = {}
@@ -277,7 +283,7 @@ class RankingView(ResultView):
         found = self._found
         shown = self._read.queries
         if found is not None:
-            shown = tuple(query for query in shown if query.query_no in found)
+            shown = tuple(map(shown.__getitem__, np.searchsorted(self._read.numbers, found).tolist()))
         model = self.queries_model
         model.set_rows(shown)
         if not shown:
@@ -372,5 +378,7 @@ def read_ranking(folder: JobFolder, failed: dict[int, str]) -> RankingRead:
     """Blocking. Raises DataError."""
     rankings = Rankings(folder, failed)
     queries = rankings.queries()
-    scored, contexts = sum(query.scored for query in queries), sum(query.contexts for query in queries)
-    return RankingRead(rankings, queries, scored, contexts, max((query.contexts for query in queries), default=0))
+    numbers = np.fromiter((query.query_no for query in queries), dtype=np.int32, count=len(queries))
+    contexts = np.fromiter((query.contexts for query in queries), dtype=np.int64, count=len(queries))
+    scored = sum(query.scored for query in queries)
+    return RankingRead(rankings, queries, numbers, scored, int(contexts.sum()), int(contexts.max(initial=0)))

@@ -51,6 +51,13 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> JobFolder:
     return filled(tmp_path_factory.mktemp("many"), many_texts(), each=3)
 
 
+@pytest.mark.parametrize("needle", ["e", "ee", "eee", "eß", "x"])
+def test_what_stands_in_a_text_many_times_is_found_once(tmp_path: Path, needle: str) -> None:
+    texts = [sign * count for count in range(30) for sign in ("e", "eß", "x", "")]
+    folded = FoldedTexts(filled(tmp_path, texts, each=3), IN_ORDER)
+    assert folded.find(needle).tolist() == by_python(needle, texts, each=3)
+
+
 def many_texts() -> list[str]:
     return [f"{TEXTS[number % len(TEXTS)]} {number:05} {'and so on ' * 90}" for number in range(20_000)]
 
