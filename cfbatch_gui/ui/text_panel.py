@@ -22,9 +22,6 @@ class TextPanel(Card):
         self._about = ElidedLabel("", "quiet")
         self._about.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._fold = IconButton("chevron-up", self.tr("Show the whole text"))
-        policy = self._fold.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)
-        self._fold.setSizePolicy(policy)
         self._fold.clicked.connect(lambda: self.set_open(not self._is_open))
         self._text = _PlainText(self.tr("Text"))
         self._text.document().documentLayout().documentSizeChanged.connect(self._show_fold)
@@ -35,6 +32,7 @@ class TextPanel(Card):
         head = row(self._heading, 8)
         head.addWidget(self._about, 1)
         head.addWidget(self._fold)
+        head.addStrut(self._fold.sizeHint().height())  # with the button or without it, nothing below moves
         self.body.addLayout(head)
         self.body.addWidget(self._text)
         self.body.addWidget(self._problem)
@@ -83,7 +81,9 @@ class TextPanel(Card):
 
     def _show_fold(self) -> None:
         """The button stands only where there is more to see; the size of plain text is counted in lines."""
-        self._fold.setVisible(self._is_open or self._text.document().size().height() > self._lines)
+        is_more = self._is_open or self._text.document().size().height() > self._lines
+        self._fold.setVisible(is_more)
+        self._about.setContentsMargins(0, 0, 0 if is_more else LARGE - SMALL, 0)  # in line with the text below
 
 
 class _PlainText(QPlainTextEdit):
