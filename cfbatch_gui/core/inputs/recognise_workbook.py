@@ -14,7 +14,7 @@ from cfbatch_gui.core.inputs.readers.xlsx import read_records, sheets_of
 from cfbatch_gui.core.inputs.readers.xlsx_check import is_xlsx
 from cfbatch_gui.core.inputs.refusals import only_header, without_rows
 from cfbatch_gui.core.inputs.sheet_choice import is_note, is_table
-from cfbatch_gui.core.inputs.table_ends import said_above
+from cfbatch_gui.core.inputs.table_ends import said_rows_above
 
 _ROWS_FOR_HEADER = 100
 
@@ -36,15 +36,15 @@ def open_workbook(path: Path, size: int, options: ReadOptions) -> Source:
     if header and len(table) == 1:
         raise only_header(path)
     columns = complete_names(table[0].cells if header else (), len(table[0].cells))
-    above = [" ".join(filter(None, row.cells)) for row in chosen.rows[: chosen.begin] if any(row.cells)]
-    notices = (*chosen.notices, said_above(above, "row")) if above else chosen.notices
+    above = [said for row in chosen.rows[: chosen.begin] if (said := " ".join(" ".join(row.cells).split()))]
+    notices = (*chosen.notices, said_rows_above(above)) if above else chosen.notices
     file_format = FileFormat.XLSX if is_xlsx(path) else FileFormat.SHEET
     return Source(
         *(path, file_format, columns, size),
         has_header=header,
         sheet=chosen.name,
         sheets=names,
-        first_line=table[0].number if above else 1,
+        first_line=table[0].number if chosen.begin else 1,
         notices=notices,
     )
 

@@ -71,11 +71,16 @@ def said_below(lines: list[str]) -> str:
     return f"{_count(lines)} below the table left aside: {_quoted(lines)}."
 
 
-def said_above(lines: list[str], what: str = "line") -> str:
-    """The notice for lines or rows above the table; "" where they say nothing."""
+def said_above(lines: list[str]) -> str:
+    """The notice for lines above the table; "" where they say nothing."""
     said = [line.strip().strip(",;|\t").strip() for line in lines]
     said = [line for line in said if line and not line.casefold().strip('"').startswith("sep=")]
-    return f"{_count(said, what)} above the table left aside: {_quoted(said)}." if said else ""
+    return f"{_count(said)} above the table left aside: {_quoted(said)}." if said else ""
+
+
+def said_rows_above(rows: list[str]) -> str:
+    """The same for rows of a sheet, of which none is blank."""
+    return f"{_count(rows, 'row')} above the table left aside: {_quoted(rows)}."
 
 
 def _count(lines: list[str], what: str = "line") -> str:

@@ -7,6 +7,7 @@ import json
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,8 @@ def other_rows(source: Source) -> list[Cells] | None:
         case FileFormat.LINES:
             lines = re.split("\r\n|\r|\n", _text(source))[source.has_header :]
             return [(line,) for line in lines if line]
+        case FileFormat.PARAGRAPHS:
+            return _paragraphs(re.split("(?<=\n)|(?<=\r)(?!\n)", _text(source)))
         case FileFormat.JSON_LINES if source.shape is Shape.PLAIN:
             return _filled(_of_object(source, line) for line in re.split("\r\n|\r|\n", _text(source)) if line.strip())
         case FileFormat.JSON if source.shape is Shape.PLAIN:
@@ -101,6 +104,12 @@ def other_rows(source: Source) -> list[Cells] | None:
             return _parquet(source)
         case _:
             return None
+
+
+def _paragraphs(lines: list[str]) -> list[Cells]:
+    """What stands between blank lines."""
+    found = ("".join(group) for is_filled, group in groupby(lines, lambda line: bool(line.strip())) if is_filled)
+    return [(re.sub("(\r\n|\r|\n)\\Z", "", text),) for text in found]
 
 
 def _text(source: Source) -> str:
@@ -179,8 +188,12 @@ def _workbook(source: Source) -> list[Cells] | None:
     except Exception:  # damage in a part that ours does not need
         return None
     rows = [
-        tuple(cell if isinstance(cell, str) else "" if cell is None else None for cell in row) for row in sheet.values
+        tuple(cell if isinstance(cell, str) else "" if cell is None else None for cell in row)
+        for row in sheet.iter_rows(min_row=source.first_line, values_only=True)
     ]
+    above = list(sheet.iter_rows(max_row=source.first_line - 1, values_only=True)) if source.first_line > 1 else []
+    is_said = any(" above the table left aside: " in notice for notice in source.notices)
+    assert is_said == any(str(cell).split() for row in above for cell in row if cell is not None), above
     filled = [row for row in rows if any(cell is None or cell.strip(" \t\r\n") for cell in row)]
     # Columns on the left that are blank calamine leaves out, save some with line ends.
     blank = min((place for row in filled for place, cell in enumerate(row) if cell is None or cell.strip()), default=0)

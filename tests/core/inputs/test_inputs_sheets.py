@@ -163,3 +163,8 @@ def test_what_may_be_a_row_is_no_title(tmp_path: Path, rows: Rows) -> None:
     source = open_source(book(tmp_path / "a.xlsx", ("Sheet1", rows)), ReadOptions(has_header=False))
     assert len(list(read_rows(source))) == len(rows)
     assert source.notices == ()
+
+
+def test_titles_that_are_only_signs_are_said_too(tmp_path: Path) -> None:
+    path = book(tmp_path / "signs.xlsx", ("Data", [["", ","], ["", " "], ["text", "#"], ["", "0"], ["one", "1"]]))
+    assert open_source(path).notices == ("1 row was above the table left aside: “,”.",)
