@@ -69,9 +69,10 @@ def rest_at_once(job_id: str, repacked: Sequence[packing.PlannedBatch], now: flo
     fresh = [planned_batch(job_id, each, now) for each in repacked]
 
     def change(job: Job) -> Job:
-        kept = [batch for batch in job.batches if not packing.may_run_at_once(batch)]
-        billed = (attempt for batch in job.batches if batch not in kept for attempt in batch.billable)
-        first = replace(fresh[0], earlier=tuple(billed))  # which of them has these does not matter
+        gone = [batch for batch in job.batches if packing.may_run_at_once(batch)]
+        kept = (batch for batch in job.batches if not packing.may_run_at_once(batch))
+        billed = tuple(attempt for batch in gone for attempt in batch.billable)
+        first = replace(fresh[0], earlier=billed)  # which of them has these does not matter
         batches = tuple(sorted((*kept, first, *fresh[1:]), key=lambda batch: batch.number))
         return replace(job, finished_at=0.0, options=replace(job.options, at_once=True), batches=batches)
 
