@@ -26,6 +26,7 @@ from cfbatch_gui.core.jobs.submitting import Bodies
 
 ROWS = 1_000_000
 BATCHES_TO_PACK = 20
+TURNS = 3
 REPEATS = 9
 _TEXT = "How do I change the address on my invoice, and who is told? The settings have a page for it, {number:07}. "
 
@@ -39,18 +40,24 @@ def main() -> None:
             file.write("id,text\n")
             file.writelines(f'{number:07},"{_TEXT.format(number=number) * 2}"\n' for number in range(rows))
         print(f"{rows:,} rows, {path.stat().st_size / 1e6:,.0f} MB")
-        start = time.perf_counter()
-        with path.open(encoding="utf-8", newline="") as file:
-            for _ in csv.reader(file):
-                pass
-        bare = time.perf_counter() - start
-        folder, job, seconds = _ready(path, Path(name) / "job")
+        bare = _seconds(lambda: _read(path))
+        seconds: dict[str, float] = {}
+        for turn in range(TURNS):  # in turns, and the best of each: who else has the machine is not measured
+            bare = min(bare, _seconds(lambda: _read(path)))
+            folder, job, taken = _ready(path, Path(name) / f"job-{turn}")
+            seconds = {what: min(value, seconds.get(what, value)) for what, value in taken.items()}
         total = sum(seconds.values())
-        print(f"csv.reader {bare:6.2f} s")
+        print(f"csv.reader {bare:6.2f} s   the best of {TURNS} turns each")
         print(f"ready      {total:6.2f} s   ratio {total / bare:.2f}   ({_listed(seconds)})")
         print(f"memory     {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB at most")
         print(f"planned    {_seconds(lambda: plan(folder, job)):6.2f} s   once more, when it is sent")
         _pack(folder, job)
+
+
+def _read(path: Path) -> None:
+    with path.open(encoding="utf-8", newline="") as file:
+        for _ in csv.reader(file):
+            pass
 
 
 def _ready(path: Path, folder_path: Path) -> tuple[JobFolder, Job, dict[str, float]]:

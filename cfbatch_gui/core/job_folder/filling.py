@@ -15,6 +15,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.loading import Loading
 from cfbatch_gui.core.job_folder.packed_texts import TextPacker
 from cfbatch_gui.core.job_folder.row_cells import ROW_FORM, cells_sql
+from cfbatch_gui.core.job_folder.write_line import write_line
 from cfbatch_gui.core.unfinished import noted
 
 Progress = Callable[[int], None]
@@ -60,16 +61,18 @@ def fill(
             with (
                 own_file_writer(texts) as stream,
                 flushed_early(Path(stream.name), fresh) as written,
-                schema.opened(fresh) as database,
+                schema.opened(fresh, any_thread=True) as database,
             ):
                 # The file is not in use until it is renamed: a crash costs nothing, so speed may win.
                 database.executescript(_FAST)
                 with schema.transaction(database):
-                    packer = TextPacker(database, stream, written)
-                    loading = Loading(database, packer, mapping)
-                    _read(loading, source, mapping, second, progress)
+                    with write_line(database) as line:
+                        packer = TextPacker(line, stream, written)
+                        loading = Loading(line, packer, mapping)
+                        _read(loading, source, mapping, second, progress)
+                        loading.write_all()
                     filled = _finish(database, loading, source, mapping, second)
-                    packer.note(texts.name)
+                    packer.note(database, texts.name)
             flush_to_disk(fresh)
             try:
                 check()
@@ -98,7 +101,7 @@ def _read(loading: Loading, source: Source, mapping: Mapping, second: Source | N
 def _finish(
     database: sqlite3.Connection, loading: Loading, source: Source, mapping: Mapping, second: Source | None
 ) -> Filled:
-    repeated, repeated_ids = loading.finish()
+    repeated, repeated_ids = loading.store_repeats(database)
     filled = Filled(loading.rows, loading.queries, loading.items, loading.problems, repeated, repeated_ids)
     # Candidates are pairs like any others once their texts are found.
     is_pairs = mapping.layout is Layout.CANDIDATES

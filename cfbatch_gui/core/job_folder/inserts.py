@@ -1,22 +1,22 @@
-"""Rows into a table, hundreds with one statement: twice as fast as one by one, and other threads run meanwhile."""
+"""Rows into a table, thousands with one statement: twice as fast as one by one, and other threads run meanwhile."""
 
-import sqlite3
 from collections.abc import Iterable
 from itertools import chain
 
-_MOST_ROWS = 500
+from cfbatch_gui.core.job_folder.write_line import WriteLine
+
+MOST_ROWS = 4_000
 
 
 class Inserts:
     """Rows for one table. They are kept until `write`, and some until `write_all`."""
 
-    def __init__(self, database: sqlite3.Connection, statement: str, marks: str) -> None:
+    def __init__(self, line: WriteLine, statement: str, marks: str) -> None:
         """`statement` is all of it before VALUES; `marks` is a row of values, with question marks for what varies."""
-        self._database, self._columns = database, marks.count("?")
-        most = database.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER)
-        self._rows = max(1, min(_MOST_ROWS, most // self._columns))
-        self._one = f"{statement} VALUES{marks}"
-        self._many = f"{statement} VALUES{', '.join([marks] * self._rows)}"
+        self._line, self._columns = line, marks.count("?")
+        self._rows = max(1, min(MOST_ROWS, line.most_values // self._columns))
+        self._statement, self._marks = statement, marks
+        self._many = self._with_rows(self._rows)
         self._values: list[object] = []
         self.written = 0  # rows
 
@@ -36,14 +36,17 @@ class Inserts:
         values, size = self._values, self._rows * self._columns
         whole = len(values) - len(values) % size
         for start in range(0, whole, size):
-            self._database.execute(self._many, values[start : start + size])
+            self._line.execute(self._many, values[start : start + size])
         self.written += whole // self._columns
         del values[:whole]
 
     def write_all(self) -> None:
         """Write what was kept."""
         self.write()
-        self.written += len(self)
-        rest = iter(self._values)
-        self._database.executemany(self._one, zip(*[rest] * self._columns, strict=True))
-        self._values.clear()
+        if rest := len(self):
+            self._line.execute(self._with_rows(rest), self._values.copy())
+            self.written += rest
+            self._values.clear()
+
+    def _with_rows(self, count: int) -> str:
+        return f"{self._statement} VALUES{', '.join([self._marks] * count)}"

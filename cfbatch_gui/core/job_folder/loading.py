@@ -9,14 +9,14 @@ import msgspec
 from cfbatch_gui.core.inputs.items import Item, TextBlock
 from cfbatch_gui.core.inputs.model import Context, Layout, Mapping, Query, Row, Text
 from cfbatch_gui.core.inputs.splitting import split_text
-from cfbatch_gui.core.job_folder.inserts import Inserts
+from cfbatch_gui.core.job_folder.inserts import MOST_ROWS, Inserts
 from cfbatch_gui.core.job_folder.packed_texts import TextPacker
 from cfbatch_gui.core.job_folder.repeats import Fingerprints, store_repeats
 from cfbatch_gui.core.job_folder.row_cells import form_of
+from cfbatch_gui.core.job_folder.write_line import WriteLine
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 
 _encode = msgspec.json.Encoder().encode
-_BLOCK = 4_000  # rows that are written at a time
 _BLOCK_LETTERS = 1_000_000  # characters of texts that are packed at a time
 _WHOLE = ((0, 0),)
 _ITEMS_OF_TEXTS = """
@@ -27,8 +27,8 @@ INSERT INTO items(item_no, text_no, position) SELECT text_no, text_no, 1 FROM te
 class Loading:
     """One run over the items; the numbers that rows get are counted here, and rows are written in blocks."""
 
-    def __init__(self, database: sqlite3.Connection, packer: TextPacker, mapping: Mapping) -> None:
-        self._database, self._packer = database, packer
+    def __init__(self, line: WriteLine, packer: TextPacker, mapping: Mapping) -> None:
+        self._line, self._packer = line, packer
         self._layout, self._split = mapping.layout, mapping.split
         self._query_numbers: dict[str, int] = {}
         self._contexts_of = array("q", [0])  # by query number
@@ -45,13 +45,13 @@ class Loading:
         is_plain = mapping.layout is Layout.TEXTS and not mapping.template and mapping.split is None
         self.form = form_of(mapping.roles) if is_plain else [None] * len(mapping.roles)
         four = "(?, ?, ?, ?)"
-        self._new_rows = Inserts(database, "INSERT OR REPLACE INTO source_rows", "(?, ?, ?)")
-        self._new_queries = Inserts(database, "INSERT INTO queries", four)
-        self._new_texts = Inserts(database, "INSERT INTO texts", "(?, ?, ?, ?, ?, ?)")
-        self._new_unlabelled = Inserts(database, "INSERT INTO texts", "(?, ?, ?, '', 1, ?)")  # of texts in blocks
-        self._new_items = Inserts(database, "INSERT INTO items(item_no, query_no, text_no, position)", four)
-        self._new_parts = Inserts(database, "INSERT INTO parts(item_no, part, start, stop)", four)
-        self._new_problems = Inserts(database, "INSERT INTO problems(file, row, kind, reason)", four)
+        self._new_rows = Inserts(line, "INSERT OR REPLACE INTO source_rows", "(?, ?, ?)")
+        self._new_queries = Inserts(line, "INSERT INTO queries", four)
+        self._new_texts = Inserts(line, "INSERT INTO texts", "(?, ?, ?, ?, ?, ?)")
+        self._new_unlabelled = Inserts(line, "INSERT INTO texts", "(?, ?, ?, '', 1, ?)")  # of texts in blocks
+        self._new_items = Inserts(line, "INSERT INTO items(item_no, query_no, text_no, position)", four)
+        self._new_parts = Inserts(line, "INSERT INTO parts(item_no, part, start, stop)", four)
+        self._new_problems = Inserts(line, "INSERT INTO problems(file, row, kind, reason)", four)
         self._all_new = (
             self._new_rows,
             self._new_queries,
@@ -67,17 +67,16 @@ class Loading:
         """Different queries so far."""
         return len(self._query_numbers)
 
-    def finish(self) -> tuple[int, int]:
-        """Write what is left; how many items, and how many ids, an earlier one has too."""
-        self._write_all()
-        return store_repeats(self._database, self._same_texts), self._same_ids.count_repeated()
+    def store_repeats(self, database: sqlite3.Connection) -> tuple[int, int]:
+        """When all is written: how many items, and how many ids, an earlier one has too."""
+        return store_repeats(database, self._same_texts), self._same_ids.count_repeated()
 
     def keep_row(self, file: int, row: Row) -> None:
         """Keep a row as it stands."""
         if file == 1:
             self.rows += 1
         self._new_rows.add(file, row.number, _encode(row.cells).decode())
-        if len(self._new_rows) >= _BLOCK:
+        if len(self._new_rows) >= MOST_ROWS:
             self.write()
 
     def add_block(self, found: TextBlock) -> None:
@@ -98,7 +97,7 @@ class Loading:
         if found.ids is not None:
             self._same_ids.extend(map(hash, found.ids if all(found.ids) else filter(None, found.ids)))
         if size >= _BLOCK_LETTERS:  # few texts, but long ones
-            self._write_all()
+            self.write_all()
         else:
             self.write()
             self._add_items_of_texts()
@@ -107,7 +106,7 @@ class Loading:
         """Of texts in blocks each is an item, with the same number: SQLite can see to that alone."""
         last = self._new_texts.written + self._new_unlabelled.written
         if last > self._items_of_texts:
-            self._database.execute(_ITEMS_OF_TEXTS, (self._items_of_texts, last))
+            self._line.execute(_ITEMS_OF_TEXTS, (self._items_of_texts, last))
             self._items_of_texts = last
 
     def _keep_other_cells(self, found: TextBlock) -> None:
@@ -138,7 +137,8 @@ class Loading:
         for new in self._all_new:
             new.write()
 
-    def _write_all(self) -> None:
+    def write_all(self) -> None:
+        """Write what was kept."""
         self._pack()
         for new in self._all_new:
             new.write_all()
@@ -171,7 +171,7 @@ class Loading:
             return  # the same query twice would pair it with every context twice
         for text_no in self._shared:
             self._add_pair(number, text_no, self._hashes[text_no], None)
-            if len(self._new_items) >= _BLOCK:
+            if len(self._new_items) >= MOST_ROWS:
                 self.write()
         for context in query.contexts:
             self._add_pair(number, self._add_text(context, file=1), hash(context.text), context)
@@ -190,7 +190,7 @@ class Loading:
         self._unpacked.append(text.text)
         self._unpacked_letters += len(text.text)
         if self._unpacked_letters >= _BLOCK_LETTERS:
-            self._write_all()
+            self.write_all()
         if file == 2 and self._split and len(spans := self._spans(text.text)) > 1:
             self._shared_spans[self._texts] = spans
         return self._texts

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.schema import fact, put_fact
+from cfbatch_gui.core.job_folder.write_line import WriteLine
 from cfbatch_gui.core.workers_ai.token_counts import count_tokens
 
 FACT = "packed_texts"  # name and size of the file
@@ -26,43 +27,40 @@ _BLOCKS = """
 SELECT first, start, sizes FROM packed
 WHERE first < ? AND first >= coalesce((SELECT max(first) FROM packed WHERE first <= ?), 1) ORDER BY first
 """
+_KEEP = "INSERT INTO packed VALUES(?, ?, ?, ?, ?)"
 _QUOTE = ord('"')
 
 
 class TextPacker:
-    """Texts in the order of their numbers, from 1. What `database` gets is in the caller's transaction."""
+    """Texts in the order of their numbers, from 1. What `line` gets is in the caller's transaction."""
 
     def __init__(
-        self, database: sqlite3.Connection, stream: BinaryIO, written: Callable[[int], None] = lambda position: None
+        self, line: WriteLine, stream: BinaryIO, written: Callable[[int], None] = lambda position: None
     ) -> None:
         """`written` is told how long the file is by then."""
-        self._database, self._stream, self._written = database, stream, written
+        self._line, self._stream, self._written = line, stream, written
         self._position, self._count = 0, 0
 
     def add(self, texts: Sequence[str]) -> int:
         """Write a block of texts; returns how many bytes they came to."""
         encoded = list(map(_encode, texts))
-        _keep_lengths(self._database, self._count + 1, self._position, texts, encoded)
+        self._line.execute(_KEEP, _lengths(self._count + 1, self._position, texts, encoded))
         self._count += len(texts)
         size = self._stream.write(b",".join((*encoded, b"")))
         self._position += size
         self._written(self._position)
         return size
 
-    def note(self, name: str) -> None:
+    def note(self, database: sqlite3.Connection, name: str) -> None:
         """Tell the data that the file will be there under this name."""
-        put_fact(self._database, FACT, [name, self._position])
+        put_fact(database, FACT, [name, self._position])
 
 
-def _keep_lengths(
-    database: sqlite3.Connection, first: int, start: int | None, texts: Sequence[str], encoded: Sequence[bytes]
-) -> None:
+def _lengths(first: int, start: int | None, texts: Sequence[str], encoded: Sequence[bytes]) -> tuple[object, ...]:
+    """A row of `packed`."""
     sizes = np.fromiter(map(len, encoded), _NUMBER, len(encoded))
     upper, lower = count_tokens(texts)
-    database.execute(
-        "INSERT INTO packed VALUES(?, ?, ?, ?, ?)",
-        (first, start, sizes.tobytes(), upper.astype(_NUMBER).tobytes(), lower.astype(_NUMBER).tobytes()),
-    )
+    return first, start, sizes.tobytes(), upper.astype(_NUMBER).tobytes(), lower.astype(_NUMBER).tobytes()
 
 
 class TextsOfTable:
@@ -192,5 +190,5 @@ def _find_lengths(database: sqlite3.Connection) -> None:
         texts = [""] * (block[-1][0] - first + 1)  # a number that has no text is nobody's
         for number, text in block:
             texts[number - first] = text
-        _keep_lengths(database, first, None, texts, list(map(_encode, texts)))
+        database.execute(_KEEP, _lengths(first, None, texts, list(map(_encode, texts))))
         first += len(texts)

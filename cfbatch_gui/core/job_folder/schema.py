@@ -105,8 +105,11 @@ def create_indexes(database: sqlite3.Connection, *, has_queries: bool) -> None:
 
 
 @contextmanager
-def opened(path: Path, *, read_only: bool = False, must_exist: bool = True) -> Iterator[sqlite3.Connection]:
-    """One connection for one piece of work, in autocommit mode; use `transaction` for what belongs together.
+def opened(
+    path: Path, *, read_only: bool = False, must_exist: bool = True, any_thread: bool = False
+) -> Iterator[sqlite3.Connection]:
+    """One connection for one piece of work, in autocommit mode; use `transaction` for what belongs together. It is for
+    this thread, or with `any_thread` for one at a time.
 
     Raises DataError when the file is missing, damaged or newer than this program, and DiskFull.
     """
@@ -114,7 +117,9 @@ def opened(path: Path, *, read_only: bool = False, must_exist: bool = True) -> I
         raise DataError("This job's data is missing from its folder.", detail=str(path))
     address = f"{path.resolve().as_uri()}?mode={'rw' if read_only else 'rwc'}"
     try:
-        database = sqlite3.connect(address, uri=True, timeout=30.0, isolation_level=None)
+        database = sqlite3.connect(
+            address, uri=True, timeout=30.0, isolation_level=None, check_same_thread=not any_thread
+        )
         try:
             if must_exist:
                 _check_version(database, path)

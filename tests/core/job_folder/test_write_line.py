@@ -1,0 +1,58 @@
+"""Statements in a thread of their own: in order, all of them, and what goes wrong is said."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.job_folder.write_line import write_line
+
+
+@pytest.fixture
+def database() -> Iterator[sqlite3.Connection]:
+    found = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    found.execute("CREATE TABLE numbers(number INTEGER UNIQUE)")
+    yield found
+    found.close()
+
+
+def numbers(database: sqlite3.Connection) -> list[int]:
+    return [number for (number,) in database.execute("SELECT number FROM numbers ORDER BY rowid")]
+
+
+def test_all_are_run_in_their_order(database: sqlite3.Connection) -> None:
+    with write_line(database) as line:
+        for number in range(1_000):
+            line.execute("INSERT INTO numbers VALUES(?)", (number,))
+    assert numbers(database) == list(range(1_000))
+
+
+def test_a_failure_is_raised_and_nothing_follows_it(database: sqlite3.Connection) -> None:
+    with pytest.raises(sqlite3.IntegrityError), write_line(database) as line:
+        for number in (1, 2, 1):
+            line.execute("INSERT INTO numbers VALUES(?)", (number,))
+        for number in range(10, 1_000):
+            line.execute("INSERT INTO numbers VALUES(?)", (number,))
+    assert numbers(database) == [1, 2]
+
+
+def test_the_last_one_s_failure_is_raised_too(database: sqlite3.Connection) -> None:
+    with pytest.raises(sqlite3.OperationalError), write_line(database) as line:
+        line.execute("INSERT INTO nothing VALUES(1)")
+
+
+def test_who_stops_gets_the_connection_back_at_once(database: sqlite3.Connection) -> None:
+    with pytest.raises(KeyboardInterrupt), write_line(database) as line:
+        line.execute("INSERT INTO numbers VALUES(?)", (1,))
+        raise KeyboardInterrupt
+    database.execute("INSERT INTO numbers VALUES(2)")
+    assert numbers(database)[-1] == 2
+
+
+def test_a_statement_may_have_as_many_values_as_it_says(tmp_path: Path) -> None:
+    database = sqlite3.connect(tmp_path / "few.db", isolation_level=None, check_same_thread=False)
+    database.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 100)
+    with write_line(database) as line:
+        assert line.most_values == 100
+    database.close()
