@@ -1,11 +1,10 @@
 """Finding a text in many, as Python's own comparison without case would, for all that Unicode has."""
 
 import gc
-import resource
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.folded_texts import FoldedTexts
+from tests.core.results.test_exports_full_disk import room_for
 
 IN_ORDER = "SELECT text_no, row, text, text_id FROM texts WHERE text_no > ? ORDER BY text_no LIMIT ?"
 TEXTS = (
@@ -122,21 +122,10 @@ def test_a_search_while_the_texts_are_taken_out_waits_for_them(many: JobFolder) 
         thread.join()
 
 
-@contextmanager
-def file_size_limit(size: int) -> Iterator[None]:
-    """No file of this process grows beyond it, as on a full disk."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 @pytest.mark.parametrize("size", [1_000_000, 17_000_000])
 def test_without_room_on_the_disk_the_texts_are_read_again(many: JobFolder, size: int) -> None:
     folded = FoldedTexts(many, IN_ORDER)
-    with file_size_limit(size):
+    with room_for(size):
         assert folded.find("00777").tolist() == [777 // 3 + 1]
         assert folded.find("12345").tolist() == [12_345 // 3 + 1]
     folded.prepare()
