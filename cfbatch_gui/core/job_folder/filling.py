@@ -29,7 +29,6 @@ class Filled:
     queries: int
     texts: int  # items: texts, or pairs of query and context
     problems: int
-    repeated_texts: int = 0  # items that are not sent, for an earlier one has the same text (and query)
     repeated_ids: int = 0  # items whose id an earlier one has too; they are sent
 
 
@@ -101,8 +100,8 @@ def _read(loading: Loading, source: Source, mapping: Mapping, second: Source | N
 def _finish(
     database: sqlite3.Connection, loading: Loading, source: Source, mapping: Mapping, second: Source | None
 ) -> Filled:
-    repeated, repeated_ids = loading.store_repeats(database)
-    filled = Filled(loading.rows, loading.queries, loading.items, loading.problems, repeated, repeated_ids)
+    repeated_ids = loading.store_repeats(database)
+    filled = Filled(loading.rows, loading.queries, loading.items, loading.problems, repeated_ids)
     # Candidates are pairs like any others once their texts are found.
     is_pairs = mapping.layout is Layout.CANDIDATES
     for name, value in {

@@ -67,9 +67,10 @@ class Loading:
         """Different queries so far."""
         return len(self._query_numbers)
 
-    def store_repeats(self, database: sqlite3.Connection) -> tuple[int, int]:
-        """When all is written: how many items, and how many ids, an earlier one has too."""
-        return store_repeats(database, self._same_texts), self._same_ids.count_repeated()
+    def store_repeats(self, database: sqlite3.Connection) -> int:
+        """When all is written: write which texts come again; how many ids an earlier item has too."""
+        store_repeats(database, self._same_texts)
+        return self._same_ids.count_repeated()
 
     def keep_row(self, file: int, row: Row) -> None:
         """Keep a row as it stands."""

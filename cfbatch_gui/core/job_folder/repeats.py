@@ -33,10 +33,10 @@ class Fingerprints:
         return [(order[run[0] : run[-1] + 2] + 1).tolist() for run in runs]
 
 
-def store_repeats(database: sqlite3.Connection, fingerprints: Fingerprints) -> int:
-    """Write which items have the same text (and query) as an earlier one; returns how many. Equal means equal: the
-    texts themselves are compared."""
-    count = 0
+def store_repeats(database: sqlite3.Connection, fingerprints: Fingerprints) -> None:
+    """Write which items have the same text (and query) as an earlier one. Equal means equal: the texts themselves are
+    compared.
+    """
     for group in fingerprints.groups():
         first_of: dict[tuple[object, ...], int] = {}
         for start in range(0, len(group), _MOST_TO_COMPARE):
@@ -50,5 +50,3 @@ def store_repeats(database: sqlite3.Connection, fingerprints: Fingerprints) -> i
             pairs = [(number, first_of.setdefault((query, text), number)) for number, query, text in found]
             again = [(number, first) for number, first in pairs if number != first]
             database.executemany("INSERT INTO repeats VALUES(?, ?)", again)
-            count += len(again)
-    return count

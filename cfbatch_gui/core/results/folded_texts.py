@@ -6,11 +6,13 @@ without a name that ends with this value. In UTF-8 a text is found in another ex
 """
 
 import io
+import shutil
 import tempfile
 import threading
 import weakref
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -24,6 +26,7 @@ from cfbatch_gui.core.results.distinct import distinct
 
 _END = b"\xff"  # stands after each text; it is part of no letter
 _IN_MEMORY = 16_000_000  # bytes
+_ROOM = 4  # times the job's data must be free on the disk
 _BLOCK_SIZE = 1_000_000  # bytes of texts that are taken out at once, about; at most _MOST_TEXTS
 _MOST_TEXTS = 5_000
 _MANY = 4  # times in each text: more take longer to be counted than to be passed over
@@ -102,14 +105,22 @@ class FoldedTexts:
         """Where it is now, on disk if it has become much; None when there is no room."""
         try:
             if isinstance(stream, io.BytesIO) and stream.tell() + len(data) > _IN_MEMORY:
+                if not self._is_room():
+                    return None
                 so_far, stream = stream, tempfile.TemporaryFile(dir=self._folder.path)  # noqa: SIM115
                 weakref.finalize(self, stream.close)
                 stream.write(so_far.getbuffer())
             stream.write(data)
             stream.flush()
         except OSError:
+            with suppress(OSError):
+                stream.close()  # what it took is needed more by the jobs
             return None
         return stream
+
+    def _is_room(self) -> bool:
+        """A search must not be what fills the disk on which jobs are being sent."""
+        return shutil.disk_usage(self._folder.path).free > _ROOM * self._folder.data.stat().st_size
 
 
 def _read_again(kept: _Kept) -> Iterator[tuple[_Block, bytes]]:

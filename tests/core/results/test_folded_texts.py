@@ -16,6 +16,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.folded_texts import FoldedTexts
 from tests.core.results.test_exports_full_disk import room_for
+from tests.screen.small_disk import small_disk
 
 IN_ORDER = "SELECT text_no, row, text, text_id FROM texts WHERE text_no > ? ORDER BY text_no LIMIT ?"
 TEXTS = (
@@ -122,13 +123,30 @@ def test_a_search_while_the_texts_are_taken_out_waits_for_them(many: JobFolder) 
         thread.join()
 
 
+def unnamed_files(folder: Path) -> list[str]:
+    """Those that this process has open there."""
+    found = [str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
+    return [each for each in found if each.startswith(f"{folder}/") and each.endswith(" (deleted)")]
+
+
+def test_a_search_leaves_the_room_that_jobs_need(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 80) as disk:
+        folder = filled(disk / "job", many_texts())
+        folded = FoldedTexts(folder, IN_ORDER)
+        folded.prepare()
+        assert folded.find("00777").tolist() == [778]
+        assert unnamed_files(folder.path) == []
+
+
 @pytest.mark.parametrize("size", [1_000_000, 17_000_000])
 def test_without_room_on_the_disk_the_texts_are_read_again(many: JobFolder, size: int) -> None:
     folded = FoldedTexts(many, IN_ORDER)
     with room_for(size):
         assert folded.find("00777").tolist() == [777 // 3 + 1]
         assert folded.find("12345").tolist() == [12_345 // 3 + 1]
+        assert not unnamed_files(many.path), "what did not fit still takes room"
     folded.prepare()
+    assert len(unnamed_files(many.path)) == 1
     assert folded.find("00777").tolist() == [777 // 3 + 1]
 
 

@@ -8,8 +8,6 @@ from urllib.parse import unquote
 
 from cfbatch_gui.core.practice.app import Application, Message
 
-HEAD_LIMIT = 64 * 1024  # bytes
-
 
 @dataclass(frozen=True, slots=True)
 class Head:
