@@ -8,8 +8,8 @@ from pathlib import Path
 
 from benchmarks.export_results import ranked_job
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.rankings import Rankings
-from cfbatch_gui.core.results.text_search import TextSearch
+from cfbatch_gui.core.results.rankings.rankings import Rankings
+from cfbatch_gui.core.results.rankings.text_search import TextSearch
 
 QUERIES, CONTEXTS = 50_000, 20
 

@@ -17,12 +17,12 @@ from arro3.core import Array, DataType, RecordBatch, fixed_size_list_array
 from arro3.io import write_parquet
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports import export, target_for
-from cfbatch_gui.core.results.exports.decimals import vector_texts
-from cfbatch_gui.core.results.facts import JobFacts
+from cfbatch_gui.core.results.exports.vector_text import vector_texts
+from cfbatch_gui.core.results.job_metadata import JobFacts
 
 QUERIES, CONTEXTS = 10_000, 20
 TEXTS, DIMENSION = 50_000, 1024

@@ -11,16 +11,16 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
-from cfbatch_gui.core.inputs.layouts import suggest_mapping
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise import open_source
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program, facts_of
 from cfbatch_gui.core.results.exports import export
-from cfbatch_gui.ui import loop
 from cfbatch_gui.ui.theme import Scheme, Theme
-from cfbatch_gui.ui.workspace import Workspace
+from cfbatch_gui.ui.window import loop
+from cfbatch_gui.ui.window.workspace import Workspace
 
 BEAT = 0.010  # seconds
 JOBS, ROWS, EXPORTED = 100, 200_000, 20_000

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import msgspec
 
-from cfbatch_gui.core.inputs.layouts import suggest_mapping
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs import plan_changes
-from cfbatch_gui.core.jobs.model import Job
-from cfbatch_gui.core.jobs.packing import bodies_of, plan
-from cfbatch_gui.core.jobs.preflight import examine
-from cfbatch_gui.core.jobs.submitting import Bodies
+from cfbatch_gui.core.jobs.plan import plan_changes
+from cfbatch_gui.core.jobs.plan.packing import bodies_of, plan
+from cfbatch_gui.core.jobs.plan.preflight import examine
+from cfbatch_gui.core.jobs.run.submitting import Bodies
+from cfbatch_gui.core.jobs.states import Job
 
 ROWS = 1_000_000
 BATCHES_TO_PACK = 20

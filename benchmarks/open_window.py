@@ -10,10 +10,10 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.system.paths import Paths
 
 JOBS = 10_000
 RUNS = 5
@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QApplication
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import loop
 from cfbatch_gui.ui.theme import Scheme, Theme
-from cfbatch_gui.ui.workspace import Workspace
+from cfbatch_gui.ui.window.workspace import Workspace
 
 app = QApplication(["cfbatch"])
 theme = Theme(Scheme.LIGHT)
@@ -68,7 +68,7 @@ def fill(root: Path, count: int) -> None:
 
 def _write_all(ledger: Ledger) -> None:
     """In one transaction: ten thousand commits that reach the disk take minutes."""
-    from cfbatch_gui.core.jobs.ledger import _batch_row, _job_row
+    from cfbatch_gui.core.jobs.store.ledger import _batch_row, _job_row
 
     jobs = list(ledger._jobs.values())
     ledger._write([_job_row(job) for job in jobs], [_batch_row(batch) for job in jobs for batch in job.batches])

@@ -22,13 +22,13 @@ import numpy as np
 from cfbatch_gui.core.evaluation.comparison import compare
 from cfbatch_gui.core.evaluation.moves import query_moves
 from cfbatch_gui.core.evaluation.runs import read_run
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program, facts_of
-from cfbatch_gui.core.results.score_figures import score_figures
-from cfbatch_gui.core.results.text_search import TextSearch
+from cfbatch_gui.core.results.rankings.score_figures import score_figures
+from cfbatch_gui.core.results.rankings.text_search import TextSearch
 
 SCORES = 1_000_000
 SHAPES = {"10,000 × 100": 10_000, "500,000 × 2": 500_000, "1 × 1,000,000": 1}
@@ -88,8 +88,8 @@ def fill(folder: JobFolder, queries: int, *, seed: int) -> None:
 def _one(step: str, root: Path, queries: int) -> None:
     from PySide6.QtWidgets import QApplication
 
-    from cfbatch_gui.ui import loop
     from cfbatch_gui.ui.theme import Scheme, Theme
+    from cfbatch_gui.ui.window import loop
 
     app = QApplication(["cfbatch"])
     theme = Theme(Scheme.LIGHT)

@@ -17,16 +17,16 @@ from PySide6.QtWidgets import QApplication
 from benchmarks.heartbeat import Heartbeat
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.clusters import find_clusters
-from cfbatch_gui.core.results.duplicates import find_duplicates
-from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.neighbour_layout import NEIGHBOURS
-from cfbatch_gui.core.results.text_map import make_map, make_near_map
-from cfbatch_gui.core.results.unit_vectors import unit_vectors
-from cfbatch_gui.ui import loop
+from cfbatch_gui.core.results.maps.text_map import make_map, make_near_map
+from cfbatch_gui.core.results.maps.tsne import NEIGHBOURS
+from cfbatch_gui.core.results.vectors.clusters import find_clusters
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.vectors.near_duplicates import find_duplicates
+from cfbatch_gui.core.results.vectors.unit_vectors import unit_vectors
 from cfbatch_gui.ui.plots import DotMap, PlotData
 from cfbatch_gui.ui.plots.dot_colours import by_category
 from cfbatch_gui.ui.theme import Scheme, Theme
+from cfbatch_gui.ui.window import loop
 
 MAPPED, COMPARED, DIMENSION, TOPICS = 100_000, 20_000, 1_024, 40
 THRESHOLD = 0.95

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cfbatch_gui import __version__
-from cfbatch_gui.core.paths import default_root
+from cfbatch_gui.core.system.paths import default_root
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not _has_screen():
         print("There is no screen here. The terminal program “cfbatch” does the same work.", file=sys.stderr)  # noqa: T201
         return 2
-    from cfbatch_gui.ui.app import Start, open_window
+    from cfbatch_gui.ui.window.app import Start, open_window
 
     start = Start(
         root=arguments.data_dir or default_root(os.environ), file=arguments.file, with_example=arguments.example

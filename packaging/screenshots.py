@@ -19,14 +19,14 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QCursor, QImage
 from PySide6.QtWidgets import QApplication
 
-from cfbatch_gui.core.credentials import Credentials
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import BatchState, Job
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.resources import resource
-from cfbatch_gui.ui import loop
+from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui.theme import Scheme, Theme
+from cfbatch_gui.ui.window import loop
 from tests.screen import elsewhere, failures, material
 from tests.screen.past import Clock, Door, MemoryKeyring, draft, run
 from tests.screen.stage import Stage, opened

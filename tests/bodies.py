@@ -3,8 +3,8 @@
 from contextlib import closing
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.model import Job
-from cfbatch_gui.core.jobs.packing import bodies_of
+from cfbatch_gui.core.jobs.plan.packing import bodies_of
+from cfbatch_gui.core.jobs.states import Job
 
 
 def body_of(folder: JobFolder, job: Job, batch: int) -> bytes:

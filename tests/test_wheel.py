@@ -51,7 +51,7 @@ def test_the_wheel_has_both_commands_and_both_licences(wheel: zipfile.ZipFile) -
 
 def test_resources_are_found_from_inside_an_unpacked_wheel(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
     wheel.extractall(tmp_path)
-    script = "from cfbatch_gui.core.resources import resource; print(resource('icons/plus.svg'))"
+    script = "from cfbatch_gui.core.system.resources import resource; print(resource('icons/plus.svg'))"
     answer = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert Path(answer.stdout.strip()) == tmp_path / "cfbatch_gui" / "resources" / "icons" / "plus.svg"
 

@@ -4,9 +4,9 @@ import argparse
 from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
-from cfbatch_gui.core.jobs.backup import back_up
-from cfbatch_gui.core.paths import Paths
-from cfbatch_gui.core.unfinished import listing
+from cfbatch_gui.core.jobs.store.backup import back_up
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.unfinished import listing
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -15,18 +15,18 @@ from cfbatch_gui.cli.pricing import check_budget, reset_words, share_words, toke
 from cfbatch_gui.cli.reading import add_input_arguments, dollars, reading_of, settle_kind, standard_input_as_file
 from cfbatch_gui.cli.status import ExitStatus
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.inputs.explain import explain
-from cfbatch_gui.core.inputs.layouts import describe
-from cfbatch_gui.core.inputs.model import Source
+from cfbatch_gui.core.inputs.columns.layouts import describe
+from cfbatch_gui.core.inputs.input_values import Source
+from cfbatch_gui.core.inputs.recognise.explain import explain
 from cfbatch_gui.core.job_folder.filling import StoredProblem, fill, problems
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.calibration import Calibration, calibrated
-from cfbatch_gui.core.jobs.model import Job
-from cfbatch_gui.core.jobs.preflight import Preflight, examine
-from cfbatch_gui.core.jobs.spending import Spent
-from cfbatch_gui.core.jobs.too_long import too_long_texts
-from cfbatch_gui.core.paths import Paths
-from cfbatch_gui.core.settings import Budget, Settings
+from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated
+from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
+from cfbatch_gui.core.jobs.plan.spending import Spent
+from cfbatch_gui.core.jobs.plan.too_long import too_long_texts
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import Budget, Settings
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 
 _SHOWN = 20  # problems in the text; --json has them all

@@ -3,7 +3,7 @@
 import argparse
 from dataclasses import dataclass
 
-from cfbatch_gui.core.inputs.model import Role
+from cfbatch_gui.core.inputs.input_values import Role
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from cfbatch_gui.cli.column_roles import ColumnRole
 from cfbatch_gui.cli.reading import Reading
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import listed, place_of
-from cfbatch_gui.core.inputs.layouts import check_mapping, suggest_mapping, with_role
-from cfbatch_gui.core.inputs.model import Kind, Mapping, ReadOptions, Role, Source
+from cfbatch_gui.core.inputs.columns.layouts import check_mapping, suggest_mapping, with_role
+from cfbatch_gui.core.inputs.columns.recipes import Recipe, fitted
+from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions, Role, Source
 from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recipes import Recipe, fitted
-from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
 
 _TEXTS = (Role.TEXT, Role.CONTEXT)
 

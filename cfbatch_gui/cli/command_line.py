@@ -26,9 +26,9 @@ from cfbatch_gui.cli import (
 )
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.status import ExitStatus, status_of_error
-from cfbatch_gui.core import logs
 from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
-from cfbatch_gui.core.paths import OVERRIDE, Paths, default_root
+from cfbatch_gui.core.system import logs
+from cfbatch_gui.core.system.paths import OVERRIDE, Paths, default_root
 
 Command = Callable[[argparse.Namespace, Path, Console], Awaitable[int]]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from cfbatch_gui.cli import comparison_report
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.status import ExitStatus
-from cfbatch_gui.core.address_book import title_of
+from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.comparison import Comparison, compare
 from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_texts
@@ -17,12 +17,12 @@ from cfbatch_gui.core.evaluation.judged import evaluate
 from cfbatch_gui.core.evaluation.moves import TOP_K, query_moves
 from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.jobs.model import Job
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.program import facts_of
-from cfbatch_gui.core.settings import Settings
-from cfbatch_gui.core.unfinished import listing
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import Settings
+from cfbatch_gui.core.system.unfinished import listing
 
 _MOST = 10
 

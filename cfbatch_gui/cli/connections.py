@@ -14,15 +14,16 @@ from cfbatch_gui.cli.report import table
 from cfbatch_gui.cli.secret_input import from_variable, read_secret
 from cfbatch_gui.cli.status import ExitStatus
 from cfbatch_gui.cli.working import opened
-from cfbatch_gui.core.address_book import AddressBook, ConnectionFacts, free_name, gateway_secret_id
-from cfbatch_gui.core.credentials import CLOUDFLARE, Credentials, Place, check_secret, variable_of
+from cfbatch_gui.core.connections.address_book import AddressBook, ConnectionFacts, free_name, gateway_secret_id
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Credentials, Place, variable_of
 from cfbatch_gui.core.errors import NotConnected, UsageError
-from cfbatch_gui.core.paths import Paths
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.settings import SavedConnection, Settings
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from cfbatch_gui.core.workers_ai.checking import Tick
-from cfbatch_gui.core.workers_ai.connections import PRACTICE
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.pasted import read_pasted
+from cfbatch_gui.core.workers_ai.tokens import check_secret
 from cfbatch_gui.core.workers_ai.traffic import TrafficLog
 
 EXAMPLES = """\

@@ -10,18 +10,18 @@ from pathlib import Path
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.outputs import check_outputs
 from cfbatch_gui.cli.status import ExitStatus
-from cfbatch_gui.core.address_book import title_of
+from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.jobs.model import Job
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.program import facts_of
 from cfbatch_gui.core.results.exports import TARGETS, Exported, ExportOptions, Preset, Target, export, target_for
-from cfbatch_gui.core.results.facts import JobFacts
-from cfbatch_gui.core.settings import Settings
-from cfbatch_gui.core.unfinished import listing
+from cfbatch_gui.core.results.job_metadata import JobFacts
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import Settings
+from cfbatch_gui.core.system.unfinished import listing
 
 _NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
 

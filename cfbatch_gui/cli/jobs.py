@@ -7,10 +7,10 @@ from pathlib import Path
 from cfbatch_gui.cli import report
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.status import ExitStatus
-from cfbatch_gui.core.address_book import title_of
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.paths import Paths
-from cfbatch_gui.core.settings import Settings
+from cfbatch_gui.core.connections.address_book import title_of
+from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import Settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

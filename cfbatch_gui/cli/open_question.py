@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from cfbatch_gui.cli.columns import ColumnsUnsettled, Inputs
 from cfbatch_gui.core.errors import EncodingUnknown, UserError
-from cfbatch_gui.core.inputs.encodings import CHOICES
-from cfbatch_gui.core.inputs.model import Kind, Role
+from cfbatch_gui.core.inputs.files.encodings import CHOICES
+from cfbatch_gui.core.inputs.input_values import Kind, Role
 
 Answer = dict[str, object]
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import msgspec
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.files import write_atomically
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import facts_of
 from cfbatch_gui.core.results.exports import Exported, export, target_for
+from cfbatch_gui.core.system.files import write_atomically
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import get_args
 
 from cfbatch_gui.core.errors import UsageError, UserError
-from cfbatch_gui.core.paths import Paths
 from cfbatch_gui.core.practice.app import Application, practice_app
 from cfbatch_gui.core.practice.faults import serving
-from cfbatch_gui.core.practice.faults.door import Arrival
+from cfbatch_gui.core.practice.faults.faulty_service import Arrival
 from cfbatch_gui.core.practice.faults.mutations import Mutation
 from cfbatch_gui.core.practice.faults.script import describe_faults, load_script
 from cfbatch_gui.core.practice.server import serve
+from cfbatch_gui.core.system.paths import Paths
 
 TOKEN_VARIABLE = "CFBATCH_PRACTICE_TOKEN"  # noqa: S105
 _ACCOUNT = "0" * 32

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from cfbatch_gui.cli.reading import dollars
 from cfbatch_gui.core.errors import OverBudget
-from cfbatch_gui.core.jobs.model import Job
-from cfbatch_gui.core.jobs.preflight import Preflight
-from cfbatch_gui.core.jobs.spending import Spent, over_budget
+from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.settings import Budget
+from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.estimate import Price, next_reset
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from cfbatch_gui.cli.console import Console, elided, width_of
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 
 _BAR, _LEAST_BAR = 24, 6  # columns
 _CLEAR = "\r\x1b[K"

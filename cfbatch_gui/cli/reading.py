@@ -11,11 +11,10 @@ from pathlib import Path
 
 from cfbatch_gui.cli.column_roles import column_role
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.layouts import with_layout
-from cfbatch_gui.core.inputs.model import FileFormat, Kind, Layout, Mapping, ReadOptions, Role, Split
-from cfbatch_gui.core.inputs.recipe_book import RecipeBook
-from cfbatch_gui.core.inputs.recipes import Recipe
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.inputs.columns.layouts import with_layout
+from cfbatch_gui.core.inputs.columns.recipes import Recipe, RecipeBook
+from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, ReadOptions, Role, Split
+from cfbatch_gui.core.system.paths import Paths
 
 STANDARD_INPUT = Path("-")
 _UNITS = {"line": FileFormat.LINES, "paragraph": FileFormat.PARAGRAPHS, "file": FileFormat.WHOLE}

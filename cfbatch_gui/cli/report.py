@@ -9,14 +9,14 @@ from operator import attrgetter
 from cfbatch_gui.cli.console import elided, one_line, padded, width_of
 from cfbatch_gui.cli.score_report import json_of_scores, lines_of_scores
 from cfbatch_gui.cli.vector_report import json_of_health, lines_of_health
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.rows import RowProblem, count_sent_rows, row_problems
-from cfbatch_gui.core.jobs.model import Batch, Job
-from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.jobs.states import Batch, Job
 from cfbatch_gui.core.results.exports import Exported
-from cfbatch_gui.core.results.rankings import RankedContext, Rankings, rank_text
-from cfbatch_gui.core.results.score_figures import score_figures
+from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings, rank_text
+from cfbatch_gui.core.results.rankings.score_figures import score_figures
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 
 PRACTICE = "practice"
 PRACTICE_WORDS = "practice service, on this computer"

@@ -13,7 +13,7 @@ from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.status import ExitStatus, status_of_error
 from cfbatch_gui.cli.working import conclude, has_results, opened, present, stopped_sentence, wait_for
 from cfbatch_gui.core.errors import UsageError, UserError
-from cfbatch_gui.core.jobs.model import Job, JobState
+from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
 
 _FINAL = (JobState.DONE, JobState.PARTLY_DONE, JobState.FAILED)

@@ -16,11 +16,11 @@ from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.reading import add_input_arguments, reading_of, settle_kind, standard_input_as_file
 from cfbatch_gui.cli.working import opened, present, stopped_sentence, usable_connection, wait_for
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.layouts import describe
-from cfbatch_gui.core.jobs.model import Job
-from cfbatch_gui.core.jobs.preflight import Preflight
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.inputs.columns.layouts import describe
+from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.paths import Paths
 
 EXAMPLES = """\
 examples:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from cfbatch_gui.core.results.score_figures import Baseline, ScoreFigures, Spread
+from cfbatch_gui.core.results.rankings.score_figures import Baseline, ScoreFigures, Spread
 
 _NO_BASELINE = {
     Baseline.NO_TEXT_TWICE: "none: no text was ranked for two queries",

@@ -8,7 +8,7 @@ from cfbatch_gui.cli.pricing import add_budget_argument, send_again
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import opened, present, wait_for
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.jobs.model import BatchState, Job
+from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.program import Program
 
 

@@ -7,18 +7,18 @@ from pathlib import Path
 from cfbatch_gui.cli import report, vector_report
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.status import ExitStatus
-from cfbatch_gui.core.address_book import title_of
+from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.jobs.model import Job
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.program import facts_of
-from cfbatch_gui.core.results.clusters import MOST_CLUSTERS, Clusters, find_clusters
-from cfbatch_gui.core.results.duplicates import Duplicates, find_duplicates
-from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.settings import Settings
+from cfbatch_gui.core.results.vectors.clusters import MOST_CLUSTERS, Clusters, find_clusters
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.vectors.near_duplicates import Duplicates, find_duplicates
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import Settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

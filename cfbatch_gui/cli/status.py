@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 from cfbatch_gui.core.errors import ConnectionProblem, InputError, OutcomeUnknown, OverBudget, UsageError, UserError
-from cfbatch_gui.core.jobs.model import Job, JobState
+from cfbatch_gui.core.jobs.states import Job, JobState
 
 
 class ExitStatus(IntEnum):

@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator
 
 from cfbatch_gui.cli.console import counted, elided
-from cfbatch_gui.core.results.clusters import Clusters
-from cfbatch_gui.core.results.duplicates import Duplicates
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.health import Health
+from cfbatch_gui.core.results.vectors.clusters import Clusters
+from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
+from cfbatch_gui.core.results.vectors.near_duplicates import Duplicates
+from cfbatch_gui.core.results.vectors.vector_checks import Health
 
 
 def lines_of_health(health: Health) -> Iterator[str]:

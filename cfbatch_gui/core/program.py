@@ -11,38 +11,39 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cfbatch_gui import __version__
-from cfbatch_gui.core.address_book import (
+from cfbatch_gui.core.connections.address_book import (
     ACCOUNT_VARIABLE,
     BASE_URL_VARIABLE,
     AddressBook,
     ConnectionFacts,
     gateway_secret_id,
 )
-from cfbatch_gui.core.addresses import is_on_this_computer
-from cfbatch_gui.core.credentials import CLOUDFLARE, Credentials, Place, check_form, check_secret
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Credentials, Place
 from cfbatch_gui.core.errors import DataError, NotConnected, OverBudget, UserError
-from cfbatch_gui.core.inputs.model import Kind, Mapping, Source
-from cfbatch_gui.core.inputs.recipe_book import RecipeBook
+from cfbatch_gui.core.inputs.columns.recipes import RecipeBook
+from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Source
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.attaching import name_texts, read_pasted_job
-from cfbatch_gui.core.jobs.calibration import Calibration, calibrated
 from cfbatch_gui.core.jobs.drafts import Drafts
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.jobs.model import BatchState, Job
-from cfbatch_gui.core.jobs.preflight import Preflight
-from cfbatch_gui.core.jobs.recovery import open_or_recover
-from cfbatch_gui.core.jobs.runner import Runner
-from cfbatch_gui.core.jobs.spending import Spent, over_budget, price_again, spent_today
-from cfbatch_gui.core.paths import Paths
-from cfbatch_gui.core.results.facts import JobFacts
-from cfbatch_gui.core.settings import Budget, SavedConnection, Settings
-from cfbatch_gui.core.unfinished import end_list, keep_list
+from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated
+from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, price_again, spent_today
+from cfbatch_gui.core.jobs.run.attaching import name_texts, read_pasted_job
+from cfbatch_gui.core.jobs.run.runner import Runner
+from cfbatch_gui.core.jobs.states import BatchState, Job
+from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.jobs.store.recovery import open_or_recover
+from cfbatch_gui.core.results.job_metadata import JobFacts
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import Budget, SavedConnection, Settings
+from cfbatch_gui.core.system.unfinished import end_list, keep_list
+from cfbatch_gui.core.workers_ai.addresses import is_on_this_computer
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
 from cfbatch_gui.core.workers_ai.checking import Tick, check_connection
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.connections import PRACTICE, Connection, clean_account_id
-from cfbatch_gui.core.workers_ai.listing import Catalogue, ModelLists
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, clean_account_id
+from cfbatch_gui.core.workers_ai.model_listing import Catalogue, ModelLists
+from cfbatch_gui.core.workers_ai.tokens import check_form, check_secret
 from cfbatch_gui.core.workers_ai.traffic import HostTraffic, TrafficLog, traffic
 
 __all__ = ["ACCOUNT_VARIABLE", "BASE_URL_VARIABLE", "AttachedInput", "ConnectionFacts", "Program", "facts_of"]

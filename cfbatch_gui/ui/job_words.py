@@ -1,9 +1,9 @@
 """What several pages say of a job that was sent."""
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.workers_ai.connections import PRACTICE
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 
 def is_practice(job: Job) -> bool:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import QSystemTrayIcon, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.errors import Action, UserError
-from cfbatch_gui.core.logs import redacted
+from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Level, NoticeBar
 

@@ -4,7 +4,7 @@ from abc import abstractmethod
 
 from PySide6.QtWidgets import QWidget
 
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.jobs.states import Job
 
 
 class ResultView(QWidget):

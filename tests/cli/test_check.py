@@ -7,7 +7,7 @@ import pytest
 
 from cfbatch_gui.cli.main import main
 from cfbatch_gui.cli.reading import split_size
-from cfbatch_gui.core.inputs.model import Split
+from cfbatch_gui.core.inputs.input_values import Split
 
 ROWS = "id,title,body\n1,Lamp,It is warm\n2,Chair,It is cold\n3,Lamp,It is warm\n4,,\n"
 

@@ -6,7 +6,7 @@ import pytest
 from cfbatch_gui.cli.column_roles import ColumnRole, column_role
 from cfbatch_gui.cli.columns import open_inputs
 from cfbatch_gui.core.errors import InputError, UsageError
-from cfbatch_gui.core.inputs.model import Kind, Layout, Role
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
 
 
 def write(path: Path, *lines: str) -> Path:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.cli.main import main
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.system.paths import Paths
 from tests.core.results.folders import WAITING, Pair, Table
 
 Run = Callable[..., tuple[int, str, str]]

@@ -5,8 +5,8 @@ import pytest
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.progress import Progress, describe
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 
 
 class Terminal(io.StringIO):

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.cli.main import main
-from cfbatch_gui.core.inputs.model import Kind, Layout, Mapping, ReadOptions, Role, Split
-from cfbatch_gui.core.inputs.recipe_book import RecipeBook
-from cfbatch_gui.core.inputs.recipes import Recipe
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.paths import Paths
-from cfbatch_gui.core.settings import Budget, Settings
+from cfbatch_gui.core.inputs.columns.recipes import Recipe, RecipeBook
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, ReadOptions, Role, Split
+from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import Budget, Settings
 from tests.canary import TOKEN
 
 RECIPE = Recipe(

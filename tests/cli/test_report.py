@@ -1,8 +1,8 @@
 from cfbatch_gui.cli.console import counted
 from cfbatch_gui.cli.pricing import share_words
 from cfbatch_gui.cli.report import lines_of_jobs
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.workers_ai.estimate import Price
 
 

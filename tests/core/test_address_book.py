@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from cfbatch_gui.core.credentials import Credentials
+from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.settings import SavedConnection
+from cfbatch_gui.core.system.settings import SavedConnection
 from tests.canary import SECRET, TOKEN
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"

@@ -15,8 +15,9 @@ import pytest
 from keyring.backend import KeyringBackend
 from keyring.errors import PasswordDeleteError
 
-from cfbatch_gui.core.credentials import Credentials, Place, Token, check_form, check_secret
+from cfbatch_gui.core.connections.credentials import Credentials, Place
 from cfbatch_gui.core.errors import DataError, NotConnected
+from cfbatch_gui.core.workers_ai.tokens import Token, check_form, check_secret
 from tests import canary
 
 TEXT, OTHER = canary.TOKEN, canary.OTHER_TOKEN
@@ -245,7 +246,7 @@ def test_what_is_no_token_is_said_without_repeating_it(pasted: str, sentence: st
 
 SECRET_SERVICE = """
 import asyncio, keyring, os
-from cfbatch_gui.core.credentials import Credentials, Place, Token
+from cfbatch_gui.core.connections.credentials import Credentials, Place, Token
 text = os.environ["TEST_TOKEN"]
 token = Token(text)
 
@@ -306,7 +307,7 @@ def test_the_real_secret_service_keeps_the_token(tmp_path: Path) -> None:
 
 LOCKED = """
 import asyncio, os, time
-from cfbatch_gui.core.credentials import Credentials, Token
+from cfbatch_gui.core.connections.credentials import Credentials, Token
 token = Token(os.environ["TEST_TOKEN"])
 
 async def main():

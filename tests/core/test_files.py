@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError
-from cfbatch_gui.core.files import append_line_durably, atomic_writer, sha256_of, write_atomically
+from cfbatch_gui.core.system.files import append_line_durably, atomic_writer, sha256_of, write_atomically
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 
@@ -155,7 +155,7 @@ SMALL_FILES_ONLY = """
 import resource, sys
 from pathlib import Path
 from cfbatch_gui.core.errors import DiskFull
-from cfbatch_gui.core.files import append_line_durably, write_atomically
+from cfbatch_gui.core.system.files import append_line_durably, write_atomically
 folder = Path(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 for attempt in (write_atomically, append_line_durably):

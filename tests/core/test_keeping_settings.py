@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.credentials import Credentials
+from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.settings import Budget, Settings
+from cfbatch_gui.core.system.settings import Budget, Settings
 
 
 @pytest.fixture

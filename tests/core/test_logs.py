@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.logs import MAX_BYTES, redacted, set_up, shut_down
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.system.logs import MAX_BYTES, redacted, set_up, shut_down
+from cfbatch_gui.core.system.paths import Paths
 from tests.canary import OLD_TOKEN, OTHER_TOKEN, TOKEN
 
 log = logging.getLogger("cfbatch_gui.test")

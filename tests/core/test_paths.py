@@ -5,7 +5,7 @@ from pathlib import Path, PureWindowsPath
 import pytest
 
 from cfbatch_gui.core.errors import DataError
-from cfbatch_gui.core.paths import Paths, default_root
+from cfbatch_gui.core.system.paths import Paths, default_root
 
 
 def test_each_platform_has_its_place() -> None:

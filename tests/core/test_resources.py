@@ -2,7 +2,7 @@
 
 import pytest
 
-from cfbatch_gui.core.resources import resource
+from cfbatch_gui.core.system.resources import resource
 
 
 def test_an_icon_is_found_in_a_checkout() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.settings import Migrations, SavedConnection, Settings, lifted
+from cfbatch_gui.core.system.settings import Migrations, SavedConnection, Settings, lifted
 
 
 def test_no_file_means_the_defaults(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.files import atomic_writer
-from cfbatch_gui.core.unfinished import end_list, keep_list, listing, noted, temporary_folder
+from cfbatch_gui.core.system.files import atomic_writer
+from cfbatch_gui.core.system.unfinished import end_list, keep_list, listing, noted, temporary_folder
 
 WRITING = """
 import os, sys

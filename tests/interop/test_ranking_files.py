@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import export, target_for
 from tests.core.results.folders import Pair, Table
 from tests.interop import libreoffice

@@ -13,12 +13,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from cfbatch_gui.core import logs
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui import loop
+from cfbatch_gui.core.system import logs
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import Theme
+from cfbatch_gui.ui.window import loop
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 LEFT = Qt.MouseButton.LeftButton

@@ -17,11 +17,11 @@ from typing import IO
 import pytest
 from PySide6.QtGui import QColor, QImage
 
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.jobs.model import Job, JobState
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.queue import Accepted, accepted
-from cfbatch_gui.core.settings import Settings
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui.theme import LIGHT
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.paths import Paths
-from cfbatch_gui.core.settings import Settings
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import Settings
 from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN
 from tests.core.doors.conftest import ACCOUNT, GATEWAY, Doors, opened, service
 from tests.journeys.terminal import COMMAND, Ended, Terminal, practice_service

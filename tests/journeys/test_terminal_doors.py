@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from cfbatch_gui.core.settings import SavedConnection, Settings
+from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, Terminal, read_csv
 

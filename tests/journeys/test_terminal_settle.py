@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
 from cfbatch_gui.core.practice.faults.script import Refusal, ResetAfterBody
 from cfbatch_gui.core.practice.queue import accepted
-from cfbatch_gui.core.resources import resource
+from cfbatch_gui.core.system.resources import resource
 from tests.journeys.terminal import Terminal, read_csv
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")

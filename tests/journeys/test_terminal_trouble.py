@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
 from cfbatch_gui.core.practice.faults.script import Refusal, ResetAfterBody
-from cfbatch_gui.core.resources import resource
+from cfbatch_gui.core.system.resources import resource
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.journeys.terminal import Terminal, practice_service, read_csv
 

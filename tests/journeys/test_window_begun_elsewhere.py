@@ -10,8 +10,8 @@ import pytest
 
 pytest.importorskip("PySide6")
 
-from cfbatch_gui.core.jobs.attaching import read_pasted_job
-from cfbatch_gui.core.jobs.model import JobState
+from cfbatch_gui.core.jobs.run.attaching import read_pasted_job
+from cfbatch_gui.core.jobs.states import JobState
 from tests.canary import TOKEN
 from tests.journeys.desktop import Desktop
 from tests.journeys.terminal import ACCOUNT, Terminal, practice_service, read_csv

@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("PySide6")
 
-from cfbatch_gui.core.jobs.model import JobState
-from cfbatch_gui.core.resources import resource
+from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.system.resources import resource
 from tests.journeys.desktop import Desktop
 from tests.journeys.terminal import Terminal, read_csv
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process that forks must have no threads
 
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.system.paths import Paths
 from tests.journeys.terminal import Terminal, practice_service, read_until
 from tests.prove import parts, truth
 from tests.prove.compare import written_tokens

@@ -19,10 +19,11 @@ from typing import Any, Literal
 
 from cfbatch_gui.cli.command_line import run_command_line as main
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.jobs import planning, watching
+from cfbatch_gui.core.jobs.plan import planning
+from cfbatch_gui.core.jobs.run import watching
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.connections import Connection
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection
 
 Command = Callable[[], int]
 Prepare = Callable[[], None]

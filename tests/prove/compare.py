@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.submissions import submissions
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.jobs.store.submissions import submissions
 from cfbatch_gui.core.practice.queue import Accepted, AnsweredAtOnce
+from cfbatch_gui.core.system.paths import Paths
 from tests.bodies import body_of
 from tests.canary_search import Search
 from tests.prove.truth import Truth

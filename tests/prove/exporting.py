@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cfbatch_gui.cli.status import ExitStatus
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from tests.prove import child
 from tests.prove.compare import Breach, Finding, unfinished_files
 from tests.prove.steps import Step, after_call, before_call, half_written, wrap

@@ -6,10 +6,10 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs import ledger
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.store import ledger
+from cfbatch_gui.core.jobs.store.ledger import Ledger
 from tests.prove.child import put
 from tests.prove.compare import Breach, Finding
 from tests.prove.steps import Hit, Step, after_call, before_call

@@ -11,9 +11,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs import submitting
-from cfbatch_gui.core.jobs.model import BatchState
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.run import submitting
+from cfbatch_gui.core.jobs.states import BatchState
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, Transport
 from tests.prove import child, exporting, migrating
 from tests.prove.child import put

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cfbatch_gui.core.jobs import at_once, collecting, submitting, watching
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.jobs.model import Batch, BatchState
-from cfbatch_gui.core.jobs.runner import Runner
+from cfbatch_gui.core.jobs.run import collecting, submitting, synchronous, watching
+from cfbatch_gui.core.jobs.run.runner import Runner
+from cfbatch_gui.core.jobs.states import Batch, BatchState
+from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.workers_ai import transport
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
 from tests.prove.child import die, put
@@ -247,7 +247,7 @@ COLLECT = (
 
 # A job of one call: the others of a larger one are on their way meanwhile.
 AT_ONCE = (
-    Step("body not yet written", before_call(at_once, "write_body"), unknown=0),
+    Step("body not yet written", before_call(synchronous, "write_body"), unknown=0),
     Step("sending about to be committed", _commit(BatchState.SENDING, before=True), unknown=0),
     Step("sending committed", _commit(BatchState.SENDING), unknown=1),
     Step("connection open", _traced("connection.connect_tcp.complete"), unknown=1),
@@ -256,7 +256,7 @@ AT_ONCE = (
     Step("head of the answer read", _traced("http11.receive_response_headers.complete"), unknown=1),
     Step("answer read", _answer_read, unknown=1),
     Step("reply half written", half_written(lambda path: path.parent.name == "replies"), unknown=1),
-    Step("reply on disk", after_call(at_once, "keep_reply"), unknown=1),
+    Step("reply on disk", after_call(synchronous, "keep_reply"), unknown=1),
     Step("collecting about to be committed", _commit(BatchState.COLLECTING, before=True), unknown=1),
     Step("collecting committed", _commit(BatchState.COLLECTING), unknown=0),
     Step("data stored, not committed", after_call(collecting._Collecting, "run"), unknown=0),

@@ -8,18 +8,18 @@ from typing import Any
 from cfbatch_gui.cli import compare as compare_command
 from cfbatch_gui.cli import export as export_command
 from cfbatch_gui.cli.status import ExitStatus
-from cfbatch_gui.core import files
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import problems_file
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.paths import Paths
-from cfbatch_gui.core.results import keep_list
-from cfbatch_gui.core.results.duplicates import find_duplicates
-from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import TARGETS, Target
-from cfbatch_gui.core.results.text_map import make_map
-from cfbatch_gui.core.unfinished import listing
+from cfbatch_gui.core.results.maps.text_map import make_map
+from cfbatch_gui.core.results.vectors import near_duplicates
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.vectors.near_duplicates import find_duplicates
+from cfbatch_gui.core.system import files
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.unfinished import listing
 from tests.prove import child
 
 
@@ -84,7 +84,7 @@ def _called(kind: Kind, name: str, writer: tuple[Any, str], write: Callable[[Job
 
 def _write_keep_list(folder: JobFolder, path: Path) -> None:
     embeddings = Embeddings(folder)
-    keep_list.write_keep_list(path, embeddings, find_duplicates(embeddings, 0.5))
+    near_duplicates.write_keep_list(path, embeddings, find_duplicates(embeddings, 0.5))
 
 
 def _write_plot_data(folder: JobFolder, path: Path) -> None:
@@ -105,6 +105,6 @@ TAKEAWAYS = (
         (problems_file, "save_problems"),
         lambda folder, path: problems_file.save_problems(folder, path),  # noqa: PLW0108  # looked up when called
     ),
-    _called(Kind.EMBED, "keep-list", (keep_list, "write_keep_list"), _write_keep_list),
+    _called(Kind.EMBED, "keep-list", (near_duplicates, "write_keep_list"), _write_keep_list),
     _called(Kind.EMBED, "plot-data", (files, "write_atomically"), _write_plot_data),
 )

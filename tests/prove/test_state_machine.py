@@ -20,12 +20,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs import planning, runner
-from cfbatch_gui.core.jobs.model import BatchState, Job
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.plan import planning
+from cfbatch_gui.core.jobs.run import runner
+from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.practice.app import Application, practice_app
 from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
 from cfbatch_gui.core.practice.queue import accepted, answered_at_once
 from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.program import facts_of

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from cfbatch_gui.core import files
 from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
-from cfbatch_gui.core.jobs import collecting, ledger, submissions, submitting, watching
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.runner import Runner
-from cfbatch_gui.core.jobs.submitting import Submitter
+from cfbatch_gui.core.jobs.run import collecting, submitting, watching
+from cfbatch_gui.core.jobs.run.runner import Runner
+from cfbatch_gui.core.jobs.run.submitting import Submitter
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.store import ledger, submissions
+from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.results.exports import (
     embeddings_cell_csv,
     embeddings_csv,
@@ -26,6 +26,7 @@ from cfbatch_gui.core.results.exports import (
     scores_csv,
     writing,
 )
+from cfbatch_gui.core.system import files
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.wire import replies
 from tests.prove.child import put

@@ -9,11 +9,11 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.queue import Accepted, AnsweredAtOnce, accepted, answered_at_once
+from cfbatch_gui.core.system.paths import Paths
 from tests.canary import TOKEN
 from tests.prove import child
 from tests.prove.child import Command, Decision, Ended, Prepare

@@ -7,11 +7,11 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QScrollArea
 
-from cfbatch_gui.core.credentials import Credentials
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.door import FaultyDoor
-from cfbatch_gui.core.resources import resource
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
 from cfbatch_gui.ui.theme import Theme
 from tests.core.doors import conftest as stand_ins

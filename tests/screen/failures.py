@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from cfbatch_gui.core.credentials import Credentials
-from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
 from cfbatch_gui.core.practice.faults.serving import load_certificate
 from cfbatch_gui.ui.theme import Theme
 from tests.core.doors import conftest as stand_ins

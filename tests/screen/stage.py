@@ -8,12 +8,12 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from cfbatch_gui.core.credentials import Credentials
-from cfbatch_gui.core.jobs.model import Job, JobState
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.widgets import keyboard
-from cfbatch_gui.ui.workspace import Workspace
+from cfbatch_gui.ui.window.workspace import Workspace
 from tests.screen.person import Person
 
 

@@ -21,8 +21,8 @@ os.environ.setdefault("QT_API", "pyside6")
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
 
-from cfbatch_gui.ui.loop import EventLoop
 from cfbatch_gui.ui.theme import Scheme, Theme
+from cfbatch_gui.ui.window.loop import EventLoop
 
 Until = Callable[..., Awaitable[None]]
 _TICK = 0.005

@@ -9,17 +9,17 @@ from typing import Protocol
 
 from PySide6.QtWidgets import QApplication, QWidget
 
-from cfbatch_gui.core.inputs.layouts import suggest_mapping
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise import open_source
-from cfbatch_gui.core.jobs.model import Batch, Job, JobState
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.jobs.states import Batch, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.results.figures_of import FigureReader
 from cfbatch_gui.ui.results.overview_view import OverviewView
 from cfbatch_gui.ui.results.ranking_view import RankingView
+from cfbatch_gui.ui.results.results_of import FigureReader
 from cfbatch_gui.ui.results.vectors_view import VectorsView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import column

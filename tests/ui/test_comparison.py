@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.evaluation.choose_jobs import ChooseJobsDialog, candidates
 from cfbatch_gui.ui.evaluation.comparison_page import JOBS, QUERIES, SCORES, ComparisonPage

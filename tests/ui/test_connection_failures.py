@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from PySide6.QtTest import QTest
 
-from cfbatch_gui.core.credentials import Credentials
-from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
 from cfbatch_gui.core.practice.faults.script import AnyFault
 from cfbatch_gui.core.practice.faults.serving import load_certificate
 from cfbatch_gui.core.program import Program

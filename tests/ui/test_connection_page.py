@@ -13,10 +13,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMessageBox, QWidget
 
-from cfbatch_gui.core import logs
-from cfbatch_gui.core.credentials import Credentials
+from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system import logs
 from cfbatch_gui.ui.connections import dashboard
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.notices import Notices

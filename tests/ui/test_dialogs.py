@@ -13,9 +13,9 @@ from PySide6.QtCore import Qt, qWarning
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
 
-from cfbatch_gui.ui.crash import CrashHandler
 from cfbatch_gui.ui.dialogs import ask, open_file, save_file
 from cfbatch_gui.ui.widgets import ChoiceCard, SectionCard, Tabs
+from cfbatch_gui.ui.window.crash import CrashHandler
 
 Until = Callable[..., Awaitable[None]]
 

@@ -10,9 +10,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job, JobState
-from cfbatch_gui.core.jobs.planned import Planned
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.plan.planned import Planned
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
 from cfbatch_gui.ui.jobs.batch_rows import batch_row
 from cfbatch_gui.ui.jobs.job_facts import fact_words, running_words, usual_words
 from cfbatch_gui.ui.jobs.unknown_outcome_card import UnknownOutcomeCard

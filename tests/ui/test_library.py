@@ -7,11 +7,11 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QLineEdit, QMenu
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.jobs.library_rows import Group, GroupEntry, arrange
-from cfbatch_gui.ui.jobs.states import batch_words, job_words, library_words
+from cfbatch_gui.ui.jobs.state_words import batch_words, job_words, library_words
 
 NOW = 1_750_000_000.0
 
@@ -199,8 +199,8 @@ def test_ten_thousand_jobs_answer_at_once(qtbot: Any, library: Library) -> None:
 
 
 def test_every_state_has_words_and_an_icon(library: Library) -> None:
-    from cfbatch_gui.core.jobs.model import JobState
-    from cfbatch_gui.core.resources import resource
+    from cfbatch_gui.core.jobs.states import JobState
+    from cfbatch_gui.core.system.resources import resource
 
     for words in [*map(batch_words, BatchState), *map(job_words, JobState)]:
         assert words.text and resource(f"icons/{words.icon}.svg").exists()

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from cfbatch_gui.ui.loop import DaemonExecutor, EventLoop
+from cfbatch_gui.ui.window.loop import DaemonExecutor, EventLoop
 
 Until = Callable[..., Awaitable[None]]
 

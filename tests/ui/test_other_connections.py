@@ -13,12 +13,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QInputDialog, QLineEdit, QMessageBox
 
-from cfbatch_gui.core.credentials import Credentials, variable_of
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import JobState
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.connections.credentials import Credentials, variable_of
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.settings import SavedConnection, Settings
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from cfbatch_gui.core.workers_ai.own_worker import GUIDE
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.saved_card import SavedCard

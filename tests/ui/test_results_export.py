@@ -14,16 +14,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import BatchState, Job
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.results.exports import targets_for
-from cfbatch_gui.core.results.tally import Tally
-from cfbatch_gui.ui.loop import WORK_THREADS
+from cfbatch_gui.core.results.outcomes import Tally
 from cfbatch_gui.ui.results.export_columns import ColumnsDialog
 from cfbatch_gui.ui.results.export_dialog import ExportDialog
 from cfbatch_gui.ui.results.export_places import places_for
 from cfbatch_gui.ui.results.export_words import Extent, missing_words
 from cfbatch_gui.ui.results.limits import Limits
+from cfbatch_gui.ui.window.loop import WORK_THREADS
 from tests.ui.conftest import Until
 from tests.ui.practice_desk import TEXTS, TIED, Desk, open_desk
 

@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import BatchState
-from cfbatch_gui.ui.cells import CELL_MARGIN
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import BatchState
+from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.widgets import EmptyPlace, Label
 from tests.ui.conftest import Until
 from tests.ui.practice_desk import TIED, Desk, open_desk

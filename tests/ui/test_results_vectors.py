@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from tests.ui.conftest import Until
 from tests.ui.practice_desk import TEXTS, Desk, open_desk
 

@@ -5,8 +5,8 @@ import pytest
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.ui.crash import CrashHandler
 from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.window.crash import CrashHandler
 
 
 @pytest.fixture

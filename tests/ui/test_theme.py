@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QIcon
 from PySide6.QtWidgets import QApplication, QLabel
 
-from cfbatch_gui.core.resources import resource
+from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui import icons, theme, words
 from cfbatch_gui.ui.stylesheet import stylesheet
 from cfbatch_gui.ui.theme import (

@@ -8,11 +8,11 @@ from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QLabel
 
 from cfbatch_gui.core.errors import Action, DiskFull, TokenRefused
-from cfbatch_gui.ui.main_window import MainWindow
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.shortcuts import ShortcutsDialog
-from cfbatch_gui.ui.welcome_page import WelcomePage
 from cfbatch_gui.ui.widgets import Card, Label, boxed, column, scrolled
+from cfbatch_gui.ui.window.main_window import MainWindow
+from cfbatch_gui.ui.window.shortcuts import ShortcutsDialog
+from cfbatch_gui.ui.window.welcome_page import WelcomePage
 
 
 class InMemory:

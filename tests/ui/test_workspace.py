@@ -12,11 +12,11 @@ from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import JobState
-from cfbatch_gui.core.paths import Paths
-from cfbatch_gui.core.resources import resource
-from cfbatch_gui.core.settings import Settings
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui.theme import Scheme, Theme
 from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened

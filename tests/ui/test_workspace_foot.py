@@ -5,8 +5,8 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 
-from cfbatch_gui.core.credentials import Credentials
-from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
 from cfbatch_gui.core.practice.faults.script import Refusal
 from cfbatch_gui.ui.theme import Theme
 from tests.canary import TOKEN

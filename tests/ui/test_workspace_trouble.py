@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 
-from cfbatch_gui.core.credentials import Credentials
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import BatchState, JobState
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import BatchState, JobState
 from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.resources import resource
+from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui.theme import Theme
 from tests.canary import OTHER_TOKEN, TOKEN
 from tests.screen.past import Clock, Door, MemoryKeyring, draft

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.credentials import Credentials
+from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import TokenRefused
-from cfbatch_gui.core.inputs.layouts import suggest_mapping
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise import open_source
-from cfbatch_gui.core.jobs.model import Job, JobState
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program, facts_of
-from cfbatch_gui.core.resources import resource
 from cfbatch_gui.core.results.exports import export
-from cfbatch_gui.core.settings import SavedConnection
+from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.core.system.settings import SavedConnection
 from tests.canary import OTHER_TOKEN
 from tests.worker.conftest import ACCOUNT, BGE_M3, Stage
 from tests.worker.runtime import SECRET

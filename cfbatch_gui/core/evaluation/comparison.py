@@ -16,7 +16,7 @@ from cfbatch_gui.core.evaluation.matching import Keys, MatchedBy, match
 from cfbatch_gui.core.evaluation.overlap import Overlaps, P, overlaps
 from cfbatch_gui.core.evaluation.ranks import Ranks, ranks_of
 from cfbatch_gui.core.evaluation.runs import Run
-from cfbatch_gui.core.results.score_table import (
+from cfbatch_gui.core.results.rankings.score_table import (
     Hashes,
     QueryText,
     ScoreTable,

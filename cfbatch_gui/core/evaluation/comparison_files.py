@@ -7,9 +7,9 @@ from pathlib import Path
 from cfbatch_gui.core.evaluation.comparison import Comparison
 from cfbatch_gui.core.evaluation.moves import TOP_K, query_moves
 from cfbatch_gui.core.evaluation.overlap import P
-from cfbatch_gui.core.files import atomic_writer
 from cfbatch_gui.core.results.exports.base import Cell, ExportOptions
 from cfbatch_gui.core.results.exports.delimited import Dialect
+from cfbatch_gui.core.system.files import atomic_writer
 
 _BLOCK = 5_000  # rows whose texts are in memory at once
 _PLAIN = ExportOptions()

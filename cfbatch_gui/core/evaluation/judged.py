@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.evaluation.comparison import NOT_THERE, Comparison
 from cfbatch_gui.core.evaluation.metrics import Metric, usual_metrics
 from cfbatch_gui.core.evaluation.runs import Run
-from cfbatch_gui.core.results.distinct import distinct
 from cfbatch_gui.core.results.labels import NO_LABEL
+from cfbatch_gui.core.results.numbers import distinct
 
 Numbers = NDArray[np.int64]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.evaluation.comparison import Comparison
 from cfbatch_gui.core.evaluation.overlap import P
-from cfbatch_gui.core.results.score_table import QueryText
+from cfbatch_gui.core.results.rankings.score_table import QueryText
 
 TOP_K = 10
 _BLOCK = 10_000  # queries

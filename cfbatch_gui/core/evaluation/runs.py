@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.model import Kind, Layout
+from cfbatch_gui.core.inputs.input_values import Kind, Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports.retrieval_ids import RetrievalIds
-from cfbatch_gui.core.results.facts import JobFacts
+from cfbatch_gui.core.results.job_metadata import JobFacts
 from cfbatch_gui.core.results.labels import NO_LABEL, read_labels
-from cfbatch_gui.core.results.score_table import ScoreTable, read_score_table
+from cfbatch_gui.core.results.rankings.score_table import ScoreTable, read_score_table
 
 _TEXTS = """
 SELECT i.item_no, t.text, t.text_id, t.label, t.row, i.position FROM json_each(?) wanted

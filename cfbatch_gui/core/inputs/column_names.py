@@ -1,8 +1,10 @@
 """Columns as people name them."""
 
+import re
 from collections.abc import Sequence
 
 _SHOWN = 12
+_LONGEST_FIGURE = 60  # characters
 
 
 def place_of(name: str, columns: Sequence[str]) -> int | None:
@@ -17,3 +19,30 @@ def listed(columns: Sequence[str]) -> str:
     """The names for a sentence; of very many only the first."""
     shown = ", ".join(f"“{column}”" for column in columns[:_SHOWN])
     return f"{shown} and {len(columns) - _SHOWN:,} more" if len(columns) > _SHOWN else shown
+
+
+_NUMBER = re.compile(r"\s*[-+]?[\d.,' ]*\d[\d.,' ]*(?:[eE][-+]?\d+)?\s*%?")
+
+
+_DATE = re.compile(r"\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ][\d:.]+)?\s*")
+
+
+def complete_names(cells: Sequence[str], width: int) -> tuple[str, ...]:
+    """Return `width` unique names: "" becomes "Column 3", and a second "text" becomes "text (2)"."""
+    taken: set[str] = set()
+    names = []
+    for number in range(1, width + 1):
+        cell = cells[number - 1] if number <= len(cells) else ""
+        base = " ".join(cell.split()) or f"Column {number}"
+        name, copy = base, 1
+        while name in taken:
+            copy += 1
+            name = f"{base} ({copy})"
+        taken.add(name)
+        names.append(name)
+    return tuple(names)
+
+
+def is_number_or_date(cell: str) -> bool:
+    """Return whether a cell is a number in any country's way of writing it, or a date in figures."""
+    return len(cell) <= _LONGEST_FIGURE and bool(_NUMBER.fullmatch(cell) or _DATE.fullmatch(cell))

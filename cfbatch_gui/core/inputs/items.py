@@ -8,13 +8,24 @@ from operator import itemgetter
 import msgspec
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs import words
-from cfbatch_gui.core.inputs.layouts import check_mapping
-from cfbatch_gui.core.inputs.model import Context, Layout, Mapping, Problem, ProblemKind, Query, Role, Row, Source, Text
-from cfbatch_gui.core.inputs.nested import split_contexts
+from cfbatch_gui.core.inputs import column_vocabulary as vocabulary
+from cfbatch_gui.core.inputs.columns.layouts import check_mapping
+from cfbatch_gui.core.inputs.columns.nested_contexts import split_contexts
+from cfbatch_gui.core.inputs.columns.templates import Template, read_template
+from cfbatch_gui.core.inputs.input_values import (
+    Context,
+    Layout,
+    Mapping,
+    Problem,
+    ProblemKind,
+    Query,
+    Role,
+    Row,
+    Source,
+    Text,
+)
 from cfbatch_gui.core.inputs.readers import Block, read_blocks, read_rows
 from cfbatch_gui.core.inputs.readers.text_store import TextStore
-from cfbatch_gui.core.inputs.templates import Template, read_template
 
 Item = Query | Text | Context | Problem
 
@@ -192,7 +203,7 @@ def _judged(row: Row, columns: _Columns) -> Iterator[Item]:
         return
     contexts: list[Context] = []
     for index in columns.texts:
-        label = "0" if words.is_negative(columns.names[index]) else "1"
+        label = "0" if vocabulary.is_negative(columns.names[index]) else "1"
         found = split_contexts(row.cells[index], row.number)
         if isinstance(found, str):
             yield Problem(row.number, ProblemKind.UNREADABLE_ROW, found)

@@ -3,7 +3,7 @@
 from contextlib import closing
 from itertools import islice
 
-from cfbatch_gui.core.inputs.model import Row, Source
+from cfbatch_gui.core.inputs.input_values import Row, Source
 from cfbatch_gui.core.inputs.readers import read_rows
 
 

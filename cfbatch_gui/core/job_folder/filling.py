@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cfbatch_gui.core.files import flush_to_disk, own_file_writer
+from cfbatch_gui.core.inputs.input_values import Layout, Mapping, Source
 from cfbatch_gui.core.inputs.items import TextBlock, read_items, read_text_blocks
-from cfbatch_gui.core.inputs.model import Layout, Mapping, Source
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.flushing import flushed_early
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -16,7 +15,8 @@ from cfbatch_gui.core.job_folder.loading import Loading
 from cfbatch_gui.core.job_folder.packed_texts import TextPacker
 from cfbatch_gui.core.job_folder.row_cells import ROW_FORM, cells_sql
 from cfbatch_gui.core.job_folder.write_line import write_line
-from cfbatch_gui.core.unfinished import noted
+from cfbatch_gui.core.system.files import flush_to_disk, own_file_writer
+from cfbatch_gui.core.system.unfinished import noted
 
 Progress = Callable[[int], None]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from cfbatch_gui.core.files import write_atomically, write_own_file
-from cfbatch_gui.core.inputs.model import Mapping, ReadOptions
+from cfbatch_gui.core.inputs.input_values import Mapping, ReadOptions
 from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.system.files import write_atomically, write_own_file
 
 
 class SavedDraft(msgspec.Struct, frozen=True):

@@ -6,8 +6,8 @@ from itertools import repeat
 
 import msgspec
 
+from cfbatch_gui.core.inputs.input_values import Context, Layout, Mapping, Query, Row, Text
 from cfbatch_gui.core.inputs.items import Item, TextBlock
-from cfbatch_gui.core.inputs.model import Context, Layout, Mapping, Query, Row, Text
 from cfbatch_gui.core.inputs.splitting import split_text
 from cfbatch_gui.core.job_folder.inserts import MOST_ROWS, Inserts
 from cfbatch_gui.core.job_folder.packed_texts import TextPacker

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.schema import fact, put_fact
 from cfbatch_gui.core.job_folder.write_line import WriteLine
-from cfbatch_gui.core.workers_ai.token_counts import count_tokens
+from cfbatch_gui.core.workers_ai.estimate import count_tokens
 
 FACT = "packed_texts"  # name and size of the file
 _encode = msgspec.json.Encoder().encode

@@ -4,10 +4,10 @@ import csv
 import io
 from pathlib import Path
 
-from cfbatch_gui.core.files import atomic_writer
 from cfbatch_gui.core.job_folder.filling import problems
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import fact
+from cfbatch_gui.core.system.files import atomic_writer
 
 
 def problem_columns(folder: JobFolder, *, file: int = 1) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from cfbatch_gui.core.inputs.model import Role
+from cfbatch_gui.core.inputs.input_values import Role
 
 TEXT, ID, LABEL = 0, 1, 2
 ROW_FORM = "row_form"

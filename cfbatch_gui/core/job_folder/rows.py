@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cfbatch_gui.core.inputs.model import Layout
+from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder.filling import problems
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import fact

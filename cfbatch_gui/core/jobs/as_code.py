@@ -12,14 +12,14 @@ from enum import StrEnum
 from pathlib import Path
 from string import Template
 
-from cfbatch_gui.core.credentials import Token
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.files import write_atomically
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.packing import bodies_of
-from cfbatch_gui.core.workers_ai.connections import PRACTICE_BASE_URL, Connection, ConnectionKind
-from cfbatch_gui.core.workers_ai.doors import Secrets, door_of
+from cfbatch_gui.core.jobs.plan.packing import bodies_of
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE_BASE_URL, Connection, ConnectionKind
+from cfbatch_gui.core.workers_ai.endpoints import Secrets, door_of
+from cfbatch_gui.core.workers_ai.tokens import Token
 
 PRACTICE_ADDRESS = "http://127.0.0.1:8787/client/v4"  # where "cfbatch practice serve" listens
 _NO_ID = "the request_id of the answer"

@@ -7,17 +7,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.files import sha256_of
-from cfbatch_gui.core.inputs.model import FileFormat, Kind, Mapping, ReadOptions, Source
+from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Mapping, ReadOptions, Source
 from cfbatch_gui.core.job_folder.filling import Progress, fill
 from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
 from cfbatch_gui.core.job_folder.schema import fact, put_fact, transaction
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.jobs.manifest import write_manifest
-from cfbatch_gui.core.jobs.model import Job, JobOptions
-from cfbatch_gui.core.jobs.packing import listed_facts
-from cfbatch_gui.core.jobs.preflight import Preflight, examine
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.jobs.plan.packing import listed_facts
+from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
+from cfbatch_gui.core.jobs.states import Job, JobOptions
+from cfbatch_gui.core.jobs.store.job_manifest import write_manifest
+from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.system.files import sha256_of
+from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
 
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another

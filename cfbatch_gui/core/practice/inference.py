@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import UNSET
 
-from cfbatch_gui.core.practice import tokens
+from cfbatch_gui.core.practice import tokenizer
 from cfbatch_gui.core.practice.bodies import Batch, Element
-from cfbatch_gui.core.practice.catalogue import ServedModel
 from cfbatch_gui.core.practice.models import PracticeModel
+from cfbatch_gui.core.practice.practice_models import ServedModel
 
 _TEXTS_AT_ONCE = 2_000
 _DECIMALS = 7  # of a component of a unit vector: about float32's own precision, and half of its digits
@@ -73,12 +73,12 @@ def run_one(seed: str, element: Element, served: ServedModel, engine: PracticeMo
 
 def _prepare(element: Element, served: ServedModel) -> _Work:
     texts = _texts(element)
-    counts = [tokens.count_tokens(text) for text in texts]
+    counts = [tokenizer.count_tokens(text) for text in texts]
     longest = max(counts, default=0)
     if longest > served.most_tokens:
         if not (served.can_truncate and element.truncate_inputs is True):
             raise TooLongError(f"Sequence too long: {longest} > {served.most_tokens}")
-        texts = tuple(tokens.cut(text, served.most_tokens) for text in texts)
+        texts = tuple(tokenizer.cut(text, served.most_tokens) for text in texts)
         counts = [min(count, served.most_tokens) for count in counts]
         longest = served.most_tokens
     padded = longest * len(texts)

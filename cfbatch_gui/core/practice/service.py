@@ -7,12 +7,12 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from cfbatch_gui.core.practice import catalogue
+from cfbatch_gui.core.practice import practice_models
 from cfbatch_gui.core.practice.bodies import Element, Poll, read_body
-from cfbatch_gui.core.practice.catalogue import ServedModel
 from cfbatch_gui.core.practice.envelope import Answer, RefusalError, bad_input, success, success_in_pieces
 from cfbatch_gui.core.practice.inference import TooLongError, run_batch, run_one
 from cfbatch_gui.core.practice.models import PracticeModel
+from cfbatch_gui.core.practice.practice_models import ServedModel
 from cfbatch_gui.core.practice.queue import Pace, Queue, State
 from cfbatch_gui.core.practice.routes import ModelSchema, Route, RunModel, SearchModels, VerifyToken
 
@@ -65,7 +65,7 @@ class PracticeService:
 
     def _search(self, route: SearchModels) -> Answer:
         with self._one_at_a_time:
-            items = catalogue.search(route.search, self._model())
+            items = practice_models.search(route.search, self._model())
         start = (route.page - 1) * route.per_page
         page = items[start : start + route.per_page]
         counts = {"count": len(page), "page": route.page, "per_page": route.per_page, "total_count": len(items)}
@@ -118,7 +118,7 @@ class PracticeService:
 
 
 def _served(name: str) -> ServedModel:
-    model = catalogue.find(name)
+    model = practice_models.find(name)
     if model is None:
         raise RefusalError(400, (5007, f"No such model {name} or task"))
     return model

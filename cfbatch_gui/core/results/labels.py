@@ -1,11 +1,10 @@
 """The labels of the user's file as whole numbers, for all pairs at once."""
 
+import re
 import sqlite3
 
 import numpy as np
 from numpy.typing import NDArray
-
-from cfbatch_gui.core.results.exports.qrels import grade
 
 NO_LABEL = -(2**31)
 
@@ -25,3 +24,12 @@ def read_labels(database: sqlite3.Connection, texts: NDArray[np.int32]) -> NDArr
         if number < len(by_number):
             by_number[number] = value
     return by_number[texts]
+
+
+def grade(label: str) -> int | None:
+    """The label as a whole number: "1", "1.0"; None for an empty one. `check_labels` has seen that it is one."""
+    found = _WHOLE.fullmatch(label)
+    return int(found[1]) if found else None
+
+
+_WHOLE = re.compile(r"\s*([+-]?[0-9]+)(\.0*)?\s*")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from cfbatch_gui.core.inputs.model import Layout, Role
+from cfbatch_gui.core.inputs.input_values import Layout, Role
 from cfbatch_gui.core.job_folder import schema
 
 _CELLS = msgspec.json.Decoder(list[str])

@@ -14,7 +14,6 @@ from urllib.parse import quote
 
 import msgspec
 
-from cfbatch_gui.core.credentials import Token
 from cfbatch_gui.core.errors import (
     Action,
     OutcomeUnknown,
@@ -29,11 +28,12 @@ from cfbatch_gui.core.errors import (
     UsageError,
     UserError,
 )
-from cfbatch_gui.core.logs import redacted
+from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.workers_ai.budget import WINDOW_SECONDS, RateBudget
-from cfbatch_gui.core.workers_ai.connections import Connection, ConnectionKind
-from cfbatch_gui.core.workers_ai.doors import Secrets, door_of
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
+from cfbatch_gui.core.workers_ai.endpoints import Secrets, door_of
 from cfbatch_gui.core.workers_ai.refusals import nothing_said, read_retry_after, refusal
+from cfbatch_gui.core.workers_ai.tokens import Token
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, Headers, HttpAnswer, Transport, What
 from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer
 from cfbatch_gui.core.workers_ai.wire.replies import Finished, Queued, Waiting, read_answer

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cfbatch_gui.core.errors import ExportError, UsageError
-from cfbatch_gui.core.files import write_atomically
-from cfbatch_gui.core.resources import resource
+from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.core.system.resources import resource
 
 
 @dataclass(frozen=True, slots=True)

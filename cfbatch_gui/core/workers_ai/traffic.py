@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.files import write_atomically
+from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.workers_ai.transport import Exchange
 
 MAX_BYTES = 512 * 1024

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from cfbatch_gui.core.credentials import CLOUDFLARE, TOKEN_VARIABLE, Place
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, Place
 from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.program import ACCOUNT_VARIABLE, BASE_URL_VARIABLE, Program
 

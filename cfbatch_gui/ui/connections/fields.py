@@ -5,9 +5,9 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from cfbatch_gui.core.credentials import Token, check_form
 from cfbatch_gui.core.errors import NotConnected
-from cfbatch_gui.core.workers_ai.connections import clean_account_id
+from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
+from cfbatch_gui.core.workers_ai.tokens import Token, check_form
 from cfbatch_gui.ui.connections.secret_words import SecretWords, token_words
 from cfbatch_gui.ui.icons import icon
 from cfbatch_gui.ui.theme import TINY

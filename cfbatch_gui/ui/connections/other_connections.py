@@ -7,13 +7,14 @@ from typing import Literal
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QVBoxLayout, QWidget
 
-from cfbatch_gui.core.address_book import free_name, gateway_secret_id
-from cfbatch_gui.core.credentials import CLOUDFLARE, Place, check_form, check_secret, variable_of
+from cfbatch_gui.core.connections.address_book import free_name, gateway_secret_id
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Place, variable_of
 from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.settings import SavedConnection
+from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.checking import Tick
-from cfbatch_gui.core.workers_ai.connections import PRACTICE
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+from cfbatch_gui.core.workers_ai.tokens import check_form, check_secret
 from cfbatch_gui.ui.connections.account_state import AccountState
 from cfbatch_gui.ui.connections.saved_card import CardState, SavedCard
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide

@@ -10,7 +10,7 @@ from cfbatch_gui.core.workers_ai.checking import TITLES, Tick
 from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.connections.cards import ConnectionCard
-from cfbatch_gui.ui.connections.ticks import TickList
+from cfbatch_gui.ui.connections.check_results import TickList
 from cfbatch_gui.ui.theme import MEDIUM, TINY, WIDE
 from cfbatch_gui.ui.widgets import Button, IconLine, LinkButton, PrimaryButton, boxed, column, row
 

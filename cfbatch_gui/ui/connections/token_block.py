@@ -5,7 +5,8 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
-from cfbatch_gui.core.credentials import Place, Token, check_form
+from cfbatch_gui.core.connections.credentials import Place
+from cfbatch_gui.core.workers_ai.tokens import Token, check_form
 from cfbatch_gui.ui.connections.account_state import AccountState
 from cfbatch_gui.ui.connections.fields import FieldBlock, TokenField
 from cfbatch_gui.ui.connections.secret_words import SecretWords, token_words

@@ -12,7 +12,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.traffic import HostTraffic
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.tables import Column, Memory, Rows, TableView
+from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Button, Card, IconLine, PageHeader, column

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QItemSelection, QSize, Qt
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QWidget
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.job_words import is_practice, short_model
-from cfbatch_gui.ui.rows import Column, Rows
-from cfbatch_gui.ui.tables import TableView
+from cfbatch_gui.ui.tables.rows import Column, Rows
+from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import LARGE, WIDE
 from cfbatch_gui.ui.widgets import Button, EmptyPlace, Label, PrimaryButton, SearchField, column, row
 

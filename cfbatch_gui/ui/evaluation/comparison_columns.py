@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.evaluation.moves import QueryMoves
 from cfbatch_gui.ui import words
-from cfbatch_gui.ui.rows import Column
+from cfbatch_gui.ui.tables.rows import Column
 
 _FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
 

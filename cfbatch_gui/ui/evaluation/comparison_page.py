@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_texts
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import ExportOptions, Preset
 from cfbatch_gui.ui import dialogs, words
@@ -22,8 +22,8 @@ from cfbatch_gui.ui.evaluation.queries_tab import QueriesTab, read_texts
 from cfbatch_gui.ui.evaluation.read_comparison import Compared, read_comparison, version_of, with_top
 from cfbatch_gui.ui.evaluation.scores_tab import ScoresTab
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.table_parts import say_too_much
-from cfbatch_gui.ui.tables import Memory
+from cfbatch_gui.ui.tables.table_parts import say_too_much
+from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (

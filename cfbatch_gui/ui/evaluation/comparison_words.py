@@ -7,7 +7,7 @@ from PySide6.QtCore import QCoreApplication
 from cfbatch_gui.core.evaluation.comparison import Comparison, Joined
 from cfbatch_gui.core.evaluation.judged import Evaluation
 from cfbatch_gui.core.evaluation.matching import MatchedBy
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.job_words import is_practice
 

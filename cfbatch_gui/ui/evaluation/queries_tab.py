@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from cfbatch_gui.core.results.score_table import QueryText
+from cfbatch_gui.core.results.rankings.score_table import QueryText
 from cfbatch_gui.ui.evaluation.comparison_columns import TextMove, query_columns, text_columns
 from cfbatch_gui.ui.evaluation.comparison_words import letter
 from cfbatch_gui.ui.evaluation.read_comparison import Compared
-from cfbatch_gui.ui.rows import Rows
-from cfbatch_gui.ui.tables import Memory, TableView
-from cfbatch_gui.ui.text_panel import TextPanel
+from cfbatch_gui.ui.tables.rows import Rows
+from cfbatch_gui.ui.tables.table_view import Memory, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import boxed, column
+from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 MOST_TEXTS = 5_000  # of one query on the screen at once
 _QUERIES_WIDTH = 470

@@ -7,7 +7,7 @@ from cfbatch_gui.core.evaluation.comparison import Comparison, compare
 from cfbatch_gui.core.evaluation.judged import Evaluation, evaluate
 from cfbatch_gui.core.evaluation.moves import MoveSummary, QueryMoves, query_moves, summary
 from cfbatch_gui.core.evaluation.runs import read_run
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program, facts_of
 from cfbatch_gui.ui.job_words import connection_title
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QDoubleSpinBox, QWidget
 
-from cfbatch_gui.core.settings import Budget
+from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.ui.theme import SMALL
 from cfbatch_gui.ui.widgets import Choice, Flow, Label, boxed, row
 

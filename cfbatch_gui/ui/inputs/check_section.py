@@ -6,21 +6,21 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import Job
-from cfbatch_gui.core.jobs.past_times import past_times
-from cfbatch_gui.core.jobs.preflight import Preflight
-from cfbatch_gui.core.jobs.spending import over_budget
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.spending import over_budget
+from cfbatch_gui.core.jobs.run.past_times import past_times
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import ConnectionFacts
-from cfbatch_gui.core.settings import Budget
-from cfbatch_gui.core.workers_ai.listing import FALLBACK, Catalogue
+from cfbatch_gui.core.system.settings import Budget
+from cfbatch_gui.core.workers_ai.model_listing import FALLBACK, Catalogue
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.inputs.figures_row import FiguresRow
+from cfbatch_gui.ui.inputs.input_words import model_words
 from cfbatch_gui.ui.inputs.options_panel import OptionsPanel
 from cfbatch_gui.ui.inputs.problem_bars import ProblemBars
 from cfbatch_gui.ui.inputs.problems_view import ProblemRows, ProblemsView
 from cfbatch_gui.ui.inputs.readiness import Cure, readiness
-from cfbatch_gui.ui.inputs.wording import model_words
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
     Button,

@@ -7,18 +7,18 @@ from functools import partial
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
-from cfbatch_gui.core.inputs.layouts import describe, with_template
-from cfbatch_gui.core.inputs.model import Kind, Layout, Role, Split
-from cfbatch_gui.core.inputs.recipes import Recipe
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.inputs.columns.layouts import describe, with_template
+from cfbatch_gui.core.inputs.columns.recipes import Recipe
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role, Split
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui.inputs.draft_state import DraftState, OpenFile
 from cfbatch_gui.ui.inputs.drop_place import DropPlace
 from cfbatch_gui.ui.inputs.encoding_question import EncodingChooser
 from cfbatch_gui.ui.inputs.file_part import FilePart
+from cfbatch_gui.ui.inputs.input_words import layout_words
 from cfbatch_gui.ui.inputs.recipes_button import RecipesButton
 from cfbatch_gui.ui.inputs.split_editor import DEFAULT_SPLIT, SplitEditor
 from cfbatch_gui.ui.inputs.template_editor import TemplateEditor, proposed_template
-from cfbatch_gui.ui.inputs.wording import layout_words
 from cfbatch_gui.ui.theme import SMALL
 from cfbatch_gui.ui.widgets import (
     Button,

@@ -10,16 +10,16 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.problems_file import save_problems
-from cfbatch_gui.core.jobs.preflight import Preflight
-from cfbatch_gui.core.jobs.spending import over_budget
+from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.spending import over_budget
 from cfbatch_gui.core.program import ConnectionFacts, Program
-from cfbatch_gui.core.workers_ai.connections import PRACTICE, ConnectionKind
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, ConnectionKind
 from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui.confirmation import may_cost
 from cfbatch_gui.ui.inputs.check_section import FIRST
 from cfbatch_gui.ui.inputs.draft_work import DraftWork
 from cfbatch_gui.ui.inputs.intake import last_folder
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.second_word import may_cost
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.words import plural
 

@@ -11,10 +11,10 @@ from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import Action, UserError
-from cfbatch_gui.core.inputs.model import Layout, Mapping, ReadOptions, Role
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.inputs.input_values import Layout, Mapping, ReadOptions, Role
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import ConnectionFacts, Program
-from cfbatch_gui.core.settings import Budget
+from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
 from cfbatch_gui.ui.inputs.check_section import CheckSection, Surroundings
 from cfbatch_gui.ui.inputs.data_section import DataSection

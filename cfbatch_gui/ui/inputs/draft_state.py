@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cfbatch_gui.core.inputs.layouts import check_mapping, suggest_mapping
-from cfbatch_gui.core.inputs.model import Kind, Mapping, ReadOptions, Row, Source
+from cfbatch_gui.core.inputs.columns.layouts import check_mapping, suggest_mapping
+from cfbatch_gui.core.inputs.columns.recipes import FileKind
+from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions, Row, Source
 from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recipes import FileKind
-from cfbatch_gui.core.inputs.recognise import open_source
-from cfbatch_gui.core.jobs.preflight import Preflight
-from cfbatch_gui.core.jobs.spending import Spent
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.spending import Spent
 
 PREVIEW_ROWS = 200
 MOST_PREVIEWED = 100_000  # rows, when more are asked for; they are in memory

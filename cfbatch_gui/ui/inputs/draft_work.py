@@ -9,13 +9,13 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 
 from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
-from cfbatch_gui.core.files import sha256_of
-from cfbatch_gui.core.inputs.layouts import with_layout, with_role
-from cfbatch_gui.core.inputs.model import Kind, Layout, Mapping, ReadOptions, Role
+from cfbatch_gui.core.inputs.columns.layouts import with_layout, with_role
+from cfbatch_gui.core.inputs.columns.recipes import Recipe, fitted
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, ReadOptions, Role
 from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recipes import Recipe, fitted
-from cfbatch_gui.core.jobs.model import JobOptions
+from cfbatch_gui.core.jobs.states import JobOptions
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.files import sha256_of
 from cfbatch_gui.ui.inputs.draft_reading import DraftReading
 from cfbatch_gui.ui.inputs.draft_state import (
     DEFAULT_OPTIONS,
@@ -25,6 +25,7 @@ from cfbatch_gui.ui.inputs.draft_state import (
     OpenFile,
     open_file,
 )
+from cfbatch_gui.ui.inputs.input_words import name_of_file, new_job_name
 from cfbatch_gui.ui.inputs.known_files import (
     as_before,
     forget_choice,
@@ -33,7 +34,6 @@ from cfbatch_gui.ui.inputs.known_files import (
     keep_choice,
     read_as,
 )
-from cfbatch_gui.ui.inputs.wording import name_of_file, new_job_name
 
 
 class DraftWork(DraftReading):

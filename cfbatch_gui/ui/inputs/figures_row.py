@@ -3,12 +3,12 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.preflight import Preflight
-from cfbatch_gui.core.jobs.spending import Spent
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
 from cfbatch_gui.core.workers_ai.estimate import FREE_NEURONS_A_DAY, next_reset
-from cfbatch_gui.ui.inputs.wording import clock_time, count_range, share_of_day
+from cfbatch_gui.ui.inputs.input_words import clock_time, count_range, share_of_day
 from cfbatch_gui.ui.theme import MEDIUM
 from cfbatch_gui.ui.widgets import Figure
 from cfbatch_gui.ui.words import dollars, number, size

@@ -6,12 +6,12 @@ from dataclasses import replace
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
-from cfbatch_gui.core.inputs.encodings import CHOICES
-from cfbatch_gui.core.inputs.model import FileFormat, Mapping, Role
-from cfbatch_gui.core.inputs.templates import read_template
+from cfbatch_gui.core.inputs.columns.templates import read_template
+from cfbatch_gui.core.inputs.files.encodings import CHOICES
+from cfbatch_gui.core.inputs.input_values import FileFormat, Mapping, Role
 from cfbatch_gui.ui.inputs.draft_state import MOST_PREVIEWED, PREVIEW_ROWS, OpenFile
+from cfbatch_gui.ui.inputs.input_words import encoding_words, format_words, header_words, roles_for, separator_words
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
-from cfbatch_gui.ui.inputs.wording import encoding_words, format_words, header_words, roles_for, separator_words
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
     Card,

@@ -8,15 +8,42 @@ from PySide6.QtCore import QEvent, QMimeData, QObject, Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.recognise.csv_dialect import is_clearly_delimited
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.resources import resource
+from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.file_filters import FILTERS
 from cfbatch_gui.ui.inputs.draft_work import DraftWork
-from cfbatch_gui.ui.inputs.pasting import save_pasted
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
+
+NOTHING_TO_PASTE = "There is no text on the clipboard. Copy cells or lines first."
+_SAMPLE = 64 * 1024  # characters
+
+
+def save_pasted(text: str, folder: Path) -> Path:
+    """Write a text from the clipboard to the folder; the suffix says whether it holds cells or lines.
+
+    Spreadsheets copy cells with tabs, quoted where needed. Raises InputError for nothing, and DiskFull.
+    """
+    clean = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode()
+    if not clean.strip():
+        raise InputError(NOTHING_TO_PASTE)
+    path = folder / _name(clean)
+    write_atomically(path, clean.encode())
+    return path
+
+
+def _name(text: str) -> str:
+    first = next(line for line in text.split("\n") if line.strip())
+    if "\t" in first:
+        return "pasted.tsv"
+    sample = text[:_SAMPLE]
+    return "pasted.csv" if is_clearly_delimited(sample, is_whole=len(sample) == len(text)) else "pasted.txt"
+
 
 EXAMPLES = {Kind.RANK: "examples/help-centre-ranking.csv", Kind.EMBED: "examples/product-texts.csv"}
 

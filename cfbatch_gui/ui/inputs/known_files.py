@@ -3,10 +3,9 @@
 from dataclasses import replace
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.inputs.layouts import check_mapping, suggest_mapping
-from cfbatch_gui.core.inputs.model import Kind, Mapping, ReadOptions
-from cfbatch_gui.core.inputs.recipe_book import RecipeBook
-from cfbatch_gui.core.inputs.recipes import Recipe, fitted, recipe_of
+from cfbatch_gui.core.inputs.columns.layouts import check_mapping, suggest_mapping
+from cfbatch_gui.core.inputs.columns.recipes import Recipe, RecipeBook, fitted, recipe_of
+from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions
 from cfbatch_gui.ui.inputs.draft_state import DEFAULT_OPTIONS, DraftState, OpenFile, open_file
 
 

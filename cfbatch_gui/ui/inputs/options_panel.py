@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import Job, JobOptions
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.program import ConnectionFacts
-from cfbatch_gui.core.workers_ai.listing import Catalogue
+from cfbatch_gui.core.workers_ai.model_listing import Catalogue
 from cfbatch_gui.ui.inputs.budget_fields import BudgetFields
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import Card, Choice, IconLine, Label

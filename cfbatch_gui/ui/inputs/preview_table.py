@@ -6,13 +6,13 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from cfbatch_gui.core.inputs.model import Role, Row, Source
+from cfbatch_gui.core.inputs.input_values import Role, Row, Source
 from cfbatch_gui.ui import words
-from cfbatch_gui.ui.cells import CELL_MARGIN
 from cfbatch_gui.ui.inputs.draft_state import OpenFile
 from cfbatch_gui.ui.inputs.role_header import RoleHeader
-from cfbatch_gui.ui.rows import Column, Rows
-from cfbatch_gui.ui.tables import TableView
+from cfbatch_gui.ui.tables.cells import CELL_MARGIN
+from cfbatch_gui.ui.tables.rows import Column, Rows
+from cfbatch_gui.ui.tables.table_view import TableView
 
 PREVIEW_ROW_HEIGHT = 34
 _USUAL = 110  # pixels of a column that is not measured

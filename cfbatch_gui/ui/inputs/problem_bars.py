@@ -5,9 +5,9 @@ from collections.abc import Callable
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from cfbatch_gui.core.inputs.model import ProblemKind
-from cfbatch_gui.core.jobs.model import Job
-from cfbatch_gui.core.jobs.preflight import Preflight, ProblemCount
+from cfbatch_gui.core.inputs.input_values import ProblemKind
+from cfbatch_gui.core.jobs.plan.preflight import Preflight, ProblemCount
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
 from cfbatch_gui.ui.theme import SMALL
 from cfbatch_gui.ui.widgets import IconLine, LinkButton, NoticeBar, boxed, row

@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.job_folder.filling import StoredProblem, problems
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.problems_file import problem_columns
-from cfbatch_gui.core.jobs.too_long import too_long_texts
+from cfbatch_gui.core.jobs.plan.too_long import too_long_texts
 from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
-from cfbatch_gui.ui.cells import CELL_MARGIN
 from cfbatch_gui.ui.inputs.problem_bars import CUT
-from cfbatch_gui.ui.rows import Column, Rows
-from cfbatch_gui.ui.tables import TableView
+from cfbatch_gui.ui.tables.cells import CELL_MARGIN
+from cfbatch_gui.ui.tables.rows import Column, Rows
+from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, IconButton, row
 from cfbatch_gui.ui.words import number, one_line

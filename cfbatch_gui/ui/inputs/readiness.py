@@ -5,8 +5,8 @@ from enum import StrEnum
 
 from PySide6.QtCore import QCoreApplication
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import ConnectionFacts
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.ui.inputs.draft_state import DraftState

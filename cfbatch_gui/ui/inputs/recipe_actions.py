@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QWidget
 
-from cfbatch_gui.core.inputs.recipes import Recipe, recipe_of
+from cfbatch_gui.core.inputs.columns.recipes import Recipe, recipe_of
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.inputs.draft_work import DraftWork

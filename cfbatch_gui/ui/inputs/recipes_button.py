@@ -6,7 +6,7 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from cfbatch_gui.core.inputs.recipes import Recipe, fitted
+from cfbatch_gui.core.inputs.columns.recipes import Recipe, fitted
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.widgets import MenuButton, add_action
 from cfbatch_gui.ui.words import one_line

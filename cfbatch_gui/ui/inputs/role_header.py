@@ -7,10 +7,10 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFont, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 
-from cfbatch_gui.core.inputs.model import Role
+from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.ui import icons, theme, words
-from cfbatch_gui.ui.cells import CELL_MARGIN
-from cfbatch_gui.ui.inputs.wording import ROLE_ICONS, role_explained, role_words
+from cfbatch_gui.ui.inputs.input_words import ROLE_ICONS, role_explained, role_words
+from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.widgets import add_action
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 

@@ -6,8 +6,8 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QKeyEvent, Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from cfbatch_gui.core.inputs.model import Mapping, Role
-from cfbatch_gui.core.inputs.templates import read_template
+from cfbatch_gui.core.inputs.columns.templates import read_template
+from cfbatch_gui.core.inputs.input_values import Mapping, Role
 from cfbatch_gui.ui.inputs.draft_state import OpenFile
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, Flow, Label, LinkButton, MenuButton, boxed, column, row

@@ -3,9 +3,9 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.ui.inputs.draft_state import DraftState
-from cfbatch_gui.ui.inputs.wording import kind_words
+from cfbatch_gui.ui.inputs.input_words import kind_words
 from cfbatch_gui.ui.theme import MEDIUM
 from cfbatch_gui.ui.widgets import ChoiceCard, SectionCard, row
 

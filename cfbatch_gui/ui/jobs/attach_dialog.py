@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QGridLayout, QLineEdit, QPlainTextEdit, QWidget
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.jobs.attaching import PastedJob, read_pasted_job
+from cfbatch_gui.core.jobs.run.attaching import PastedJob, read_pasted_job
 from cfbatch_gui.core.program import ConnectionFacts, Program
 from cfbatch_gui.ui.jobs.attached_files import AttachedFiles
 from cfbatch_gui.ui.tasks import Tasks

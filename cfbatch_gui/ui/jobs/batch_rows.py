@@ -8,10 +8,10 @@ from PySide6.QtCore import QCoreApplication, QPoint
 from PySide6.QtGui import QCursor, QGuiApplication
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.ui import words
-from cfbatch_gui.ui.jobs.states import StateWords, batch_words
-from cfbatch_gui.ui.tables import Column, Memory, Rows, TableView
+from cfbatch_gui.ui.jobs.state_words import StateWords, batch_words
+from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.widgets import add_action
 
 _KNOWN_WORDS = ("", "queued", "running")

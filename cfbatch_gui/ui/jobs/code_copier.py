@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.as_code import Language, as_code, body_names, save_bodies, secret_variable
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, words
 from cfbatch_gui.ui.notices import Notices

@@ -8,17 +8,17 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QGridLayout, QMenu, QWidget
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.planned import Planned
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.plan.planned import Planned
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.job_words import connection_title, is_practice
 from cfbatch_gui.ui.jobs.job_facts import price_words, rough_duration, size_words, token_words
 from cfbatch_gui.ui.jobs.raw_answer import RawAnswerDialog
-from cfbatch_gui.ui.jobs.states import batch_words
-from cfbatch_gui.ui.tables import Column, Memory, Rows, TableView
+from cfbatch_gui.ui.jobs.state_words import batch_words
+from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Button, Card, Label, add_action, boxed, column, row, scrolled
 

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QCoreApplication
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job, JobState
-from cfbatch_gui.core.jobs.past_times import past_times
-from cfbatch_gui.core.jobs.planned import Planned
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.plan.planned import Planned
+from cfbatch_gui.core.jobs.run.past_times import past_times
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.estimate import price
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.job_words import is_practice, short_model
-from cfbatch_gui.ui.jobs.states import amount
+from cfbatch_gui.ui.jobs.state_words import amount
 
 _LEAST = 0.001  # dollars; what is less is shown as "under" it
 

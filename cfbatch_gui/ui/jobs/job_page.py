@@ -9,19 +9,19 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import DataError, UserError
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.as_code import Language
-from cfbatch_gui.core.jobs.model import BatchState, Job, JobState
-from cfbatch_gui.core.jobs.planned import Planned, read_planned
+from cfbatch_gui.core.jobs.plan.planned import Planned, read_planned
+from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.jobs.code_copier import CodeCopier
 from cfbatch_gui.ui.jobs.details_view import DetailsView
 from cfbatch_gui.ui.jobs.job_facts import can_be_sent_again, fact_words, is_over, request_ids
 from cfbatch_gui.ui.jobs.progress_view import ProgressView
-from cfbatch_gui.ui.jobs.states import job_words
+from cfbatch_gui.ui.jobs.state_words import job_words
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.tables import Memory
+from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Tabs, column
 

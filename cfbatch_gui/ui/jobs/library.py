@@ -8,8 +8,8 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QSizePolicy, QWidget
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui.jobs.library_delegate import LibraryDelegate
 from cfbatch_gui.ui.jobs.library_rows import ENTRY_ROLE, GroupEntry, LibraryRows
 from cfbatch_gui.ui.theme import MEDIUM, SMALL

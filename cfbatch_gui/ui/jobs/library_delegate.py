@@ -15,10 +15,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from cfbatch_gui.core.jobs.model import Job, JobState
+from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.ui import icons, theme, words
 from cfbatch_gui.ui.jobs.library_rows import ENTRY_ROLE, Entry, Group, GroupEntry, LibraryRows, line_height
-from cfbatch_gui.ui.jobs.states import kind_icon, library_words
+from cfbatch_gui.ui.jobs.state_words import kind_icon, library_words
 from cfbatch_gui.ui.widgets import paint_bar
 
 Index = QModelIndex | QPersistentModelIndex

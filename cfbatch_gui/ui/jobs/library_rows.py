@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from cfbatch_gui.core.jobs.model import NEEDS_USER, Job, JobState
+from cfbatch_gui.core.jobs.states import NEEDS_USER, Job, JobState
 
 Index = QModelIndex | QPersistentModelIndex
 ENTRY_ROLE = Qt.ItemDataRole.UserRole

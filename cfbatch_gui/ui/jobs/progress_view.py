@@ -10,16 +10,17 @@ from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.errors import Action, UserError
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.planned import Planned
-from cfbatch_gui.core.jobs.runner import STOPPED_BY_USER
-from cfbatch_gui.core.logs import redacted
+from cfbatch_gui.core.jobs.plan.planned import Planned
+from cfbatch_gui.core.jobs.run.runner import STOPPED_BY_USER
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program, facts_of
-from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.rankings import Rankings
+from cfbatch_gui.core.results.rankings.rankings import Rankings
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.ui import dialogs, words
+from cfbatch_gui.ui.confirmation import send_within_budget
 from cfbatch_gui.ui.job_words import is_practice
 from cfbatch_gui.ui.jobs.batch_rows import BatchTable
 from cfbatch_gui.ui.jobs.job_facts import (
@@ -30,8 +31,7 @@ from cfbatch_gui.ui.jobs.job_facts import (
     usual_words,
 )
 from cfbatch_gui.ui.jobs.unknown_outcome_card import UnknownOutcomeCard
-from cfbatch_gui.ui.second_word import send_within_budget
-from cfbatch_gui.ui.tables import Memory
+from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (

@@ -4,13 +4,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.jobs.model import Batch, Job
-from cfbatch_gui.core.jobs.planned import Planned
+from cfbatch_gui.core.jobs.plan.planned import Planned
+from cfbatch_gui.core.jobs.states import Batch, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, words
+from cfbatch_gui.ui.confirmation import send_within_budget
 from cfbatch_gui.ui.job_words import is_practice
 from cfbatch_gui.ui.jobs.job_facts import batch_price_words
-from cfbatch_gui.ui.second_word import send_within_budget
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import Button, Card, IconLabel, Label, QuietButton, row

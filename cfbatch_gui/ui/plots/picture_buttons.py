@@ -7,7 +7,7 @@ from PySide6.QtCore import QLocale, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
-from cfbatch_gui.core.files import write_atomically
+from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots.plot import Plot, encoded

@@ -9,19 +9,19 @@ from PySide6.QtWidgets import QSpinBox, QSplitter, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.clusters import MOST_CLUSTERS, Cluster, Clusters, find_clusters, usual_number
-from cfbatch_gui.core.results.embeddings import EmbeddedText
-from cfbatch_gui.core.results.neighbours import Neighbour
+from cfbatch_gui.core.results.vectors.clusters import MOST_CLUSTERS, Cluster, Clusters, find_clusters, usual_number
+from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText
+from cfbatch_gui.core.results.vectors.nearest import Neighbour
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.figure_cells import FigureDelegate
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vector_rows import neighbour_columns
-from cfbatch_gui.ui.rows import Column
-from cfbatch_gui.ui.tables import Memory, PagedRows, Rows, TableView
-from cfbatch_gui.ui.text_panel import TextPanel
+from cfbatch_gui.ui.tables.rows import Column
+from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Label, LinkButton, column, row
+from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 _RESTING = 0.35  # seconds after the last key
 _TYPICAL = 3

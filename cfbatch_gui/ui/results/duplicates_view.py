@@ -11,18 +11,17 @@ from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.duplicates import Duplicates, Group, Keep, find_duplicates
-from cfbatch_gui.core.results.embeddings import EmbeddedText
-from cfbatch_gui.core.results.keep_list import write_keep_list
+from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText
+from cfbatch_gui.core.results.vectors.near_duplicates import Duplicates, Group, Keep, find_duplicates, write_keep_list
 from cfbatch_gui.ui import dialogs, words
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.limits import ThresholdField
 from cfbatch_gui.ui.results.vector_page import VectorPage
-from cfbatch_gui.ui.rows import Column
-from cfbatch_gui.ui.tables import Memory, PagedRows, Rows, TableView
-from cfbatch_gui.ui.text_panel import TextPanel
+from cfbatch_gui.ui.tables.rows import Column
+from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Choice, ElidedLabel, EmptyPlace, IconButton, Label, QuietButton, column, row
+from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 _USUAL = 0.95
 _RESTING = 0.35  # seconds after the last key

@@ -10,8 +10,8 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program, facts_of
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Target, export, targets_for
 from cfbatch_gui.ui import dialogs, words

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import Target
 from cfbatch_gui.ui.results.export_words import Extent, extent_words
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, Label, LinkButton, column, row

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.model import Job
-from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.exports import Target, columns_of
-from cfbatch_gui.core.results.rankings import Rankings
-from cfbatch_gui.core.results.tally import Tally
+from cfbatch_gui.core.results.outcomes import Tally
+from cfbatch_gui.core.results.rankings.rankings import Rankings
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.results.limits import Limits
 from cfbatch_gui.ui.results.results_of import failed_batches

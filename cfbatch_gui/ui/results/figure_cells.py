@@ -3,7 +3,7 @@
 from PySide6.QtCore import QObject, QRect, QRectF, Qt
 from PySide6.QtGui import QPainter
 
-from cfbatch_gui.ui.cells import CellDelegate
+from cfbatch_gui.ui.tables.cells import CellDelegate
 from cfbatch_gui.ui.widgets import paint_bar
 
 _BAR_GAP, _BAR_HEIGHT = 10, 6  # pixels

@@ -16,17 +16,17 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import Cell
-from cfbatch_gui.core.results.kept_map import kept_map, near_map
-from cfbatch_gui.core.results.text_map import Layout, TextMap, make_map
+from cfbatch_gui.core.results.maps.map_cache import kept_map, near_map
+from cfbatch_gui.core.results.maps.text_map import Layout, TextMap, make_map
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import DotMap, PictureButtons, PlotData
 from cfbatch_gui.ui.results.map_colours import MapColours, colour_choices, read_cells, read_colours
 from cfbatch_gui.ui.results.map_list import MapList
 from cfbatch_gui.ui.results.vector_page import VectorPage
-from cfbatch_gui.ui.tables import Memory
+from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Choice, ElidedLabel, LinkButton, QuietButton, SearchField, column, row
 

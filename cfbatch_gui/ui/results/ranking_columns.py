@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from cfbatch_gui.core.results.rankings import RankedContext, RankedQuery, rank_text
-from cfbatch_gui.core.results.tally import Status
+from cfbatch_gui.core.results.outcomes import Status
+from cfbatch_gui.core.results.rankings.rankings import RankedContext, RankedQuery, rank_text
 from cfbatch_gui.ui import words
-from cfbatch_gui.ui.rows import Column
+from cfbatch_gui.ui.tables.rows import Column
 
 _WORST, _BEST = 0.1, 0.9  # a full bar would look like a hundred per cent, none like nothing
 _FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"

@@ -12,16 +12,15 @@ from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.rankings import RankedContext, RankedQuery, Rankings, rank_text
-from cfbatch_gui.core.results.text_search import TextSearch
+from cfbatch_gui.core.results.rankings.rankings import RankedContext, RankedQuery, Rankings, rank_text
+from cfbatch_gui.core.results.rankings.text_search import TextSearch
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.job_words import is_practice
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.figure_cells import FigureDelegate
-from cfbatch_gui.ui.results.figures_of import FigureReader
 from cfbatch_gui.ui.results.limits import Limits, LimitsBar
 from cfbatch_gui.ui.results.ranking_columns import (
     ContextRow,
@@ -30,14 +29,14 @@ from cfbatch_gui.ui.results.ranking_columns import (
     query_columns,
     status_words,
 )
-from cfbatch_gui.ui.results.results_of import Version, failed_batches, nothing_yet, version_of
+from cfbatch_gui.ui.results.results_of import FigureReader, Version, failed_batches, nothing_yet, version_of
 from cfbatch_gui.ui.results.score_words import baseline_line, partial_line
-from cfbatch_gui.ui.table_parts import ColumnsButton, say_too_much
-from cfbatch_gui.ui.tables import Memory, Rows, TableView
+from cfbatch_gui.ui.tables.table_parts import ColumnsButton, say_too_much
+from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.text_panel import TextPanel
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, Label, SearchField, boxed, column, row
+from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 MOST_CONTEXTS = 5_000  # of one query on the screen at once
 _TYPING = 0.12  # seconds; a search begins when the keys rest

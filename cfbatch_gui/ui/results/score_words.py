@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QCoreApplication
 
-from cfbatch_gui.core.results.score_figures import Baseline, ScoreFigures
+from cfbatch_gui.core.results.rankings.score_figures import Baseline, ScoreFigures
 from cfbatch_gui.ui import words
 
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
 
 from cfbatch_gui.core.program import Program, facts_of
-from cfbatch_gui.core.results.neighbours import Neighbour, nearest_to
-from cfbatch_gui.core.results.sentence import LONGEST, embed_sentence
+from cfbatch_gui.core.results.vectors.nearest import Neighbour, nearest_to
+from cfbatch_gui.core.results.vectors.sentence import LONGEST, embed_sentence
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.job_words import connection_title, is_practice, short_model
@@ -17,8 +17,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.figure_cells import FigureDelegate
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vector_rows import found_columns
-from cfbatch_gui.ui.tables import Memory, Rows, TableView
-from cfbatch_gui.ui.text_panel import TextPanel
+from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
 from cfbatch_gui.ui.widgets import (
     ElidedLabel,
@@ -31,6 +30,7 @@ from cfbatch_gui.ui.widgets import (
     line,
     row,
 )
+from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 _MOST = 100
 

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QLayout, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.unit_vectors import Progress
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.vectors.unit_vectors import Progress
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.job_words import is_practice, short_model
 from cfbatch_gui.ui.notices import Notices

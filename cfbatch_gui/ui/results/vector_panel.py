@@ -8,17 +8,17 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.exports.decimals import vector_texts
-from cfbatch_gui.core.results.neighbours import Neighbour, nearest
+from cfbatch_gui.core.results.exports.vector_text import vector_texts
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.vectors.nearest import Neighbour, nearest
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.results.ranking_columns import status_words
 from cfbatch_gui.ui.results.vector_rows import VectorRow, neighbour_columns
-from cfbatch_gui.ui.tables import Memory, Rows, TableView
+from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.text_panel import TextPanel
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import ElidedLabel, Label, LinkButton, column, row
+from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 _VALUES, _NEIGHBOURS = 5, 25
 _RESTING = 0.1  # seconds on a text before its neighbours are looked for

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
-from cfbatch_gui.core.results.health import Health
-from cfbatch_gui.core.results.neighbours import Neighbour
-from cfbatch_gui.core.results.tally import Status
+from cfbatch_gui.core.results.outcomes import Status
+from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
+from cfbatch_gui.core.results.vectors.nearest import Neighbour
+from cfbatch_gui.core.results.vectors.vector_checks import Health
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.results.ranking_columns import status_words
-from cfbatch_gui.ui.rows import Column
+from cfbatch_gui.ui.tables.rows import Column
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,18 @@ from typing import Generic, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.results.beside_view import BesideView, rankings
 from cfbatch_gui.ui.results.clusters_view import ClustersView
 from cfbatch_gui.ui.results.duplicates_view import DuplicatesView
 from cfbatch_gui.ui.results.map_view import MapView
 from cfbatch_gui.ui.results.similar_view import SimilarView
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vectors_view import VectorsView
-from cfbatch_gui.ui.tables import Memory
+from cfbatch_gui.ui.results.versus_scores_view import BesideView, rankings
+from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.widgets import column
 
 P = TypeVar("P", bound=VectorPage)

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.job_words import is_practice, short_model
 from cfbatch_gui.ui.notices import Notices
@@ -20,8 +20,8 @@ from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.results_of import Version, failed_batches, nothing_yet, version_of
 from cfbatch_gui.ui.results.vector_panel import VectorPanel
 from cfbatch_gui.ui.results.vector_rows import VectorRow, blank_rows, health_line, read_rows, vector_columns
-from cfbatch_gui.ui.table_parts import ColumnsButton, say_too_much
-from cfbatch_gui.ui.tables import Memory, PagedRows, TableView
+from cfbatch_gui.ui.tables.table_parts import ColumnsButton, say_too_much
+from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (

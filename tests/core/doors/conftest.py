@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import pytest
 
 from cfbatch_gui.core.practice.app import Application, Message, Receive, Scope, Send, practice_app
-from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
 from cfbatch_gui.core.practice.faults.http import Answer, Head, ask
 from cfbatch_gui.core.practice.ngrams import HashedNgrams
 from cfbatch_gui.core.practice.routes import PREFIX

@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.layouts import suggest_mapping
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
 from cfbatch_gui.core.jobs.as_code import Language, as_code, body_names, save_bodies
 from cfbatch_gui.core.jobs.drafts import Drafts
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.jobs.model import Job, JobOptions
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.jobs.states import Job, JobOptions
+from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.ngrams import HashedNgrams
 from cfbatch_gui.core.practice.server import PracticeServer
-from cfbatch_gui.core.workers_ai.connections import PRACTICE, Connection, cloudflare, gateway, worker
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, cloudflare, gateway, worker
 from tests.core.doors.conftest import ACCOUNT, TOKEN
 
 PAIRS = "query,context\nclouds,an orange cloud\nclouds,a llama\nanimals,it's a llama\n"

@@ -9,18 +9,18 @@ import httpx
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.credentials import Credentials
+from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.layouts import suggest_mapping
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise import open_source
-from cfbatch_gui.core.jobs.attaching import PastedJob, read_pasted_job
-from cfbatch_gui.core.jobs.model import BatchState, Job, JobState
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.jobs.run.attaching import PastedJob, read_pasted_job
+from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.practice.faults.script import FailRequests, Mutate
 from cfbatch_gui.core.program import AttachedInput, Program
 from cfbatch_gui.core.results.exports import export
-from cfbatch_gui.core.settings import SavedConnection
+from cfbatch_gui.core.system.settings import SavedConnection
 from tests.core.doors.conftest import ACCOUNT, SECRET, TOKEN, Doors
 
 MODEL = "@cf/baai/bge-m3"

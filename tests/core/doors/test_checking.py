@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.credentials import Token
-from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
 from cfbatch_gui.core.practice.faults.script import AnyFault, AnyReply, Page, Refusal
 from cfbatch_gui.core.practice.faults.serving import load_certificate
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.checking import Tick, check_connection
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.connections import Connection, cloudflare, gateway, worker
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare, gateway, worker
+from cfbatch_gui.core.workers_ai.tokens import Token
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.core.doors.conftest import ACCOUNT, GATEWAY, SECRET, TOKEN, Doors, service
 

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from cfbatch_gui.core.credentials import Token
 from cfbatch_gui.core.errors import (
     NotConnected,
     OutcomeUnknown,
@@ -16,7 +15,8 @@ from cfbatch_gui.core.errors import (
 from cfbatch_gui.core.practice.faults.script import Page, Refusal
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
-from cfbatch_gui.core.workers_ai.connections import Connection, cloudflare, gateway, worker
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare, gateway, worker
+from cfbatch_gui.core.workers_ai.tokens import Token
 from cfbatch_gui.core.workers_ai.transport import Transport
 from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Scored, expect, match
 from cfbatch_gui.core.workers_ai.wire.requests import EmbedRequest, RankRequest, encode_batch, encode_request

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.credentials import Credentials
+from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.practice.faults.script import AnyReply
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.settings import SavedConnection
+from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.catalogue import LISTED_ON, MODELS
-from cfbatch_gui.core.workers_ai.listing import read_models
+from cfbatch_gui.core.workers_ai.model_listing import read_models
 from tests.core.doors.conftest import ACCOUNT, TOKEN, Doors
 
 MODEL = "@cf/baai/bge-m3"

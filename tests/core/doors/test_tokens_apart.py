@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from keyring.backend import KeyringBackend
 
-from cfbatch_gui.core.credentials import Credentials
+from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import NotConnected, UsageError
-from cfbatch_gui.core.inputs.layouts import suggest_mapping
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise import open_source
-from cfbatch_gui.core.jobs.model import BatchState, Job, JobState
-from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.settings import SavedConnection
+from cfbatch_gui.core.system.settings import SavedConnection
 from tests.canary import OTHER_TOKEN as OTHER
 from tests.canary import SECRET
 from tests.canary import TOKEN as ONE

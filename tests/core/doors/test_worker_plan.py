@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.credentials import Credentials
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.rows import row_problems
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.settings import SavedConnection
+from cfbatch_gui.core.system.settings import SavedConnection
 from tests.canary import SECRET
 from tests.screen.past import draft
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from cfbatch_gui.core.jobs.model import BatchState, JobState
+from cfbatch_gui.core.jobs.states import BatchState, JobState
 from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.practice.faults.mutations import Mutation
 from cfbatch_gui.core.practice.faults.script import AnyFault

@@ -15,7 +15,7 @@ from cfbatch_gui.core.errors import (
     UnreadableReply,
     UserError,
 )
-from cfbatch_gui.core.jobs.model import BatchState, JobState
+from cfbatch_gui.core.jobs.states import BatchState, JobState
 from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.practice.faults.script import AnyFault
 

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import BatchState, Job
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.practice.faults.mutations import Mutation
 from cfbatch_gui.core.practice.faults.script import AnyFault

@@ -18,19 +18,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import ReplyError
-from cfbatch_gui.core.inputs.layouts import suggest_mapping
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs import packing
-from cfbatch_gui.core.jobs.collecting import collect, keep_reply
 from cfbatch_gui.core.jobs.drafts import Drafts
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.jobs.plan import packing
+from cfbatch_gui.core.jobs.run.collecting import collect, keep_reply
+from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.bodies import read_body
-from cfbatch_gui.core.practice.catalogue import find
 from cfbatch_gui.core.practice.inference import run_batch
+from cfbatch_gui.core.practice.practice_models import find
+from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.wire.replies import Finished, read_answer
 from tests.bodies import body_of
 from tests.core.faults.conftest import TinyModel, score_of, sent_as

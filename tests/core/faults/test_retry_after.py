@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from cfbatch_gui.core.errors import ServiceBusy
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import JobState
-from cfbatch_gui.core.practice.faults.door import Arrival
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.practice.faults.faulty_service import Arrival
 from cfbatch_gui.core.practice.faults.script import Block, Refusal
 from tests.core.faults.conftest import FaultBench, Open
 

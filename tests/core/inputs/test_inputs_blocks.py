@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Quoting, Role, Row, Source, Text
 from cfbatch_gui.core.inputs.items import TextBlock, read_items, read_text_blocks
-from cfbatch_gui.core.inputs.model import FileFormat, Kind, Layout, Mapping, Quoting, Role, Row, Source, Text
-from cfbatch_gui.core.inputs.readers import read_blocks, read_rows, text
+from cfbatch_gui.core.inputs.readers import decoded_text, read_blocks, read_rows
 
 pieces = st.sampled_from(
     [",", '"', "\n", "\r", "\r\n", "a", "b,c", '""', '"x\ny"', '"x\r\ny"', "é", ",,", "\n\n", "\\"]
@@ -30,7 +30,7 @@ def source(path: Path, content: str, width: int, quoting: Quoting = Quoting.DOUB
 @settings(deadline=None, suppress_health_check=list(HealthCheck))
 def test_blocks_hold_the_rows(tmp_path: Path, content: str, width: int, quoting: Quoting) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text, "PIECE", 16)
+        patch.setattr(decoded_text, "PIECE", 16)
         read = source(tmp_path / "a.csv", content, width, quoting)
         found: list[Row] = []
         for each in read_blocks(read):

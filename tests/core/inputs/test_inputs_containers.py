@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.layouts import suggest_mapping
-from cfbatch_gui.core.inputs.model import (
+from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.input_values import (
     FileFormat,
     ReadOptions,
     Role,
@@ -19,7 +19,7 @@ from cfbatch_gui.core.inputs.model import (
 )
 from cfbatch_gui.core.inputs.preview import preview
 from cfbatch_gui.core.inputs.readers import read_rows
-from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
 
 LONG_TEXT = "The lamp stands on the desk, and its light is warm"
 TEXTS = [("id", "title", "body"), *[(f"00{n}", f"Title {n}", f"{LONG_TEXT} {n}") for n in range(5)]]

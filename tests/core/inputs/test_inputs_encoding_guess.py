@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import EncodingUnknown
-from cfbatch_gui.core.inputs.encoding_guess import guess_encoding
-from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.inputs.files.legacy_encodings import guess_encoding
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
 
 SHORT = [
     ("cp1252", "Größe und Gewicht"),

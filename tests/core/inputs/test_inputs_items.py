@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.items import read_items
-from cfbatch_gui.core.inputs.layouts import suggest_mapping
-from cfbatch_gui.core.inputs.model import (
+from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.columns.nested_contexts import split_contexts
+from cfbatch_gui.core.inputs.input_values import (
     Context,
     Kind,
     Layout,
@@ -23,9 +23,9 @@ from cfbatch_gui.core.inputs.model import (
     Role,
     Text,
 )
-from cfbatch_gui.core.inputs.nested import split_contexts
+from cfbatch_gui.core.inputs.items import read_items
 from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
 
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
 Q, C, T, I, L, K = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP  # noqa: E741

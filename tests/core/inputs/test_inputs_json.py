@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.items import read_items
-from cfbatch_gui.core.inputs.layouts import check_mapping, suggest_mapping
-from cfbatch_gui.core.inputs.model import (
+from cfbatch_gui.core.inputs.columns.layouts import check_mapping, suggest_mapping
+from cfbatch_gui.core.inputs.input_values import (
     Context,
     FileFormat,
     Kind,
@@ -17,9 +16,10 @@ from cfbatch_gui.core.inputs.model import (
     Shape,
     Text,
 )
+from cfbatch_gui.core.inputs.items import read_items
 from cfbatch_gui.core.inputs.preview import preview
 from cfbatch_gui.core.inputs.readers import read_rows
-from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
 
 REQUEST = {
     "query": "what is orange",

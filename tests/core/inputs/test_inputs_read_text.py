@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
-from cfbatch_gui.core.inputs.encodings import CHOICES, shown_name
-from cfbatch_gui.core.inputs.model import FileFormat, Quoting, ReadOptions, Row
+from cfbatch_gui.core.inputs.files.encodings import CHOICES, shown_name
+from cfbatch_gui.core.inputs.input_values import FileFormat, Quoting, ReadOptions, Row
 from cfbatch_gui.core.inputs.preview import preview
 from cfbatch_gui.core.inputs.readers import read_rows
-from cfbatch_gui.core.inputs.readers.text import PIECE
-from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.inputs.readers.decoded_text import PIECE
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
 
 Write = Callable[[str, bytes], Path]
 
@@ -157,7 +157,7 @@ def test_characters_and_line_ends_cut_by_a_piece_come_whole(write: Write) -> Non
 
 
 def test_a_line_too_long_for_any_request_is_refused(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cfbatch_gui.core.inputs.readers.text.LONGEST_LINE", 3 * PIECE)
+    monkeypatch.setattr("cfbatch_gui.core.inputs.readers.decoded_text.LONGEST_LINE", 3 * PIECE)
     path = write("a.txt", b"x" * (5 * PIECE))
     with pytest.raises(InputError, match=r"a.txt has a line of more than"):
         read(path)

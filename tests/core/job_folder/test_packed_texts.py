@@ -12,17 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.inputs.layouts import suggest_mapping
-from cfbatch_gui.core.inputs.model import Kind, Mapping, Split
+from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Split
 from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
 from cfbatch_gui.core.job_folder import flushing, schema
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs import packing
-from cfbatch_gui.core.jobs.model import Job, JobOptions
-from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
-from cfbatch_gui.core.workers_ai.token_counts import count_tokens
+from cfbatch_gui.core.jobs.plan import packing
+from cfbatch_gui.core.jobs.states import Job, JobOptions
+from cfbatch_gui.core.workers_ai.estimate import count_tokens, tokens_lower, tokens_upper
 from cfbatch_gui.core.workers_ai.wire.packed import embedding_frame, ranking_frame
 from cfbatch_gui.core.workers_ai.wire.requests import EmbedRequest, RankRequest, encode_request
 from tests.bodies import body_of

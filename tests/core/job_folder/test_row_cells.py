@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.layouts import suggest_mapping
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
 from cfbatch_gui.core.job_folder.filling import fill, problems
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs import packing
-from cfbatch_gui.core.jobs.model import Job, JobOptions
-from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.jobs.plan import packing
+from cfbatch_gui.core.jobs.states import Job, JobOptions
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 
 Write = Callable[[str, str], Path]
 LONG = "wort " * 20_000

@@ -18,17 +18,17 @@ import pytest
 from hypothesis import settings
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.inputs.layouts import check_mapping, suggest_mapping
-from cfbatch_gui.core.inputs.model import Kind, Mapping, Source, Split
+from cfbatch_gui.core.inputs.columns.layouts import check_mapping, suggest_mapping
+from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Source, Split
 from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
 from cfbatch_gui.core.jobs.drafts import Drafts
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.jobs.model import JobOptions
-from cfbatch_gui.core.jobs.packing import bodies_of
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.jobs.plan.packing import bodies_of
+from cfbatch_gui.core.jobs.states import JobOptions
+from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.catalogue import MODELS, find_model
 from cfbatch_gui.core.workers_ai.estimate import tokens_most
 from tests.canary import TOKEN

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import Action, UsageError
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import BatchState, Job, JobOptions, JobState
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import BatchState, Job, JobOptions, JobState
 from cfbatch_gui.core.practice.faults.script import AnyFault, AnyReply, CutReply, Page, Refusal, ResetAfterBody
 from cfbatch_gui.core.practice.queue import accepted
 from tests.core.jobs.conftest import Bench

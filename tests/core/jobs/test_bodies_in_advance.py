@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import DataError
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs import plan_changes, planning, submitting
-from cfbatch_gui.core.jobs.model import BatchState, Job, JobState
-from cfbatch_gui.core.jobs.packing import plan
-from cfbatch_gui.core.jobs.submitting import Bodies
+from cfbatch_gui.core.jobs.plan import plan_changes, planning
+from cfbatch_gui.core.jobs.plan.packing import plan
+from cfbatch_gui.core.jobs.run import submitting
+from cfbatch_gui.core.jobs.run.submitting import Bodies
+from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from tests.bodies import body_of
 from tests.core.jobs.conftest import Bench
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.layouts import suggest_mapping
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.calibration import Calibration, calibrated
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.planned import read_planned
-from cfbatch_gui.core.jobs.preflight import examine
+from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated
+from cfbatch_gui.core.jobs.plan.planned import read_planned
+from cfbatch_gui.core.jobs.plan.preflight import examine
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 
 MODEL = "@cf/baai/bge-m3"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.door import Arrival, FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import Arrival, FaultyDoor
 from cfbatch_gui.core.practice.faults.script import Stall
 from tests.core.jobs.conftest import Bench, Clock
 from tests.core.jobs.test_runner import CLOUDS

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import InputError, UsageError
-from cfbatch_gui.core.inputs.layouts import suggest_mapping
-from cfbatch_gui.core.inputs.model import FileFormat, Kind, Layout, Mapping, ReadOptions, Role
+from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, ReadOptions, Role
 from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
 from cfbatch_gui.core.job_folder.filling import problems
 from cfbatch_gui.core.jobs.drafts import as_recognised
-from cfbatch_gui.core.jobs.model import JobState
+from cfbatch_gui.core.jobs.states import JobState
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS, scores
 

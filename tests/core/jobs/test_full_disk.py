@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import DiskFull
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs import packing
-from cfbatch_gui.core.jobs.ballast import SIZE
-from cfbatch_gui.core.jobs.collecting import collect
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.plan import packing
+from cfbatch_gui.core.jobs.run.collecting import collect
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.store.ledger import SIZE, Ledger
+from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.wire.replies import Finished, read_answer
 from tests.bodies import body_of
 from tests.core.jobs.test_packing import filled

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import BatchState, JobState
-from cfbatch_gui.core.jobs.submissions import submissions
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import BatchState, JobState
+from cfbatch_gui.core.jobs.store.submissions import submissions
 from cfbatch_gui.core.practice.faults.script import ResetAfterBody
 from cfbatch_gui.core.practice.queue import accepted
 from tests.core.jobs.conftest import Bench

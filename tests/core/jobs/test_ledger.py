@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import DataError, UsageError
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.ledger import Ledger
-from cfbatch_gui.core.jobs.model import Batch, BatchState, Job, JobOptions
-from cfbatch_gui.core.paths import Paths
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
+from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.system.paths import Paths
 
 
 @pytest.fixture
@@ -48,8 +48,8 @@ def test_a_second_writer_is_told_and_a_reader_is_let_in(paths: Paths) -> None:
 
 def test_a_dead_writer_leaves_no_lock(paths: Paths) -> None:
     program = (
-        "import os, sys; from pathlib import Path; from cfbatch_gui.core.paths import Paths;"
-        "from cfbatch_gui.core.jobs.ledger import Ledger; Ledger.open(Paths(Path(sys.argv[1]))); os._exit(9)"
+        "import os, sys; from pathlib import Path; from cfbatch_gui.core.system.paths import Paths;"
+        "from cfbatch_gui.core.jobs.store.ledger import Ledger; Ledger.open(Paths(Path(sys.argv[1]))); os._exit(9)"
     )
     assert subprocess.run([sys.executable, "-c", program, str(paths.root)], check=False).returncode == 9
     Ledger.open(paths).close()

@@ -5,11 +5,11 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.backup import back_up
-from cfbatch_gui.core.jobs.model import BatchState, Job, JobState
-from cfbatch_gui.core.jobs.packing import plan
-from cfbatch_gui.core.jobs.recovery import open_or_recover
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.plan.packing import plan
+from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
+from cfbatch_gui.core.jobs.store.backup import back_up
+from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.practice.faults.script import FailRequests, Mutate, Refuse
 from tests.bodies import body_of
 from tests.core.jobs.conftest import Bench

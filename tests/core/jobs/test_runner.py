@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import BatchState, JobState
-from cfbatch_gui.core.jobs.submissions import submissions
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import BatchState, JobState
+from cfbatch_gui.core.jobs.store.submissions import submissions
 from cfbatch_gui.core.practice.faults.script import AnyReply
 from tests.core.jobs.conftest import Bench
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.backup import back_up
-from cfbatch_gui.core.jobs.model import JobState
-from cfbatch_gui.core.jobs.packing import repack_failed
+from cfbatch_gui.core.jobs.plan.packing import repack_failed
+from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.jobs.store.backup import back_up
 from cfbatch_gui.core.practice.faults.script import FailRequests, Refusal
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from tests.bodies import body_of

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, UsageError
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import Job, JobOptions
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.practice.faults.script import ResetAfterBody
 from cfbatch_gui.core.program import facts_of
-from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.neighbours import nearest_to
-from cfbatch_gui.core.results.sentence import LONGEST, embed_sentence
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.vectors.nearest import nearest_to
+from cfbatch_gui.core.results.vectors.sentence import LONGEST, embed_sentence
 from tests.core.jobs.conftest import Bench
 
 Write = Callable[[str, str], Path]

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.model import Attempt, Batch, BatchState, Job, JobOptions
-from cfbatch_gui.core.jobs.packing import PlannedBatch
-from cfbatch_gui.core.jobs.past_times import PastTimes, past_times
-from cfbatch_gui.core.jobs.plan_changes import rest_at_once, sent_again
-from cfbatch_gui.core.jobs.planned import TOKENS
-from cfbatch_gui.core.jobs.spending import Spent, over_budget, spent_today
-from cfbatch_gui.core.settings import Budget
+from cfbatch_gui.core.jobs.plan.packing import PlannedBatch
+from cfbatch_gui.core.jobs.plan.plan_changes import rest_at_once, sent_again
+from cfbatch_gui.core.jobs.plan.planned import TOKENS
+from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, spent_today
+from cfbatch_gui.core.jobs.run.past_times import PastTimes, past_times
+from cfbatch_gui.core.jobs.states import Attempt, Batch, BatchState, Job, JobOptions
+from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.estimate import price
 

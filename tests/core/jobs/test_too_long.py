@@ -3,15 +3,15 @@
 from dataclasses import replace
 from pathlib import Path
 
-from cfbatch_gui.core.inputs.layouts import suggest_mapping
-from cfbatch_gui.core.inputs.model import Kind, Split
+from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.input_values import Kind, Split
 from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recognise import open_source
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.model import Job, JobOptions
-from cfbatch_gui.core.jobs.preflight import examine
-from cfbatch_gui.core.jobs.too_long import too_long_texts
+from cfbatch_gui.core.jobs.plan.preflight import examine
+from cfbatch_gui.core.jobs.plan.too_long import too_long_texts
+from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, find_model
 
 FACTS = replace(find_model(DEFAULT_MODEL), max_tokens=512)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import ReplyError, TokenRefused, Unreachable, UsageError
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import BatchState, Job, JobState
-from cfbatch_gui.core.jobs.submissions import Submission, write_down
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
+from cfbatch_gui.core.jobs.store.submissions import Submission, write_down
 from cfbatch_gui.core.practice.faults.script import (
     AnyFault,
     AnyReply,

@@ -15,7 +15,7 @@ import pytest
 
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
 from cfbatch_gui.core.practice.faults.serving import load_certificate
 from cfbatch_gui.core.practice.ngrams import HashedNgrams
 from cfbatch_gui.core.practice.queue import accepted

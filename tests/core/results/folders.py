@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.facts import JobFacts
+from cfbatch_gui.core.results.job_metadata import JobFacts
 
 FAILED, WAITING, LEFT_OUT = "failed", "waiting", "left out"
 Outcome = float | str  # a score, or why there is none

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.results.distinct import distinct
+from cfbatch_gui.core.results.numbers import distinct
 
 
 @given(st.lists(st.integers(-(2**31), 2**31 - 1)))

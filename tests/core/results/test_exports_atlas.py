@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.results.embeddings import Embeddings
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import Exported, atlas, export, target_for
-from cfbatch_gui.core.results.kept_map import near_map
-from cfbatch_gui.core.results.neighbours import nearest
-from cfbatch_gui.core.results.text_map import make_map
+from cfbatch_gui.core.results.maps.map_cache import near_map
+from cfbatch_gui.core.results.maps.text_map import make_map
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.vectors.nearest import nearest
 from tests.core.results.folders import FAILED, WAITING, Outcome, Table, unit_vectors
 
 arro3_io = pytest.importorskip("arro3.io")

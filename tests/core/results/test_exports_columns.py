@@ -10,7 +10,7 @@ import openpyxl
 import pytest
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import ExportOptions, columns_of, export, target_for
 from tests.core.results.folders import FAILED, Pair, Table, unit_vectors
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import ExportOptions, Preset, export, target_for
 from cfbatch_gui.core.results.exports.score_rows import COLUMNS
 from tests.core.results.folders import FAILED, WAITING, Outcome, Pair, Table, unit_vectors

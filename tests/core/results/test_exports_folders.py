@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.files import atomic_folder
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import Target, export, target_for, targets_for, vectorize
+from cfbatch_gui.core.system.files import atomic_folder
 from tests.core.results.folders import FAILED, WAITING, Outcome, Pair, Table, unit_vectors
 from tests.core.results.test_exports_csv import manifest
 from tests.core.results.test_exports_writing import filled

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import DiskFull
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import TARGETS, Target, export
 from cfbatch_gui.core.results.exports.excel import Sheet, workbook
 from tests.core.results.folders import FAILED, Pair, Table, unit_vectors

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import export
-from cfbatch_gui.core.results.manifest import old_manifest, path_beside
+from cfbatch_gui.core.results.exports.export_manifest import old_manifest, path_beside
 from tests.core.results.folders import Pair, Table
 
 

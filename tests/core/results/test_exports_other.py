@@ -9,7 +9,7 @@ import pytest
 import python_calamine
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import ExportOptions, export
 from cfbatch_gui.core.results.exports import excel as excel_target
 from cfbatch_gui.core.results.exports.score_rows import COLUMNS

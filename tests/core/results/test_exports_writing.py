@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import ExportError, UsageError
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import TARGETS, Target, export, target_for, targets_for
 from tests.core.results.folders import WAITING, Pair, Table, unit_vectors
 
@@ -65,10 +65,10 @@ FULL_DISK = """
 import resource, sys
 from pathlib import Path
 from cfbatch_gui.core.errors import DiskFull
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports import export, target_for
-from cfbatch_gui.core.results.facts import JobFacts
+from cfbatch_gui.core.results.job_metadata import JobFacts
 job, path, kind, name = Path(sys.argv[1]), Path(sys.argv[2]), Kind(sys.argv[3]), sys.argv[4]
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 import signal

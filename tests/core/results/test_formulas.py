@@ -10,9 +10,9 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import TARGETS, Preset, export, target_for
-from cfbatch_gui.core.results.facts import JobFacts
+from cfbatch_gui.core.results.job_metadata import JobFacts
 from tests.core.results.folders import FAILED, Outcome, Pair, Table, unit_vectors
 from tests.interop import libreoffice
 

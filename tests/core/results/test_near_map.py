@@ -7,13 +7,12 @@ import pytest
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.embeddings import Embeddings
-from cfbatch_gui.core.results.kept_map import kept_map, near_map
-from cfbatch_gui.core.results.near_graph import near_graph
-from cfbatch_gui.core.results.neighbour_layout import neighbour_layout
-from cfbatch_gui.core.results.repulsion import Repulsion
-from cfbatch_gui.core.results.text_map import Layout, make_map, make_near_map
-from cfbatch_gui.core.results.unit_vectors import unit_vectors as measure
+from cfbatch_gui.core.results.maps.knn_graph import near_graph
+from cfbatch_gui.core.results.maps.map_cache import kept_map, near_map
+from cfbatch_gui.core.results.maps.text_map import Layout, make_map, make_near_map
+from cfbatch_gui.core.results.maps.tsne import Repulsion, neighbour_layout
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.results.vectors.unit_vectors import unit_vectors as measure
 from tests.core.results.folders import WAITING, Outcome, Table, unit_vectors
 
 GROUPS, EACH, DIMENSION = 12, 50, 96

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.outcomes import Status, Tally
 from cfbatch_gui.core.results.parts import has_parts
-from cfbatch_gui.core.results.rankings import Kept, RankedContext, Rankings, rank_text
-from cfbatch_gui.core.results.tally import Status, Tally
+from cfbatch_gui.core.results.rankings.rankings import Kept, RankedContext, Rankings, rank_text
 from tests.core.results.folders import FAILED, LEFT_OUT, WAITING, Outcome, Pair, Table
 
 

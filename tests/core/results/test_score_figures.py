@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.results.score_figures import LEAST_PAIRS, Baseline, score_figures
+from cfbatch_gui.core.results.rankings.score_figures import LEAST_PAIRS, Baseline, score_figures
 from tests.core.results.folders import FAILED, WAITING, Pair, Table
 
 QUERIES = ("how do I reset my password", "refund for an order", "change the invoice")

@@ -1,7 +1,7 @@
 import pytest
 
 from cfbatch_gui.core.errors import NotConnected
-from cfbatch_gui.core.workers_ai.connections import clean_account_id
+from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 OTHER = "f" * 32

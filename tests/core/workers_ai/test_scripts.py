@@ -2,7 +2,7 @@
 
 import pytest
 
-from cfbatch_gui.core.workers_ai.scripts import Script, script_of
+from cfbatch_gui.core.workers_ai.estimate import Script, script_of
 
 
 @pytest.mark.parametrize(

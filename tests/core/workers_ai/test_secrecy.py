@@ -9,18 +9,18 @@ from pathlib import Path
 import httpx
 import pytest
 
-from cfbatch_gui.core import logs
-from cfbatch_gui.core.credentials import Token
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.paths import Paths
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
 from cfbatch_gui.core.practice.faults.script import AnyFault
 from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.system import logs
+from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.client import Limits, WorkersAI
-from cfbatch_gui.core.workers_ai.connections import cloudflare
+from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
+from cfbatch_gui.core.workers_ai.tokens import Token
 from cfbatch_gui.core.workers_ai.transport import Transport
 from cfbatch_gui.core.workers_ai.wire.requests import RankRequest, encode_batch, encode_request
 from tests.canary import CORE, TOKEN

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMenu, QVBoxLayout, QWidget
 
-from cfbatch_gui.core.inputs.model import Kind, Role
-from cfbatch_gui.core.jobs.model import Job
+from cfbatch_gui.core.inputs.input_values import Kind, Role
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
 from cfbatch_gui.ui.inputs.draft_state import DraftState

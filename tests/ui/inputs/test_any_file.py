@@ -9,7 +9,7 @@ import pytest
 from openpyxl import Workbook
 from PySide6.QtCore import Qt
 
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from tests.ui.inputs.conftest import Desk
 
 Until = Callable[..., Awaitable[None]]

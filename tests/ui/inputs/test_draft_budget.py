@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QMessageBox
 
-from cfbatch_gui.core.credentials import Credentials
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.jobs.model import Batch, BatchState, JobState
-from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Batch, BatchState, JobState
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.settings import Budget, SavedConnection, Settings
+from cfbatch_gui.core.system.settings import Budget, SavedConnection, Settings
 from tests.canary import TOKEN
 from tests.core.doors import conftest as stand_ins
 from tests.core.doors.conftest import ACCOUNT

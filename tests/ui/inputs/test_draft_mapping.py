@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QInputDialog, QMenu
 
-from cfbatch_gui.core.inputs.model import FileFormat, Kind, Layout, Role, Split
+from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Role, Split
 from tests.ui.inputs.conftest import Desk
 
 Until = Callable[..., Awaitable[None]]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.model import Kind
-from cfbatch_gui.core.settings import SavedConnection
-from cfbatch_gui.ui.main_window import _SMALLEST
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.ui.theme import SIDEBAR_WIDTH
+from cfbatch_gui.ui.window.main_window import _SMALLEST
 from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import Desk
 

@@ -8,8 +8,8 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from cfbatch_gui.core.inputs.model import Kind, Layout, Role
-from cfbatch_gui.core.jobs.model import JobState
+from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role
+from cfbatch_gui.core.jobs.states import JobState
 from tests.ui.inputs.conftest import Desk
 
 Until = Callable[..., Awaitable[None]]

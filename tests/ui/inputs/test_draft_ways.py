@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.credentials import Credentials
-from cfbatch_gui.core.jobs.model import JobState
-from cfbatch_gui.core.practice.faults.door import FaultyDoor
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.settings import SavedConnection
+from cfbatch_gui.core.system.settings import SavedConnection
 from tests.canary import SECRET, TOKEN
 from tests.core.doors import conftest as stand_ins
 from tests.core.doors.conftest import ACCOUNT, GATEWAY

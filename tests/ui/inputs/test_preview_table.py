@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.inputs.layouts import with_role
-from cfbatch_gui.core.inputs.model import Kind, Mapping, Role
+from cfbatch_gui.core.inputs.columns.layouts import with_role
+from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Role
 from cfbatch_gui.ui.inputs.draft_state import OpenFile, open_file
+from cfbatch_gui.ui.inputs.input_words import roles_for
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
-from cfbatch_gui.ui.inputs.wording import roles_for
 
 LONG = "A lamp of oak with a warm light and two metres of cable and a switch at its foot"
 

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable, Generator
 
-from cfbatch_gui.core.inputs.model import FileFormat, Row, Source
+from cfbatch_gui.core.inputs.input_values import FileFormat, Row, Source
+from cfbatch_gui.core.inputs.readers.ascii_table import read_drawn
 from cfbatch_gui.core.inputs.readers.blocks import Block, in_blocks
 from cfbatch_gui.core.inputs.readers.collection import read_collection
 from cfbatch_gui.core.inputs.readers.delimited import read_delimited, read_delimited_blocks
 from cfbatch_gui.core.inputs.readers.docx import read_docx
-from cfbatch_gui.core.inputs.readers.drawn import read_drawn
 from cfbatch_gui.core.inputs.readers.folder import read_folder
 from cfbatch_gui.core.inputs.readers.json_document import read_json_document
 from cfbatch_gui.core.inputs.readers.json_lines import read_json_lines
-from cfbatch_gui.core.inputs.readers.lines import read_lines, read_paragraphs, read_whole
 from cfbatch_gui.core.inputs.readers.parquet import read_parquet
+from cfbatch_gui.core.inputs.readers.plain_text import read_lines, read_paragraphs, read_whole
 from cfbatch_gui.core.inputs.readers.xlsx import read_xlsx
 
 __all__ = ["Block", "read_blocks", "read_rows"]

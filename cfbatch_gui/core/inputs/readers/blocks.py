@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterable, Sequence
 
 import msgspec
 
-from cfbatch_gui.core.inputs.model import Row
+from cfbatch_gui.core.inputs.input_values import Row
 
 _ROWS, _CHARACTERS = 1_000, 256 * 1024
 

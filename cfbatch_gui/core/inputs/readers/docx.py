@@ -8,8 +8,8 @@ from typing import BinaryIO, cast
 from xml.etree import ElementTree
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.model import Row, Source
-from cfbatch_gui.core.inputs.opening import open_raw
+from cfbatch_gui.core.inputs.files.open_file import open_raw
+from cfbatch_gui.core.inputs.input_values import Row, Source
 
 MEMBER = "word/document.xml"
 _MOST_BYTES = 512 * 1024**2  # of XML; the longest novels have 20 MB

@@ -8,10 +8,10 @@ from typing import BinaryIO
 from zipfile import ZipInfo
 
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
-from cfbatch_gui.core.inputs.encodings import encoding_of
-from cfbatch_gui.core.inputs.model import Row, Source
-from cfbatch_gui.core.inputs.opening import is_folder, members_of, open_archive, open_bytes, open_member
-from cfbatch_gui.core.inputs.readers.lines import whole_text
+from cfbatch_gui.core.inputs.files.encodings import encoding_of
+from cfbatch_gui.core.inputs.files.open_file import is_folder, members_of, open_archive, open_bytes, open_member
+from cfbatch_gui.core.inputs.input_values import Row, Source
+from cfbatch_gui.core.inputs.readers.plain_text import whole_text
 
 _TEXT_SUFFIXES = (".txt", ".text", ".md", ".markdown", ".rst")
 _Opener = Callable[[], AbstractContextManager[BinaryIO]]

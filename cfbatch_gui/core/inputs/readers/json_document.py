@@ -6,14 +6,14 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, BinaryIO
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs import words
-from cfbatch_gui.core.inputs.model import Row, Shape, Source
-from cfbatch_gui.core.inputs.opening import open_bytes
+from cfbatch_gui.core.inputs.column_vocabulary import is_id, is_text
+from cfbatch_gui.core.inputs.files.open_file import open_bytes
+from cfbatch_gui.core.inputs.input_values import Row, Shape, Source
+from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, text_lines
 from cfbatch_gui.core.inputs.readers.delimited import unusual_row
-from cfbatch_gui.core.inputs.readers.frames import is_frame, rows_of_frame, with_index
+from cfbatch_gui.core.inputs.readers.json_frames import is_frame, rows_of_frame, with_index
+from cfbatch_gui.core.inputs.readers.json_shapes import rows_of
 from cfbatch_gui.core.inputs.readers.json_values import Number, cell_text, reason_of
-from cfbatch_gui.core.inputs.readers.shapes import rows_of
-from cfbatch_gui.core.inputs.readers.text import LONGEST_LINE, text_lines
 
 _decoder = json.JSONDecoder(parse_float=Number)
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -142,7 +142,7 @@ def _only_list(fields: dict[str, Any]) -> list[object]:
     """The objects in the only list of an object that says nothing itself, under whatever name: {"products": […]}."""
     lists = [value for key, value in fields.items() if isinstance(value, list) and key not in _OWN_LISTS]
     is_list_of_objects = len(lists) == 1 and len(lists[0]) > 1 and all(isinstance(each, dict) for each in lists[0])
-    says_something = fields.keys() & _OWN_TEXT or any(words.is_text(key) or words.is_id(key) for key in fields)
+    says_something = fields.keys() & _OWN_TEXT or any(is_text(key) or is_id(key) for key in fields)
     return lists[0] if is_list_of_objects and not says_something else []
 
 

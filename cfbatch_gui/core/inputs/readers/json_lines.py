@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Generator
 
-from cfbatch_gui.core.inputs.model import Row, Shape, Source
-from cfbatch_gui.core.inputs.opening import open_bytes
+from cfbatch_gui.core.inputs.files.open_file import open_bytes
+from cfbatch_gui.core.inputs.input_values import Row, Shape, Source
+from cfbatch_gui.core.inputs.readers.decoded_text import text_lines, without_line_end
 from cfbatch_gui.core.inputs.readers.json_document import row_of_array
+from cfbatch_gui.core.inputs.readers.json_shapes import rows_of
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, parse_array, parse_object
-from cfbatch_gui.core.inputs.readers.shapes import rows_of
-from cfbatch_gui.core.inputs.readers.text import text_lines, without_line_end
 
 
 def read_json_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:

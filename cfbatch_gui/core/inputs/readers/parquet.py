@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.model import Row, Source
-from cfbatch_gui.core.inputs.opening import open_raw, regular_file_size
+from cfbatch_gui.core.inputs.files.open_file import open_raw, regular_file_size
+from cfbatch_gui.core.inputs.input_values import Row, Source
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, columns_of
 from cfbatch_gui.core.inputs.readers.parquet_process import DecodingError, decoding
 

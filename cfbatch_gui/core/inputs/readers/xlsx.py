@@ -7,7 +7,7 @@ from pathlib import Path
 import python_calamine
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.model import ProblemKind, Row, Source
+from cfbatch_gui.core.inputs.input_values import ProblemKind, Row, Source
 from cfbatch_gui.core.inputs.readers.xlsx_check import (
     check_archive,
     check_other_workbook,

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from xml.etree import ElementTree
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.opening import regular_file_size
+from cfbatch_gui.core.inputs.files.open_file import regular_file_size
 
 MOST_BYTES = 4 * 1024**3  # unpacked; a full sheet of 1,048,576 rows takes about 1 GB
 MOST_RATIO = 200  # unpacked to packed, for members over 64 MiB; real sheets stay below 60

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.practice.app import Application
-from cfbatch_gui.core.practice.faults.door import Arrival, FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import Arrival, FaultyDoor
 from cfbatch_gui.core.practice.faults.script import AnyFault
 
 

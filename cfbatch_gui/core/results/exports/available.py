@@ -1,6 +1,6 @@
 """What there is to choose from when a job's results are exported."""
 
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports.score_rows import score_columns
 from cfbatch_gui.core.results.exports.vector_rows import vector_columns

@@ -10,9 +10,9 @@ from typing import NoReturn
 import msgspec
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.facts import JobFacts
+from cfbatch_gui.core.results.job_metadata import JobFacts
 
 Progress = Callable[[int, int], None]
 Cell = str | int | float | None

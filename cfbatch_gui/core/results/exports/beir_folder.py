@@ -8,13 +8,13 @@ from contextlib import ExitStack
 import msgspec
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.files import atomic_folder
 from cfbatch_gui.core.results.exports.base import Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import checked_file
 from cfbatch_gui.core.results.exports.qrels import BEIR_HEADER, check_labels, judgements
 from cfbatch_gui.core.results.exports.retrieval_ids import RetrievalIds
 from cfbatch_gui.core.results.exports.score_rows import by_query, keeps
-from cfbatch_gui.core.results.rankings import RankedContext, Rankings
+from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings
+from cfbatch_gui.core.system.files import atomic_folder
 
 _CORPUS, _QUERIES, _QRELS, _RANKED = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv", "top_ranked/test.jsonl"
 _NAMES = (_CORPUS, _QUERIES, _QRELS, _RANKED)

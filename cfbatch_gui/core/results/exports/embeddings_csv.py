@@ -1,12 +1,12 @@
 """Vectors as CSV with a column for each number: `id`, the user's own columns, `dim_0` and so on."""
 
-from cfbatch_gui.core.files import atomic_writer
-from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports.base import Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
-from cfbatch_gui.core.results.exports.decimals import vector_texts
 from cfbatch_gui.core.results.exports.delimited import Dialect
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
+from cfbatch_gui.core.results.exports.vector_text import vector_texts
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.system.files import atomic_writer
 
 
 def write(work: Work) -> Written:

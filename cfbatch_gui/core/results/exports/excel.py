@@ -11,13 +11,13 @@ import xlsxwriter
 from xlsxwriter.exceptions import FileCreateError
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.files import atomic_writer
 from cfbatch_gui.core.results.exports.base import Cell, Digest, Work, Written, not_as_written
 from cfbatch_gui.core.results.exports.excel_reading import rows_of_sheet
+from cfbatch_gui.core.results.exports.export_manifest import about
 from cfbatch_gui.core.results.exports.score_rows import ScoreRows
-from cfbatch_gui.core.results.manifest import about
-from cfbatch_gui.core.results.rankings import Rankings
-from cfbatch_gui.core.unfinished import temporary_folder
+from cfbatch_gui.core.results.rankings.rankings import Rankings
+from cfbatch_gui.core.system.files import atomic_writer
+from cfbatch_gui.core.system.unfinished import temporary_folder
 
 MOST_ROWS = 1_048_576  # the header included
 MOST_COLUMNS = 16_384

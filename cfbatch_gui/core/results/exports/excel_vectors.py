@@ -4,13 +4,13 @@ A number is the shortest decimal that reads back as the same float32; Excel keep
 """
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.files import atomic_writer
-from cfbatch_gui.core.results.embeddings import Embeddings
 from cfbatch_gui.core.results.exports import excel
 from cfbatch_gui.core.results.exports.base import Work, Written
-from cfbatch_gui.core.results.exports.decimals import shortest
+from cfbatch_gui.core.results.exports.export_manifest import about
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
-from cfbatch_gui.core.results.manifest import about
+from cfbatch_gui.core.results.exports.vector_text import shortest
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.system.files import atomic_writer
 
 
 def write(work: Work) -> Written:

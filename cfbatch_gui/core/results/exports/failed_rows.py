@@ -10,13 +10,13 @@ from operator import itemgetter
 import msgspec
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.files import atomic_writer
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.row_cells import cells_sql
 from cfbatch_gui.core.results.exports.base import Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
 from cfbatch_gui.core.results.exports.delimited import Dialect
+from cfbatch_gui.core.system.files import atomic_writer
 
 _BLOCK = 1_000
 # Of a ranking that takes its texts from a second file, the row of the query failed, not that of a shared text.

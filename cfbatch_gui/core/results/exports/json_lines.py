@@ -6,14 +6,14 @@ manifest counts them.
 
 import msgspec
 
-from cfbatch_gui.core.files import atomic_writer
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports.base import Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
 from cfbatch_gui.core.results.exports.columns import PART
-from cfbatch_gui.core.results.exports.decimals import vector_texts
 from cfbatch_gui.core.results.exports.score_rows import COLUMNS, ScoreRows
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
+from cfbatch_gui.core.results.exports.vector_text import vector_texts
+from cfbatch_gui.core.system.files import atomic_writer
 
 _OF_QUERY = ("query_id", "query")
 _OF_CONTEXT = frozenset((*COLUMNS, PART)).difference(_OF_QUERY)

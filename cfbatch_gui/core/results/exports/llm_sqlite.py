@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from typing import BinaryIO
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.files import atomic_writer
 from cfbatch_gui.core.results.exports.base import Digest, Work, Written, not_as_written
 from cfbatch_gui.core.results.exports.commands import command, slug
 from cfbatch_gui.core.results.exports.vector_rows import BLOCK, VectorRows
+from cfbatch_gui.core.system.files import atomic_writer
 
 # As llm 0.36 leaves them. It looks into the first for what it has still to change in the others.
 _TABLES = """

@@ -7,10 +7,10 @@ from typing import IO
 import numpy as np
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.files import atomic_writer
 from cfbatch_gui.core.results.exports.base import Digest, Work, Written, not_as_written
 from cfbatch_gui.core.results.exports.numpy_file import are_same, header
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
+from cfbatch_gui.core.system.files import atomic_writer
 
 _MOST_ID_BYTES = 1_000_000_000
 _IDS_AT_ONCE = 10_000

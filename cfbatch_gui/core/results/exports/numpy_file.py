@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.files import atomic_writer
 from cfbatch_gui.core.results.exports.base import Work, Written, not_as_written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
+from cfbatch_gui.core.system.files import atomic_writer
 
 
 def write(work: Work) -> Written:

@@ -5,11 +5,11 @@ Like there, only answered texts are in the file; the manifest counts the others.
 
 import msgspec
 
-from cfbatch_gui.core.files import atomic_writer
 from cfbatch_gui.core.results.exports.base import Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
-from cfbatch_gui.core.results.exports.decimals import vector_texts
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
+from cfbatch_gui.core.results.exports.vector_text import vector_texts
+from cfbatch_gui.core.system.files import atomic_writer
 
 _LINE = (
     b'{"id":%b,"custom_id":%b,"response":{"status_code":200,"request_id":%b,"body":{"object":"list","data":'

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import IO, Any, BinaryIO, cast
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.files import atomic_writer
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import atlas
 from cfbatch_gui.core.results.exports.arrow_stream import ArrowSink, ArrowSource
 from cfbatch_gui.core.results.exports.base import Work, Written, not_as_written
@@ -15,6 +14,7 @@ from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
 from cfbatch_gui.core.results.exports.commands import command
 from cfbatch_gui.core.results.exports.score_rows import ScoreRows
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
+from cfbatch_gui.core.system.files import atomic_writer
 
 _ROWS_AT_ONCE = 8192  # of a group: what arro3 holds in memory, 32 MB of vectors of 1,024 numbers
 _FIXED = ("id", "text", "vector")

@@ -3,21 +3,20 @@
 Every labelled pair is written, scored or not: an answer that is missing does not make a judgement go away.
 """
 
-import re
 from collections.abc import Sequence
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.files import atomic_writer
-from cfbatch_gui.core.inputs.model import Layout
+from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.results.exports.base import Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
 from cfbatch_gui.core.results.exports.retrieval_ids import RetrievalIds
 from cfbatch_gui.core.results.exports.score_rows import by_query
-from cfbatch_gui.core.results.rankings import RankedContext, Rankings
+from cfbatch_gui.core.results.labels import grade
+from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings
+from cfbatch_gui.core.system.files import atomic_writer
 
 BEIR_HEADER = "query-id\tcorpus-id\tscore\n"
-_WHOLE = re.compile(r"\s*([+-]?[0-9]+)(\.0*)?\s*")
 
 
 def write_trec(work: Work) -> Written:
@@ -28,12 +27,6 @@ def write_trec(work: Work) -> Written:
 def write_beir(work: Work) -> Written:
     """Write and read back BEIR's form."""
     return _write(work, BEIR_HEADER, "{}\t{}\t{}\n")
-
-
-def grade(label: str) -> int | None:
-    """The label as a whole number: "1", "1.0"; None for an empty one. `check_labels` has seen that it is one."""
-    found = _WHOLE.fullmatch(label)
-    return int(found[1]) if found else None
 
 
 def judgements(ids: RetrievalIds, contexts: Sequence[RankedContext]) -> dict[str, int]:

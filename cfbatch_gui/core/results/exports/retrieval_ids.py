@@ -7,10 +7,10 @@ ids never become one and every id can be had back. Queries and texts without an 
 import re
 import sqlite3
 
-from cfbatch_gui.core.inputs.model import Layout
+from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.rankings import RankedContext
+from cfbatch_gui.core.results.rankings.rankings import RankedContext
 
 _UNSAFE = re.compile(r"""[\s\x00-\x20\x7f\x85\u200b\ufeff"%]""")
 # Here one row of a file is one text; elsewhere a row holds several.

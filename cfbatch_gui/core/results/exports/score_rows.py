@@ -12,15 +12,15 @@ from operator import itemgetter
 import msgspec
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.model import Layout, Role
+from cfbatch_gui.core.inputs.input_values import Layout, Role
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports.base import Cell, ExportOptions, Work
 from cfbatch_gui.core.results.exports.columns import PART, places_of
 from cfbatch_gui.core.results.original_columns import column_of, columns_beside_rankings
+from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.parts import has_parts
-from cfbatch_gui.core.results.rankings import RankedContext, Rankings
-from cfbatch_gui.core.results.tally import Status
+from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings
 
 COLUMNS = (
     "query_id", "query", "rank", "doc_id", "text", "score", "tie_group", "initial_rank", "rank_change",

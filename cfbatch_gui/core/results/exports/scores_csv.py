@@ -1,10 +1,10 @@
 """Rankings as CSV: `score_rows.COLUMNS` and then the user's own columns."""
 
-from cfbatch_gui.core.files import atomic_writer
 from cfbatch_gui.core.results.exports.base import Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
 from cfbatch_gui.core.results.exports.delimited import Dialect
 from cfbatch_gui.core.results.exports.score_rows import ScoreRows
+from cfbatch_gui.core.system.files import atomic_writer
 
 
 def write(work: Work) -> Written:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.model import Kind
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import (
     beir_folder,
     embeddings_cell_csv,

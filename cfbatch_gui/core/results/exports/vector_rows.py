@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.inputs.model import Role
+from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.exports.base import Work
 from cfbatch_gui.core.results.exports.columns import PART, places_of
 from cfbatch_gui.core.results.original_columns import column_of, columns_beside_vectors
 from cfbatch_gui.core.results.parts import has_parts
+from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
 
 BLOCK = 512  # texts; 2 MB of vectors of 1,024 numbers
 _MANY_BYTES = 2_000_000

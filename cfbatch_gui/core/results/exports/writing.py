@@ -8,10 +8,10 @@ from pathlib import Path
 from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports.base import ExportOptions, Progress, Target, Work
+from cfbatch_gui.core.results.exports.export_manifest import old_manifest, write_manifest
 from cfbatch_gui.core.results.exports.targets import target_for
-from cfbatch_gui.core.results.facts import JobFacts
-from cfbatch_gui.core.results.manifest import old_manifest, write_manifest
-from cfbatch_gui.core.results.tally import Tally, count_items
+from cfbatch_gui.core.results.job_metadata import JobFacts
+from cfbatch_gui.core.results.outcomes import Tally, count_items
 
 _SEPARATORS = (",", ";", "\t", "|")
 

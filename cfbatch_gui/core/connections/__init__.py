@@ -1,0 +1,1 @@
+"""The user's ways to the service, by name, and the secrets of each."""

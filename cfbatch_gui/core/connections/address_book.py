@@ -1,0 +1,266 @@
+"""The connections that are set up: as values, as clients with their own secrets, and as people see them."""
+
+import itertools
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, Credentials, Place
+from cfbatch_gui.core.errors import NotConnected, UsageError
+from cfbatch_gui.core.practice.app import practice_app
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.workers_ai.addresses import check_base_url
+from cfbatch_gui.core.workers_ai.budget import RateBudget
+from cfbatch_gui.core.workers_ai.client import WorkersAI
+from cfbatch_gui.core.workers_ai.connection_kinds import (
+    CLOUDFLARE_BASE_URL,
+    GATEWAY_BASE_URL,
+    PRACTICE,
+    Connection,
+    ConnectionKind,
+    cloudflare,
+    gateway,
+    worker,
+)
+from cfbatch_gui.core.workers_ai.tokens import Token, check_form, check_secret
+from cfbatch_gui.core.workers_ai.traffic import TrafficLog
+from cfbatch_gui.core.workers_ai.transport import Exchange, Transport
+
+ACCOUNT_VARIABLE = "CLOUDFLARE_ACCOUNT_ID"
+BASE_URL_VARIABLE = "CLOUDFLARE_API_BASE_URL"
+PRACTICE_TOKEN = Token("practice-needs-no-real-token-0000000000")
+_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionFacts:
+    """A connection as people see it. `sentence` says where its token is, or what is missing.
+
+    `is_confirmed` is False where Cloudflare does not say that batches go this way.
+    """
+
+    id: str
+    title: str
+    is_practice: bool
+    is_ready: bool
+    sentence: str
+    kind: ConnectionKind = ConnectionKind.CLOUDFLARE
+    is_confirmed: bool = True
+
+
+class AddressBook:
+    """`saved` gives what the settings hold at this moment. "cloudflare" is always there, set up or not."""
+
+    def __init__(
+        self,
+        saved: Callable[[], tuple[SavedConnection, ...]],
+        paths: Paths,
+        credentials: Credentials,
+        *,
+        environ: Mapping[str, str],
+        practice_times: tuple[float, float],
+        traffic: TrafficLog,
+        clock: Callable[[], float],
+    ) -> None:
+        self._saved, self._paths, self._credentials, self._environ = saved, paths, credentials, environ
+        self._practice_times, self._traffic, self._clock = practice_times, traffic, clock
+        self._clients: dict[Connection, WorkersAI] = {}
+        self._budgets: dict[str, RateBudget] = {}
+
+    def saved(self) -> tuple[SavedConnection, ...]:
+        """All but the practice service; "cloudflare" first, with what the environment says of it."""
+        others = tuple(each for each in self._saved() if each.id != CLOUDFLARE)
+        ours = next((each for each in self._saved() if each.id == CLOUDFLARE), None)
+        ours = ours or SavedConnection(CLOUDFLARE, "Cloudflare", "cloudflare")
+        return (replace(ours, account_id=self._environ.get(ACCOUNT_VARIABLE, "") or ours.account_id), *others)
+
+    def connection(self, connection_id: str) -> Connection:
+        """A connection as it is set up now. Raises NotConnected, also for one that was deleted."""
+        if connection_id == PRACTICE.id:
+            return PRACTICE
+        for each in self.saved():
+            if each.id == connection_id:
+                return self._made(each)
+        raise NotConnected(
+            "The connection of this job was deleted. Its results can be collected through no other one; set up the"
+            " same account or Worker again, and add the job there by its request id."
+        )
+
+    def find(self, words: str) -> str:
+        """The id of a connection by its id or its name. Raises UsageError."""
+        titles = {PRACTICE.id: PRACTICE.title, **{each.id: each.name for each in self.saved()}}
+        if words in titles:
+            return words
+        alike = [found for found, title in titles.items() if title.casefold() == words.strip().casefold()]
+        if len(alike) != 1:
+            listed = ", ".join(f"“{found}” ({title})" for found, title in titles.items())
+            raise UsageError(f"There is no connection “{words}”. There are: {listed}.")
+        return alike[0]
+
+    def title(self, connection_id: str) -> str:
+        """What people call it; the id itself for one that was deleted."""
+        return title_of(self._saved(), connection_id)
+
+    def client(self, connection_id: str) -> WorkersAI:
+        """The client of a connection, kept while the connection stays as it is. Raises NotConnected."""
+        connection = self.connection(connection_id)
+        if connection not in self._clients:
+            self._clients[connection] = self._new_client(connection)
+        return self._clients[connection]
+
+    def budget(self, connection_id: str) -> RateBudget:
+        """How often it may be asked. Connections of one account share it: Cloudflare counts them together."""
+        try:
+            connection = self.connection(connection_id)
+        except NotConnected:
+            return RateBudget()
+        return self._budgets.setdefault(connection.account_id or connection.base_url, RateBudget())
+
+    async def facts(self) -> tuple[ConnectionFacts, ...]:
+        """All connections, whether they can be used or not."""
+        practice = ConnectionFacts(
+            PRACTICE.id, PRACTICE.title, True, True, "On this computer; nothing leaves it.", PRACTICE.kind
+        )
+        return (practice, *[await self._facts(each) for each in self.saved()])
+
+    def checked(self, record: SavedConnection) -> SavedConnection:
+        """What can be saved: with an id of its own, what was pasted cleaned. Raises NotConnected and UsageError."""
+        name = record.name.strip()
+        if not name:
+            raise UsageError("The connection needs a name.")
+        for each in (SavedConnection(PRACTICE.id, PRACTICE.title, "cloudflare"), *self.saved()):
+            if each.id != record.id and name.casefold() in (each.id.casefold(), each.name.casefold()):
+                raise UsageError(f"There is a connection “{each.name}” already. Choose another name.")
+        fresh = "".join(secrets.choice(_LETTERS) for _ in range(8))
+        record = replace(record, id=record.id or fresh, name=name)
+        made = self._made(record)
+        url = made.base_url if record.url.strip() else ""
+        return replace(record, account_id=made.account_id, gateway=made.gateway, url=url)
+
+    def check_of(self, connection_id: str) -> Callable[[str], Token]:
+        """What reads a pasted secret for this connection: an API token, or what a Worker asks for."""
+        is_worker = any(each.id == connection_id and each.kind == "worker" for each in self.saved())
+        return check_secret if is_worker else check_form
+
+    async def place(self, connection_id: str) -> Place | None:
+        """Where the connection's token or secret is, None when there is none. Raises NotConnected."""
+        return await self._credentials.place(connection_id, check=self.check_of(connection_id))
+
+    async def close(self) -> None:
+        """Close all clients."""
+        for client in self._clients.values():
+            await client.close()
+
+    def _made(self, record: SavedConnection) -> Connection:
+        base_url = check_base_url(self._environ.get(BASE_URL_VARIABLE, "") or CLOUDFLARE_BASE_URL)
+        match record.kind:
+            case "worker":
+                return worker(record.url, connection_id=record.id, title=record.name, paid_plan=record.paid_plan)
+            case "gateway":
+                return gateway(
+                    record.account_id,
+                    record.gateway,
+                    connection_id=record.id,
+                    title=record.name,
+                    by_header=record.by_header,
+                    base_url=record.url or GATEWAY_BASE_URL,
+                    api_base_url=base_url,
+                )
+            case "cloudflare":
+                if not record.account_id:
+                    raise NotConnected(
+                        "No Cloudflare account is connected. Open the connection and enter account id and token."
+                    )
+                return cloudflare(
+                    record.account_id, base_url=record.url or base_url, connection_id=record.id, title=record.name
+                )
+
+    def _new_client(self, connection: Connection) -> WorkersAI:
+        application = None
+        if connection.is_practice:
+            queued, running = self._practice_times
+            application = practice_app(
+                self._paths.practice, seconds_queued=queued, seconds_running=running, clock=self._clock
+            )
+
+        def note(exchange: Exchange) -> None:
+            self._traffic.note(connection.id, exchange, now=self._clock())
+
+        return WorkersAI(
+            connection,
+            self._token_of(connection),
+            gateway_token=self._gateway_token_of(connection),
+            transport=Transport(application=application, on_exchange=note),
+            budget=self.budget(connection.id),
+            clock=self._clock,
+        )
+
+    def _token_of(self, connection: Connection) -> Callable[[], Awaitable[Token | None]]:
+        async def token() -> Token | None:
+            if connection.is_practice:
+                return PRACTICE_TOKEN
+            found = await self._credentials.token(connection.id, check=self.check_of(connection.id))
+            if found is None and connection.needs_token:
+                raise NotConnected(f"There is no API token for {connection.title}. Open the connection and enter it.")
+            return found
+
+        return token
+
+    def _gateway_token_of(self, connection: Connection) -> Callable[[], Awaitable[Token | None]] | None:
+        if connection.kind is not ConnectionKind.GATEWAY:
+            return None
+
+        async def token() -> Token | None:
+            return await self._credentials.token(gateway_secret_id(connection.id), check=check_secret)
+
+        return token
+
+    async def _facts(self, record: SavedConnection) -> ConnectionFacts:
+        kind = ConnectionKind(record.kind)
+
+        def facts(sentence: str, *, ready: bool = False) -> ConnectionFacts:
+            confirmed = kind is not ConnectionKind.GATEWAY
+            return ConnectionFacts(record.id, record.name, False, ready, sentence, kind, confirmed)
+
+        if kind is ConnectionKind.CLOUDFLARE and not record.account_id:
+            return facts("Not connected yet.")
+        try:
+            self._made(record)
+            place = await self.place(record.id)
+        except NotConnected as error:
+            return facts(error.message)
+        if kind is ConnectionKind.WORKER:
+            return facts(_PLACES[place].replace("token", "secret") if place else "No secret is set.", ready=True)
+        return facts(_PLACES[place], ready=True) if place else facts("The API token is missing.")
+
+    def held_by_environment(self) -> frozenset[str]:
+        """The environment variables that say something about the connection "cloudflare", and so win over settings."""
+        return frozenset(
+            name for name in (ACCOUNT_VARIABLE, TOKEN_VARIABLE, BASE_URL_VARIABLE) if self._environ.get(name)
+        )
+
+
+def title_of(saved: Sequence[SavedConnection], connection_id: str) -> str:
+    """What people call a connection; the id itself for one that was deleted."""
+    usual = {PRACTICE.id: PRACTICE.title, CLOUDFLARE: "Cloudflare"}
+    return next((each.name for each in saved if each.id == connection_id), usual.get(connection_id, connection_id))
+
+
+def free_name(first: str, taken: Iterable[str]) -> str:
+    """This name, or with the lowest number behind it that makes it one that nobody has."""
+    used = {each.casefold() for each in taken}
+    numbered = (f"{first} {number}" for number in itertools.count(2))
+    return next(name for name in itertools.chain([first], numbered) if name.casefold() not in used)
+
+
+def gateway_secret_id(connection_id: str) -> str:
+    """Under which name the keyring has the token that a gateway asks for beside the account's."""
+    return f"{connection_id}/gateway"
+
+
+_PLACES = {
+    Place.KEYRING: "The token is in this computer's keyring.",
+    Place.SESSION: "There is no keyring here: the token is kept until the program ends.",
+    Place.ENVIRONMENT: "The token comes from the environment.",
+}

@@ -1,0 +1,1 @@
+"""What the columns are for, and how rows become texts."""

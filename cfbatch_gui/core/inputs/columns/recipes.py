@@ -1,0 +1,198 @@
+"""A choice of columns that is kept, and used again for other files by the names of their columns."""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.inputs.column_names import place_of
+from cfbatch_gui.core.inputs.input_values import FileFormat, Mapping, ReadOptions, Role, Source
+from cfbatch_gui.core.system.files import write_own_file
+
+_NOT_NEEDED: Final = frozenset({Role.KEEP, Role.IGNORE})
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """What files that are built alike have in common, as they are recognised without any option."""
+
+    format: FileFormat
+    columns: tuple[str, ...]
+
+    @classmethod
+    def of(cls, source: Source) -> "FileKind":
+        """The kind of a file."""
+        return cls(source.format, source.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Roles, layout, template and parts for files with these columns, and how such files are read.
+
+    `options` never have an encoding: that belongs to one file. `second_columns` are () where one file is enough.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    mapping: Mapping
+    options: ReadOptions = field(default_factory=ReadOptions)
+    second_columns: tuple[str, ...] = ()
+
+
+def recipe_of(name: str, source: Source, mapping: Mapping, options: ReadOptions, second: Source | None) -> Recipe:
+    """What is kept of a choice for these files; `options` are those that the user has set."""
+    without_encoding = replace(options, encoding=None)
+    return Recipe(name, source.columns, mapping, without_encoding, second.columns if second else ())
+
+
+def fitted(recipe: Recipe, columns: tuple[str, ...], second_columns: tuple[str, ...] = ()) -> Mapping | str:
+    """The recipe's mapping for files with these columns, or the sentence that says which column they lack.
+
+    Columns are found by their exact name, else whatever its case; those that the recipe does not know are kept.
+    Without a second file, where the recipe has one, its roles are () and `check_mapping` asks for it.
+    """
+    roles = _roles(recipe.columns, recipe.mapping.roles, columns)
+    if isinstance(roles, str):
+        return roles
+    has_second = bool(second_columns and recipe.second_columns)
+    second = _roles(recipe.second_columns, recipe.mapping.second_roles, second_columns) if has_second else ()
+    if isinstance(second, str):
+        return f"In the second file: {second}"
+    return replace(recipe.mapping, roles=roles, second_roles=second)
+
+
+def _roles(known: tuple[str, ...], roles: tuple[Role, ...], columns: tuple[str, ...]) -> tuple[Role, ...] | str:
+    found = [Role.KEEP] * len(columns)
+    for name, role in zip(known, roles, strict=True):
+        place = place_of(name, columns)
+        if place is not None:
+            found[place] = role
+        elif role not in _NOT_NEEDED:
+            return f"There is no column “{name}”."
+    return tuple(found)
+
+
+VERSION: Final = 1
+MOST_REMEMBERED: Final = 200  # kinds of file; the one that was not met for longest is forgotten first
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Remembered:
+    kind: FileKind
+    recipe: Recipe
+    second: FileKind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Book:
+    recipes: tuple[Recipe, ...] = ()
+    remembered: tuple[_Remembered, ...] = ()  # the last one chosen at the end
+    version: int = VERSION
+
+
+class RecipeBook:
+    """Reads its file once; each change is on disk when the call returns, so changes belong in a thread.
+
+    A file that cannot be read, or that a newer program has written, counts as empty, with a line in the log.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writing = threading.Lock()
+        self._book = _load(path)
+
+    # With a name
+
+    def recipes(self) -> tuple[Recipe, ...]:
+        """All that have a name, by that name."""
+        return tuple(sorted(self._book.recipes, key=lambda recipe: recipe.name.casefold()))
+
+    def recipe(self, name: str) -> Recipe:
+        """One by its name, whatever its case. Raises UsageError."""
+        for recipe in self._book.recipes:
+            if recipe.name.casefold() == name.strip().casefold():
+                return recipe
+        known = ", ".join(f"“{recipe.name}”" for recipe in self.recipes())
+        raise UsageError(
+            f"There is no recipe “{name}”. There are {known}."
+            if known
+            else f"There is no recipe “{name}”; none was saved yet. Recipes are saved in the window."
+        )
+
+    def save(self, recipe: Recipe) -> None:
+        """Add a recipe, in place of one of the same name. Raises UsageError without a name, DiskFull, DataError."""
+        recipe = replace(recipe, name=_checked(recipe.name))
+        self._change(lambda book: replace(book, recipes=(*_without(book, recipe.name), recipe)))
+
+    def rename(self, old: str, new: str) -> None:
+        """Raises UsageError when there is none, or one of the new name; DiskFull, DataError."""
+        recipe, new = self.recipe(old), _checked(new)
+        if new.casefold() != recipe.name.casefold() and new.casefold() in _names(self._book):
+            raise UsageError(f"There is a recipe “{new}” already. Choose another name, or delete that one first.")
+        named = replace(recipe, name=new)
+        self._change(lambda book: replace(book, recipes=(*_without(book, recipe.name), named)))
+
+    def delete(self, name: str) -> Recipe:
+        """Take a recipe away; the one that was there, for who thinks better of it. Raises as `rename`."""
+        recipe = self.recipe(name)
+        self._change(lambda book: replace(book, recipes=_without(book, recipe.name)))
+        return recipe
+
+    # For each kind of file
+
+    def remembered(self, kind: FileKind, second: FileKind | None = None) -> Recipe | None:
+        """What was chosen last for files of this kind; its name is ""."""
+        found = (each.recipe for each in self._book.remembered if (each.kind, each.second) == (kind, second))
+        return next(found, None)
+
+    def remember(self, kind: FileKind, second: FileKind | None, recipe: Recipe | None) -> None:
+        """Keep a choice for the next file of this kind; None forgets it. Raises DiskFull, DataError."""
+        if recipe == self.remembered(kind, second):
+            return
+        new = () if recipe is None else (_Remembered(kind, replace(recipe, name=""), second),)
+
+        def changed(book: _Book) -> _Book:
+            others = tuple(each for each in book.remembered if (each.kind, each.second) != (kind, second))
+            return replace(book, remembered=(*others, *new)[-MOST_REMEMBERED:])
+
+        self._change(changed)
+
+    def _change(self, change: Callable[[_Book], _Book]) -> None:
+        with self._writing:
+            book = change(self._book)
+            write_own_file(self._path, msgspec.json.format(msgspec.json.encode(book), indent=2) + b"\n")
+            self._book = book
+
+
+def _checked(name: str) -> str:
+    if not name.strip():
+        raise UsageError("The recipe needs a name.")
+    return name.strip()
+
+
+def _names(book: _Book) -> set[str]:
+    return {recipe.name.casefold() for recipe in book.recipes}
+
+
+def _without(book: _Book, name: str) -> tuple[Recipe, ...]:
+    return tuple(each for each in book.recipes if each.name.casefold() != name.casefold())
+
+
+def _load(path: Path) -> _Book:
+    try:
+        book = msgspec.json.decode(path.read_bytes(), type=_Book)
+        if book.version == VERSION:
+            return book
+        _log.warning("Recipes in %s have version %s, not %s; they are not used", path, book.version, VERSION)
+    except FileNotFoundError:
+        pass
+    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+        _log.warning("Recipes in %s cannot be read: %s", path, error)
+    return _Book()

@@ -1,0 +1,120 @@
+"""Files that are no table, known by their first bytes, each with what to do instead."""
+
+from pathlib import Path
+
+from cfbatch_gui.core.errors import InputError
+
+
+def without_rows(path: Path) -> InputError:
+    """Nothing in it."""
+    return InputError(f"{path.name} is empty. Choose a file with at least one row.")
+
+
+def only_header(path: Path) -> InputError:
+    """Names of columns, and nothing else."""
+    return InputError(f"{path.name} has a header but no rows below it. Choose a file with at least one row.")
+
+
+_EMPTY_ZIP = b"PK\x05\x06"
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_TAR, _TAR_AT = b"ustar", 257
+_SPREADSHEET = "Open it in a spreadsheet program, save it as .xlsx or CSV, and choose that file."
+_TABLE = "Choose a text file, CSV, JSON Lines or .xlsx."
+_UNPACK = "Unpack it first, and choose the file that was in it."
+
+_SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
+    (b"%PDF-", "a PDF document", "Copy its text to a text file, and choose that."),
+    (b"\x89PNG\r\n", "a picture", _TABLE),
+    (b"\xff\xd8\xff", "a picture", _TABLE),
+    (b"GIF87a", "a picture", _TABLE),
+    (b"GIF89a", "a picture", _TABLE),
+    (b"II*\0", "a picture", _TABLE),
+    (b"MM\0*", "a picture", _TABLE),
+    (b"RIFF", "a picture, sound or film", _TABLE),
+    (b"ID3", "a sound", _TABLE),
+    (b"OggS", "a sound or film", _TABLE),
+    (b"BZh", "compressed (bzip2)", _UNPACK),
+    (b"\xfd7zXZ\0", "compressed (xz)", _UNPACK),
+    (b"\x28\xb5\x2f\xfd", "compressed (zstd)", _UNPACK),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", _UNPACK),
+    (b"Rar!\x1a\x07", "a RAR archive", _UNPACK),
+    (_EMPTY_ZIP, "an empty zip archive", _TABLE),
+    (b"ARROW1", "an Arrow file", "Export it as CSV or JSON Lines, and choose that."),
+    (b"SQLite format 3\0", "a SQLite database", "Export a table from it as CSV, and choose that."),
+    (b"\x93NUMPY", "a NumPy array", _TABLE),
+    (b"\x89HDF\r\n", "an HDF5 file", "Export its table as CSV, and choose that."),
+    (b"{\\rtf", "a formatted document (RTF)", "Save it as plain text, and choose that."),
+    (b"\x7fELF", "a program", _TABLE),
+    (b"MZ\x90\0", "a program", _TABLE),
+)
+
+
+def refusal(path: Path, head: bytes) -> str:
+    """Return the sentence for a file that cannot be a table, "" for one that may be. `head` is its beginning."""
+    if head.startswith(_OLE):
+        return _old_office(path)
+    if head[_TAR_AT:].startswith(_TAR):
+        return f"{path.name} is a tar archive. {_UNPACK}"
+    for signature, what, cure in _SIGNATURES:
+        if head.startswith(signature) and not (signature.isalnum() and _is_plain(head)):
+            return f"{path.name} is {what}. {cure}"
+    beginning = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:64].lower()
+    if beginning.startswith((b"<!doctype html", b"<html")):
+        return f"{path.name} is a web page, whatever its name says. {_SPREADSHEET}"
+    if beginning.startswith(b"<?xml"):
+        return f"{path.name} is an XML file. {_SPREADSHEET}"
+    return ""
+
+
+def is_old_workbook(path: Path, head: bytes) -> bool:
+    """Whether the file is a workbook in Excel's old format, without a password."""
+    if not head.startswith(_OLE):
+        return False
+    data = _beginning(path)
+    has_workbook = any(name.encode("utf-16-le") in data for name in ("Workbook", "Book"))
+    return has_workbook and "EncryptedPackage".encode("utf-16-le") not in data
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(4 * 1024 * 1024)
+
+
+def is_binary(sample: bytes) -> bool:
+    """Return whether bytes without a byte order mark are no text in any encoding we offer.
+
+    Single NULs and control characters happen in real text; random bytes have one in ten.
+    """
+    if not sample:
+        return False
+    controls = sum(map(sample.count, _CONTROLS)) / len(sample)
+    try:
+        sample.decode()
+    except UnicodeDecodeError as exc:
+        is_cut_at_the_end = exc.reason == "unexpected end of data"
+        return controls > (0.5 if is_cut_at_the_end else 0.02)
+    return controls > 0.5
+
+
+_CONTROLS = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\r\f\v\x1b")
+
+
+def _is_plain(head: bytes) -> bool:
+    # "RIFF" or "ID3" may begin a text; what follows in the real formats is no text.
+    try:
+        text = head[:64].decode()
+    except UnicodeDecodeError:
+        return False
+    return not any(ord(letter) < 9 for letter in text)
+
+
+def _old_office(path: Path) -> str:
+    # Excel wraps an encrypted workbook in the container of its old formats; streams are named in UTF-16.
+    if "EncryptedPackage".encode("utf-16-le") in _beginning(path):
+        return (
+            f"{path.name} is protected by a password. Remove the password in your spreadsheet program, save it, "
+            "and choose it again."
+        )
+    if path.suffix.lower() == ".xls":
+        return f"{path.name} is damaged, or no workbook. {_SPREADSHEET}"
+    return f"{path.name} is a document in an old Office format. {_SPREADSHEET}"

@@ -1,0 +1,305 @@
+"""Tables drawn with bars and lines."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from cfbatch_gui.core.inputs.files.open_file import open_bytes
+from cfbatch_gui.core.inputs.input_values import Row, Source
+from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, text_lines
+from cfbatch_gui.core.inputs.readers.delimited import unusual_row
+
+_BARS = "|│┃║"
+_DASHES = "-─━═="
+_JUNCTIONS = _BARS + "+┼╪╫┿╋╬├┤┣┫╠╣╞╡╟╢┌┐└┘┬┴┏┓┗┛┳┻╔╗╚╝╦╩╒╕╘╛╤╧"
+_PARTED = re.compile(f"[{re.escape(_JUNCTIONS)}]")
+_SEGMENT = re.compile(f" *:?[{_DASHES}]+:? *")
+_BAR = re.compile(f"[{_BARS}]")
+_UNESCAPED_BAR = re.compile(r"(?<!\\)\|")
+_ROW_COUNT = re.compile(r"\(\d+ \w+\)")  # psql: (3 rows)
+_MOST_ABOVE = 30  # lines
+_MOST_BELOW = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How a table is drawn. `header` and `rule` are lines from 0; rows begin below the rule.
+
+    `cuts` are the places of bars within a row, in columns of a screen; () where they do not stand below one another.
+    `width` is how wide the drawing is, 0 where a line may be of any width.
+    """
+
+    header: int
+    rule: int
+    columns: int
+    is_boxed: bool
+    is_markdown: bool
+    cuts: tuple[int, ...]
+    line: str  # the rule
+    width: int = 0
+
+    @property
+    def is_grid(self) -> bool:
+        """Whether what stands between two lines is one row, of as many lines as its longest cell."""
+        return "=" in self.line and "+" in self.line
+
+    @property
+    def marks_line_ends(self) -> bool:
+        """Whether a + at the right edge of a cell says that it goes on in the next line."""
+        return not self.is_boxed and not self.is_markdown
+
+    def is_rule(self, line: str) -> bool:
+        """Whether the line is drawn between or around rows."""
+        text = line.strip()
+        if text == self.line:
+            return True
+        is_bare = len(text) > 2 and all(sign in _DASHES or (sign in _JUNCTIONS and sign not in _BARS) for sign in text)
+        return is_bare and not self.is_markdown and (self.is_boxed or self.columns > 1)
+
+    def is_row(self, line: str) -> bool:
+        """Whether the line begins as a row does."""
+        if self.is_boxed:
+            return line.lstrip().startswith(tuple(_BARS))
+        return bool(_BAR.search(line)) if self.columns > 1 else line.startswith(" ")
+
+    def is_open(self, line: str) -> bool:
+        """Whether a cell goes on in the next line without any mark, as MySQL's client prints it."""
+        return self.is_boxed and not self.is_markdown and not line.rstrip().endswith(tuple(_BARS))
+
+    def cells(self, line: str) -> list[str]:
+        """What stands between the bars, with its spaces; as many as there are bars for."""
+        line = line.rstrip("\r\n")
+        if self.cuts and (found := self._at_cuts(line)):
+            return found
+        text = line.strip() if self.is_boxed else line
+        parts = (_UNESCAPED_BAR if self.is_markdown else _BAR).split(text)
+        if self.is_boxed:
+            parts = parts[1:-1] if len(parts) > 1 and not parts[-1].strip() else parts[1:]
+        if self.is_markdown:
+            parts = [part.replace("\\|", "|") for part in parts]
+        return parts if self.columns > 1 or self.is_boxed else [line]
+
+    def _at_cuts(self, line: str) -> list[str]:
+        places = [_place(line, cut) for cut in self.cuts]
+        if any(place < 0 or line[place] not in _BARS for place in places):
+            return []
+        last = line.rstrip()
+        if self.is_boxed:
+            return [line[start + 1 : stop] for start, stop in pairwise(places)]
+        ends = [-1, *places, len(last) if len(last) > places[-1] else len(line)]
+        return [line[start + 1 : stop] for start, stop in pairwise(ends)]
+
+    def goes_on(self, cells: Sequence[str]) -> list[bool]:
+        """For each cell of a line whether it goes on in the next."""
+        if not self.marks_line_ends:
+            return [False] * len(cells)
+        edges = [-1, *self.cuts, self.width]
+        return [
+            cell.endswith("+") and _wide(cell) == edges[place + 1] - edges[place] - 1
+            for place, cell in enumerate(cells[: len(edges) - 1])
+        ]
+
+
+def find_drawing(lines: Sequence[str], *, is_whole: bool) -> Drawing | None:
+    """The first table that is drawn, at most 30 lines from the beginning; None for a text that only holds one.
+
+    `is_whole` says that the lines are all of the file, not its beginning.
+    """
+    may_be_single = is_whole and _ends_as_of_psql(lines)
+    for place in range(1, min(_MOST_ABOVE, len(lines) - 1)):
+        found = _drawing_at(lines, place, may_be_single=may_be_single)
+        if found and _is_most(found, lines, is_whole=is_whole):
+            return found
+    return None
+
+
+def drawing_of(lines: Sequence[str], header: int) -> Drawing | None:
+    """The drawing whose header is that of the lines, from 0. A line above it may belong to it too."""
+    found = (_drawing_at(lines, place, may_be_single=True) for place in range(header + 1, len(lines) - 1))
+    return next((each for each in found if each and each.header == header), None)
+
+
+def end_of_drawing(drawing: Drawing, lines: Sequence[str]) -> int:
+    """The line, from 0, after the last that belongs to the table."""
+    place = drawing.rule + 1
+    while place < len(lines) and (drawing.is_rule(lines[place]) or drawing.is_row(lines[place])):
+        is_open = not drawing.is_rule(lines[place]) and drawing.is_open(lines[place])
+        place += 1
+        while is_open and place < len(lines) and not drawing.is_rule(lines[place]):
+            is_open = drawing.is_open(lines[place])
+            place += 1
+    return place
+
+
+def _drawing_at(lines: Sequence[str], place: int, *, may_be_single: bool) -> Drawing | None:
+    """The drawing whose line below the header is at a place."""
+    rule, above, below = lines[place].rstrip(), lines[place - 1].rstrip("\r\n"), lines[place + 1]
+    text = rule.strip()
+    if not text or text[0] not in _DASHES + _JUNCTIONS + ":" or not any(sign in _DASHES for sign in text):
+        return None
+    is_boxed = above.lstrip().startswith(tuple(_BARS))
+    parts = _PARTED.split(text[text[0] in _JUNCTIONS : len(text) - (text[-1] in _JUNCTIONS)])
+    if not all(_SEGMENT.fullmatch(part) for part in parts):
+        return None
+    is_markdown = set(text) <= set("|-: ") and "|" in text
+    if is_markdown and not is_boxed and any(part.count("-") < 2 for part in parts):
+        return None
+    header = _first_of_header(lines, place) if is_boxed else place - 1
+    above = lines[header].rstrip("\r\n")
+    cuts: tuple[int, ...] = ()
+    if len(parts) > 1 and not is_markdown:
+        cuts = tuple(_columns_of(rule, _JUNCTIONS))
+    elif len(parts) == 1 and is_boxed and not is_markdown:
+        cuts = tuple(_columns_of(above, _BARS))
+    drawing = Drawing(header, place, 1, is_boxed, is_markdown, cuts, text, _wide(rule))
+    if len(parts) == 1 and not _BAR.search(above):
+        return drawing if may_be_single and above.startswith(" ") and len(text) > 2 else None
+    names = drawing.cells(above) if is_boxed else _BAR.split(above)
+    if (len(parts) > 1 and len(parts) != len(names)) or not any(name.strip() for name in names):
+        return None
+    if len(names) == 1 and (not is_boxed or text[0] not in _JUNCTIONS):
+        return None
+    drawing = Drawing(header, place, len(names), is_boxed, is_markdown, cuts, text, _wide(rule))
+    is_followed = drawing.is_row(below) and (drawing.is_open(below) or len(drawing.cells(below)) == len(names))
+    is_empty = drawing.is_rule(below) or _ROW_COUNT.fullmatch(below.strip())
+    return drawing if is_followed or is_empty else None
+
+
+def _first_of_header(lines: Sequence[str], rule: int) -> int:
+    """A box may have several lines for its names, of which the later are types."""
+    first = rule - 1
+    while first and lines[first - 1].lstrip().startswith(tuple(_BARS)) and not _is_line(lines[first - 1]):
+        first -= 1
+    return first if first and _is_line(lines[first - 1]) else rule - 1
+
+
+def _is_line(line: str) -> bool:
+    return len(line.strip()) > 2 and set(line.strip()) <= set(_DASHES + _JUNCTIONS)
+
+
+def _ends_as_of_psql(lines: Sequence[str]) -> bool:
+    last = next((line for line in reversed(lines) if line.strip()), "")
+    return bool(_ROW_COUNT.fullmatch(last.strip()))
+
+
+def _is_most(drawing: Drawing, lines: Sequence[str], *, is_whole: bool) -> bool:
+    end = end_of_drawing(drawing, lines)
+    if not is_whole:
+        return end >= len(lines) - 1  # the last line may be cut
+    rest = [line for line in lines[end:] if line.strip()]
+    above = [line for line in lines[: drawing.header] if line.strip()]
+    if drawing.is_markdown:
+        return len(rest) + len(above) <= max(2, end - drawing.rule - 1)
+    return len(rest) <= _MOST_BELOW or find_drawing(lines[end:], is_whole=True) is not None
+
+
+def _columns_of(line: str, signs: str) -> list[int]:
+    columns, column = [], 0
+    for sign in line:
+        if sign in signs:
+            columns.append(column)
+        column += _width(sign)
+    return columns
+
+
+def _place(line: str, wanted: int) -> int:
+    """The character that stands in a column of the screen, -1 for none."""
+    if line.isascii():
+        return wanted if wanted < len(line) else -1
+    column = 0
+    for place, sign in enumerate(line):
+        width = _width(sign)
+        if column >= wanted and width:
+            return place if column == wanted else -1
+        column += width
+    return -1
+
+
+def _wide(text: str) -> int:
+    return len(text) if text.isascii() else sum(map(_width, text))
+
+
+def _width(sign: str) -> int:
+    if sign.isascii():
+        return 1
+    if unicodedata.category(sign) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+
+
+_OF_HEADER = 8  # lines
+
+
+def read_drawn(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+    """Yield the rows, each with the number of its first line; spaces around a cell are part of the drawing.
+
+    A line within the table that is none of its rows is a problem.
+    """
+    width = len(source.columns)
+    with open_bytes(source.path, source.end) as file:
+        lines = enumerate(
+            text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure), 1
+        )
+        head = [line for number, line in zip(range(source.first_line + _OF_HEADER), map(_text_of, lines), strict=False)]
+        drawing = drawing_of(head, source.first_line - 1)
+        if drawing is None:
+            return
+        first = drawing.rule + 1
+        for number, cells in _records(drawing, _numbered(head[first:], first + 1, lines)):
+            if cells is None:
+                yield Row(number, ("",) * width, "This line is no row of the table.")
+            else:
+                row = Row(number, tuple(cells))
+                yield row if len(cells) == width else unusual_row(row, width)
+
+
+def _text_of(line: tuple[int, str]) -> str:
+    return line[1]
+
+
+def _numbered(head: list[str], first: int, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    yield from enumerate(head, first)
+    yield from lines
+
+
+def _records(drawing: Drawing, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str] | None]]:
+    """The first line of each row and its cells; None for a line that is no row."""
+    held: list[list[str]] = []  # lines of a row that goes on
+    opened = ""  # a line whose last bar is still to come
+    began = 0
+    for number, line in lines:
+        is_rule = drawing.is_rule(line)
+        if opened and not is_rule and len(opened) < LONGEST_LINE:
+            opened += line
+        elif opened:
+            yield began, None
+            opened = ""
+        elif is_rule or not drawing.is_row(line):
+            if held:
+                yield began, _joined(held)
+                held = []
+            if line.strip() and not is_rule:
+                yield number, None
+            continue
+        else:
+            began, opened = began if held else number, line
+        if not opened or drawing.is_open(line):
+            continue
+        cells = drawing.cells(opened)
+        goes_on = drawing.goes_on(cells)
+        opened = ""
+        held.append([cell[:-1] if more else cell for cell, more in zip(cells, goes_on, strict=False)])
+        if not any(goes_on) and not drawing.is_grid:
+            yield began, _joined(held)
+            held = []
+    if held or opened:
+        yield began, _joined(held) if held else None
+
+
+def _joined(held: list[list[str]]) -> list[str]:
+    """The lines of each cell, without those below its last."""
+    width = max(map(len, held))
+    columns = [[cells[place].strip() if place < len(cells) else "" for cells in held] for place in range(width)]
+    return ["\n".join(lines).rstrip("\n") for lines in columns]

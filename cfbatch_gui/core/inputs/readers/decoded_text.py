@@ -1,0 +1,137 @@
+"""From bytes on disk to lines of text, at the speed of the csv module and without ever holding the file."""
+
+import codecs
+import io
+import re
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import BinaryIO
+
+from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.files.encodings import not_utf8
+
+PIECE = 256 * 1024  # bytes; larger pieces fall out of the processor's cache and are no faster
+LONGEST_LINE = 64 * 1024 * 1024  # characters; a request holds under 10 MB, so nothing longer can ever be sent
+_SAMPLE = 32 * 1024  # bytes to either side, to guess an encoding from
+END_MARK = "\0end-of-file"  # cannot stand in a file: every NUL is replaced before
+
+
+def text_lines(
+    file: BinaryIO,
+    name: str,
+    encoding: str,
+    progress: Callable[[int], None] | None = None,
+    *,
+    is_sure: bool = True,
+    end_mark: bool = False,
+) -> Iterator[str]:
+    r"""Yield lines with their ends (\n, \r\n or \r) as they stand.
+
+    A byte order mark is left out, also one at the beginning of a further line, where files were put one below the
+    other. Bytes that do not fit the encoding, NULs and lone surrogates become U+FFFD.
+    With `end_mark` one more line, `END_MARK`, follows the last: a csv reader that returns it inside a cell was still
+    within quotes. `name` is the file's, for the error. Raises InputError for a line longer than `LONGEST_LINE`, and
+    EncodingUnknown for bytes that do not fit an encoding that is not sure.
+    """
+    lines = chain.from_iterable(_pieces(file, name, _decoder(encoding, name, is_sure=is_sure), progress))
+    return chain(lines, (END_MARK,)) if end_mark else lines
+
+
+def _decoder(encoding: str, name: str, *, is_sure: bool) -> Callable[[bytes, bool], str]:
+    decode = codecs.getincrementaldecoder(encoding)("replace" if is_sure else "strict").decode
+
+    def decode_or_ask(data: bytes, final: bool) -> str:
+        try:
+            return decode(data, final)
+        except UnicodeDecodeError as exc:
+            around = data[max(0, exc.start - _SAMPLE) : exc.start + _SAMPLE]
+            raise not_utf8(around, name, f"far down in the file: {exc.reason}") from exc
+
+    return decode if is_sure else decode_or_ask
+
+
+def _pieces(
+    file: BinaryIO, name: str, decode: Callable[[bytes, bool], str], progress: Callable[[int], None] | None
+) -> Iterator[io.StringIO]:
+    # chain() over StringIO keeps the loop over lines in C: no Python code runs for a line, only for a piece.
+    unfinished: list[str] = []
+    unfinished_size = 0
+    position = 0
+    for piece, size, _ in _texts(file, decode):
+        position += size
+        text = piece.replace("\0", "\ufffd")
+        end = _end_of_last_whole_line(text)
+        if end:
+            yield io.StringIO("".join(unfinished) + text[:end], newline="")
+            unfinished = [text[end:]]
+            unfinished_size = len(text) - end
+        else:
+            unfinished.append(text)
+            unfinished_size += len(text)
+            if unfinished_size > LONGEST_LINE:
+                raise InputError(
+                    f"{name} has a line of more than {LONGEST_LINE:,} characters. "
+                    "Choose a file with one text a line, or a spreadsheet.",
+                    detail=f"no line end up to byte {position:,}",
+                )
+        if progress is not None:
+            progress(position)
+    yield io.StringIO("".join(unfinished), newline="")
+
+
+def _texts(file: BinaryIO, decode: Callable[[bytes, bool], str]) -> Iterator[tuple[str, int, int]]:
+    """Pieces of the text without byte order marks, the bytes of each, and how many marks stood in it but for the first
+    of the file."""
+    is_first, at_line_start = True, True
+    size = -1
+    while size:
+        data = file.read(PIECE)
+        size = len(data)
+        text = decode(data, not data)
+        marks = 0
+        if is_first and text:
+            text = text.removeprefix("\ufeff")
+            is_first = False
+        if "\ufeff" in text:
+            text, marks = without_marks(text, at_line_start=at_line_start)
+        if text:
+            at_line_start = text.endswith(("\n", "\r"))
+        yield text, size, marks
+
+
+def without_marks(text: str, *, at_line_start: bool = True) -> tuple[str, int]:
+    """The text without byte order marks at the beginnings of lines, and how many these were.
+
+    Elsewhere the sign stands for a space of no width. `at_line_start` says that the text itself begins a line.
+    """
+    cleaned = _MARKS.sub("", f"\n{text}" if at_line_start else f" {text}")[1:]
+    return cleaned, len(text) - len(cleaned)
+
+
+_MARKS = re.compile("(?<=[\r\n])\ufeff+")
+
+
+def count_signs(file: BinaryIO, encoding: str, most: int) -> tuple[int, int]:
+    """How many byte order marks below the beginning `text_lines` leaves out, and how many NULs it replaces, in about so
+    many bytes of the file."""
+    decode = codecs.getincrementaldecoder(encoding)("replace").decode
+    marks = nuls = 0
+    for text, size, found in _texts(file, decode):
+        marks += found
+        nuls += text.count("\0")
+        most -= size
+        if most <= 0:
+            break
+    return marks, nuls
+
+
+def _end_of_last_whole_line(text: str) -> int:
+    # A \r at the very end may be the first half of \r\n, so it stays behind for the next piece.
+    return text.rfind("\n") + 1 or text.rfind("\r", 0, len(text) - 1) + 1
+
+
+def without_line_end(line: str) -> str:
+    """Cut one line end off, nothing else."""
+    if line.endswith("\n"):
+        return line[:-2] if line.endswith("\r\n") else line[:-1]
+    return line.removesuffix("\r")

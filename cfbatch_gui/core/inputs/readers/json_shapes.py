@@ -1,0 +1,190 @@
+"""Objects of JSON as rows: plain ones by their keys, and those of other programs by what they mean."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cfbatch_gui.core.inputs.input_values import Shape, Source
+from cfbatch_gui.core.inputs.readers.json_values import cell_text, columns_of
+
+Fields = dict[str, Any]
+RANK_COLUMNS = ("external_reference", "query", "contexts")
+EMBED_COLUMNS = ("external_reference", "text")
+OPENAI_COLUMNS = ("custom_id", "text")
+RANK_LLM_COLUMNS = ("qid", "query", "candidates")
+_REQUEST_KEYS = frozenset({"query", "contexts", "text", "truncate_inputs", "external_reference", "pooling"})
+_TEXT_KEYS = ("text", "contents", "content", "segment", "passage", "body", "abstract")
+
+
+def shape_of(objects: Sequence[Fields]) -> Shape:
+    """What objects from one file are; PLAIN unless nearly all of them have the same known form."""
+    for shape, test in _TESTS:
+        fitting = sum(map(test, objects))
+        if fitting * 10 >= len(objects) * 9 and (shape is not Shape.REQUESTS or any(map(_is_surely_request, objects))):
+            return shape
+    return Shape.PLAIN
+
+
+def columns_for(shape: Shape, objects: Sequence[Fields]) -> tuple[str, ...]:
+    """The columns of the rows that `rows_of` makes."""
+    match shape:
+        case Shape.REQUESTS:
+            ranks = sum("query" in fields for fields in objects)
+            columns = RANK_COLUMNS if ranks * 2 >= len(objects) else EMBED_COLUMNS
+            return columns if any("external_reference" in str(fields) for fields in objects) else columns[1:]
+        case Shape.OPENAI:
+            return OPENAI_COLUMNS
+        case Shape.RANK_LLM:
+            return RANK_LLM_COLUMNS
+        case Shape.RECORDS:
+            return columns_of([_record_in(fields) for fields in objects])
+        case Shape.PLAIN | Shape.ARRAYS:
+            return columns_of(objects)
+
+
+def notice_for(shape: Shape, objects: Sequence[Fields]) -> str:
+    """What is not taken over from objects of this shape, as a sentence; "" for nothing."""
+    if shape is Shape.REQUESTS:
+        settings = [key for key in ("truncate_inputs", "pooling") if any(key in fields for fields in objects)]
+        if settings:
+            return (
+                f"The requests say {' and '.join(f'“{key}”' for key in settings)}; here that is an option of the job."
+            )
+    if shape is Shape.OPENAI:
+        return "Only the texts and their custom_id are taken over; the model is an option of the job."
+    return ""
+
+
+def rows_of(source: Source, fields: Fields) -> list[tuple[str, ...]] | str:
+    """The cells of the rows that an object comes to, or the sentence that says why it comes to none."""
+    match source.shape:
+        case Shape.PLAIN | Shape.ARRAYS:
+            return [tuple([cell_text(fields.get(column)) for column in source.columns])]
+        case Shape.REQUESTS:
+            rows = _ranking(fields) if "query" in source.columns else _embedding(fields)
+            return rows if isinstance(rows, str) else [cells[-len(source.columns) :] for cells in rows]
+        case Shape.OPENAI:
+            return _openai(fields)
+        case Shape.RANK_LLM:
+            return _rank_llm(fields)
+        case Shape.RECORDS:
+            found = _record_in(fields)
+            if not found:
+                return "This object holds no record, while others of the file do."
+            return [tuple([cell_text(found.get(column)) for column in source.columns])]
+
+
+def _is_request(fields: Fields) -> bool:
+    return fields.keys() <= _REQUEST_KEYS and not fields.keys().isdisjoint(("contexts", "text"))
+
+
+def _is_surely_request(fields: Fields) -> bool:
+    """{"text": "one"} alone may be any table; a list of contexts or texts, or a reference, is none."""
+    contexts = fields.get("contexts")
+    has_contexts = isinstance(contexts, list) and bool(contexts) and all(isinstance(each, dict) for each in contexts)
+    return _is_request(fields) and (
+        has_contexts or isinstance(fields.get("text"), list) or {"external_reference", "text"} <= fields.keys()
+    )
+
+
+def _is_openai(fields: Fields) -> bool:
+    return "custom_id" in fields and isinstance(fields.get("body"), dict)
+
+
+def _is_rank_llm(fields: Fields) -> bool:
+    return isinstance(fields.get("query"), dict) and isinstance(fields.get("candidates"), list)
+
+
+def _within(fields: Fields) -> str:
+    """The key of the record that an object is put around, "" where it is one itself."""
+    if isinstance(fields.get("_source"), dict) and not fields.keys().isdisjoint(("_id", "_index", "_score")):
+        return "_source"
+    return next(
+        (key for key, around in _AROUND.items() if isinstance(fields.get(key), dict) and fields.keys() <= around), ""
+    )
+
+
+_AROUND = {
+    "attributes": frozenset({"attributes", "id", "type", "relationships", "links", "meta"}),  # JSON:API
+    "node": frozenset({"node", "cursor", "__typename"}),  # GraphQL
+    "row": frozenset({"row", "row_idx", "truncated_cells"}),  # Hugging Face's data set viewer
+}
+
+
+_TESTS = (
+    (Shape.OPENAI, _is_openai),
+    (Shape.RANK_LLM, _is_rank_llm),
+    (Shape.RECORDS, lambda fields: bool(_within(fields))),
+    (Shape.REQUESTS, _is_request),
+)
+
+
+def _record_in(fields: Fields) -> Fields:
+    """The record, with the id that stands beside it; nothing where there is none."""
+    record = fields.get(_within(fields))
+    if not isinstance(record, dict):
+        return {}
+    return {**{key: value for key, value in fields.items() if key in ("_id", "id")}, **record}
+
+
+def _ranking(fields: Fields) -> list[tuple[str, ...]] | str:
+    if "contexts" not in fields:
+        return "This request has no contexts, while others of the file rank theirs."
+    if "query" not in fields:
+        return (
+            "This request has no query, while others of the file have one. Put such requests into a file of their own."
+        )
+    return [tuple([cell_text(fields.get(column)) for column in RANK_COLUMNS])]
+
+
+def _embedding(fields: Fields) -> list[tuple[str, ...]] | str:
+    if "query" in fields:
+        return (
+            "This request has a query, while others of the file have none. Put such requests into a file of their own."
+        )
+    reference = cell_text(fields.get("external_reference"))
+    contexts = fields.get("contexts")
+    if isinstance(contexts, list):
+        own = [cell_text(each.get("external_reference")) if isinstance(each, dict) else "" for each in contexts]
+        texts = [each.get("text") if isinstance(each, dict) else each for each in contexts]
+        return _each_text([name or reference for name in own], texts)
+    text = fields.get("text")
+    texts = text if isinstance(text, list) else [text]
+    return _each_text([reference] * len(texts), texts)
+
+
+def _openai(fields: Fields) -> list[tuple[str, ...]] | str:
+    body = fields.get("body")
+    if not isinstance(body, dict) or "input" not in body:
+        return "This line asks for something else than vectors: its body has no “input”."
+    given = body["input"]
+    texts = given if isinstance(given, list) else [given]
+    return _each_text([cell_text(fields.get("custom_id"))] * len(texts), texts)
+
+
+def _each_text(names: list[str], texts: list[Any]) -> list[tuple[str, ...]] | str:
+    if not texts:
+        return "This request has no text."
+    if not all(isinstance(text, str) for text in texts):
+        return "This request has something else than texts, such as numbers of tokens. Only texts can be sent."
+    return [(name, cell_text(text)) for name, text in zip(names, texts, strict=True)]
+
+
+def _rank_llm(fields: Fields) -> list[tuple[str, ...]] | str:
+    query, candidates = fields.get("query"), fields.get("candidates")
+    if not isinstance(query, dict) or not isinstance(candidates, list):
+        return "This line has no query with candidates."
+    contexts = [
+        {"id": cell_text(each.get("docid")), "text": document_text(each.get("doc"))}
+        for each in candidates
+        if isinstance(each, dict)
+    ]
+    return [(cell_text(query.get("qid")), cell_text(query.get("text")), cell_text(contexts))]
+
+
+def document_text(document: object) -> str:
+    """A document's title and text in one, as BEIR's programs join them: with a space."""
+    if not isinstance(document, dict):
+        return cell_text(document)
+    text = next((cell_text(document[key]) for key in _TEXT_KEYS if key in document), "")
+    title = cell_text(document.get("title"))
+    return f"{title} {text}".strip() if title else text

@@ -1,0 +1,69 @@
+"""Plain text: one text a line, a paragraph, or the whole file."""
+
+from collections.abc import Callable, Generator
+from itertools import islice
+from typing import BinaryIO
+
+from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.files.open_file import open_bytes
+from cfbatch_gui.core.inputs.input_values import Row, Source
+from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, text_lines, without_line_end
+
+
+def read_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+    """Yield every line as one cell, spaces and separators included."""
+    with open_bytes(source.path) as file:
+        lines = text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
+        first_data_line = 2 if source.has_header else 1
+        blank = 0
+        for number, line in enumerate(islice(lines, first_data_line - 1, None), first_data_line):
+            text = without_line_end(line)
+            if not text:
+                blank += 1
+                continue
+            if blank:
+                yield from (Row(earlier, ("",)) for earlier in range(number - blank, number))
+                blank = 0
+            yield Row(number, (text,))
+
+
+def read_paragraphs(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+    """Yield what stands between blank lines, its line ends included but the last; the number is its first line's."""
+    with open_bytes(source.path) as file:
+        paragraph: list[str] = []
+        first = 1
+        for number, line in enumerate(
+            text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure), 1
+        ):
+            if line.strip():
+                if not paragraph:
+                    first = number
+                paragraph.append(line)
+            elif paragraph:
+                yield Row(first, (without_line_end("".join(paragraph)),))
+                paragraph = []
+        if paragraph:
+            yield Row(first, (without_line_end("".join(paragraph)),))
+
+
+def read_whole(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+    """Yield the file as one text, without the line end at its end."""
+    with open_bytes(source.path) as file:
+        text = whole_text(file, source.path.name, source.encoding, progress)
+    if text:
+        yield Row(1, (text,))
+
+
+def whole_text(file: BinaryIO, name: str, encoding: str, progress: Callable[[int], None] | None = None) -> str:
+    """All that a file holds, without the line end at its end; `name` is for the error. Raises InputError."""
+    parts: list[str] = []
+    size = 0
+    for line in text_lines(file, name, encoding, progress):
+        parts.append(line)
+        size += len(line)
+        if size > LONGEST_LINE:
+            raise InputError(
+                f"{name} has more than {LONGEST_LINE:,} characters, far more than one text may have. "
+                "Read it by line or by paragraph instead."
+            )
+    return without_line_end("".join(parts))

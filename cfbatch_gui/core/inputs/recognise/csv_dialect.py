@@ -1,0 +1,335 @@
+"""Find how a delimited text is cut into cells, by trying each way and asking whether the rows agree."""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+from cfbatch_gui.core.inputs.column_names import is_number_or_date
+from cfbatch_gui.core.inputs.input_values import Quoting
+from cfbatch_gui.core.inputs.recognise.table_bounds import Record, end_of_table, first_of_table
+
+_WRAPPED = re.compile(r'"((?:[^"]|"")*)"(\r?\n|\r|)')
+_LEAST = 2  # lines that show it
+
+
+def has_wrapped_lines(sample: str, separator: str) -> bool:
+    """Return whether lines stand in quotation marks as a whole and hold cells that do so too."""
+    cell = re.compile(rf'(?:^|{re.escape(separator)})"(?:[^"]|"")*"(?:{re.escape(separator)}|$)')
+    lines = (_WRAPPED.fullmatch(line) for line in io.StringIO(sample, newline=""))
+    return sum(bool(line and cell.search(line[1].replace('""', '"'))) for line in lines) >= _LEAST
+
+
+def unwrapped(lines: Iterable[str]) -> Iterator[str]:
+    """The lines as they were before; others as they stand."""
+    return map(_unwrapped, lines)
+
+
+def _unwrapped(line: str) -> str:
+    found = _WRAPPED.fullmatch(line)
+    return found[1].replace('""', '"') + found[2] if found else line
+
+
+_OUTFILE_NULL = r"\N"
+_TIME = re.compile(r"-?\d{1,3}:\d\d:\d\d(?:\.\d+)?")
+_CUT_CELL = re.compile(r'"(?:[^"\\]|\\.)*\\?|[^"\n]*', re.DOTALL)
+
+
+def is_outfile(sample: str, separator: str, *, is_whole: bool) -> bool:
+    r"""Return whether all texts are quoted, all figures are not, some cells are \N, and no backslash stands within
+    quotation marks but before a sign that needs one.
+
+    Elsewhere \N may be two letters of a text, and C:\new has lost nothing.
+    """
+    if _OUTFILE_NULL not in sample or not _null_cell(separator).search(sample):
+        return False
+    end, has_text = 0, False
+    for cell in _cell(separator).finditer(sample):
+        if cell.start() != end or not (cell["quoted"] or _is_unquoted(cell["plain"])):
+            break
+        end = cell.end()
+        has_text = has_text or bool(cell["quoted"])
+    is_read = end == len(sample) or (not is_whole and bool(_CUT_CELL.fullmatch(sample, end)))
+    return has_text and is_read
+
+
+def _is_unquoted(cell: str) -> bool:
+    return cell == _OUTFILE_NULL or is_number_or_date(cell) or bool(_TIME.fullmatch(cell))
+
+
+def with_empty_cells(lines: Iterable[str], separator: str) -> Iterator[str]:
+    r"""The lines with nothing where \N stands for a whole cell; within quotation marks MySQL writes \\N."""
+    return map(partial(_null_cell(separator).sub, ""), lines)
+
+
+@lru_cache(maxsize=8)
+def _cell(separator: str) -> re.Pattern[str]:
+    sign = re.escape(separator)
+    return re.compile(
+        rf'(?:(?P<quoted>"(?:[^"\\]|\\["\\\r\n0{sign}])*")|(?P<plain>[^"{sign}\r\n]+))(?:{sign}|\r?\n|\Z)'
+    )
+
+
+@lru_cache(maxsize=8)
+def _null_cell(separator: str) -> re.Pattern[str]:
+    sign = re.escape(separator)
+    return re.compile(rf"(?<![^{sign}\r\n])\\N(?![^{sign}\r\n])")
+
+
+SEPARATORS = (",", ";", "\t", "|")
+SPACE = " "  # only R separates by it, and only between cells that are quoted
+NAMES = {"space": SPACE, "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "bar": "|", r"\t": "\t"}
+_LEAST_AGREEMENT = 0.9
+_ROWS = 500
+# When rows agree for several: commas and bars stand inside cells (1,5 and red|blue) far more often than the others.
+_PREFERENCE = ("\t", ";", ",", "|")
+_SAID = re.compile(r'"?sep=(.)"?[;,\t|]*\r?\n', re.IGNORECASE)  # what Excel writes and reads as a first line
+_NULL = re.compile(r"(?m)(?:^|\t)\\N(?:\t|\r?$)|^\\\.\r?$")  # COPY's empty cell, and its end
+_END_OF_COPY = re.compile(r"(?m)^\\\.\r?\n?\Z")
+_SPACED_CELL = re.compile(r'"(?:[^"\\]|\\.|"")*"|[^\s"]+')
+_SPACED_LINE = re.compile(rf"(?:{_SPACED_CELL.pattern})(?: (?:{_SPACED_CELL.pattern}))+")
+_UNQUOTED = ("\t", "|")  # separators that are chosen so that nothing needs quotation marks
+_END = "\0end"
+_ONE_QUOTED = re.compile(r"'.*'", re.DOTALL)
+
+_READER_OPTIONS: dict[Quoting, dict[str, Any]] = {
+    Quoting.DOUBLED: {},
+    Quoting.ESCAPED: {"escapechar": "\\"},
+    Quoting.OUTFILE: {"escapechar": "\\"},
+    Quoting.WRAPPED: {},
+    Quoting.SINGLE: {"quotechar": "'"},
+    Quoting.SPACED: {"skipinitialspace": True},
+    Quoting.NONE: {"quoting": csv.QUOTE_NONE},
+    Quoting.COPY: {"quoting": csv.QUOTE_NONE},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a text is cut into cells, and which of its lines are the table: from `first_line` to before `end_line`.
+
+    `end_line` is 0 when the table goes on as far as the sample shows; otherwise another table begins there or above.
+    """
+
+    separator: str
+    quoting: Quoting = Quoting.DOUBLED
+    first_line: int = 1
+    end_line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    separator: str
+    quoting: Quoting
+    first: int  # cells of the first row
+    usual: int  # cells of most rows
+    agreement: float  # share of rows that have as many
+    rows: int
+    first_line: int = 1
+    end_line: int = 0
+    is_spaced: bool = False  # most cells but the first of a row begin with a space, as after a comma in a sentence
+
+    @property
+    def is_table(self) -> bool:
+        return self.first == self.usual > 1 and self.agreement >= _LEAST_AGREEMENT
+
+    @property
+    def likelihood(self) -> float:
+        """Agreement, less for what another separator would not need: lines left aside, cells that begin with spaces."""
+        return self.agreement - 0.15 * (self.first_line > 1) - 0.2 * self.is_spaced
+
+
+def csv_rows(lines: Iterable[str], separator: str, quoting: Quoting, *, strict: bool = False) -> Any:
+    """A reader of the csv module for a way of quoting; COPY's escapes are still in the cells."""
+    if quoting is Quoting.OUTFILE:
+        lines = with_empty_cells(lines, separator)
+    elif quoting is Quoting.WRAPPED:
+        lines = unwrapped(lines)
+    return csv.reader(lines, delimiter=separator, strict=strict, **_READER_OPTIONS[quoting])
+
+
+def find_separator(sample: str, *, is_whole: bool, preferred: str = "") -> str:
+    """Return the separator of the file that begins with `sample`; "," when there is only one column."""
+    return find_dialect(sample, is_whole=is_whole, preferred=preferred).separator
+
+
+def find_dialect(sample: str, *, is_whole: bool, preferred: str = "", separator: str = "") -> Dialect:
+    """Return how the file that begins with `sample` is cut into cells.
+
+    `is_whole` says that the sample is all of the file; otherwise its last row is not trusted. `preferred` wins
+    whenever its rows agree; `separator` is taken whatever they do.
+    """
+    said = _SAID.match(sample)
+    if said and said[1] in SEPARATORS and not separator:
+        separator = said[1]
+    skipped = 1 if said and said[1] == separator else 0
+    table = sample[said.end() :] if said and skipped else sample
+    wanted = (separator,) if separator else SEPARATORS
+    trials = [_usual_or_better(table, each, is_whole) for each in wanted]
+    best = trials[0] if separator else _best(trials, preferred)
+    end_line = best.end_line + skipped if best.end_line else 0
+    return Dialect(best.separator, best.quoting, best.first_line + skipped, end_line)
+
+
+def _best(trials: list[_Trial], preferred: str) -> _Trial:
+    tables = [trial for trial in trials if trial.is_table]
+    if tables:
+        return max(
+            tables,
+            key=lambda trial: (trial.separator == preferred, trial.likelihood, -_rank(trial)),
+        )
+    # One column, whose texts may hold commas without being quoted: take a separator that leaves them whole.
+    whole = next((trial for trial in trials if trial.usual <= 1 and trial.agreement == 1), None)
+    ragged = [trial for trial in trials if trial.first > 1]
+    if not ragged:
+        return whole or trials[0]
+    best = max(ragged, key=lambda trial: (trial.likelihood, -_rank(trial)))
+    return whole if whole and (best.is_spaced or best.usual <= 1) else best
+
+
+def is_separated_by_spaces(sample: str, *, is_whole: bool) -> bool:
+    """Return whether a text is a table as R's write.table makes it unless told otherwise: spaces between cells, texts
+    in quotation marks, and perhaps one name less than there are columns."""
+    lines = [line for line in sample.splitlines() if line]
+    if not is_whole:
+        lines = lines[:-1]  # the sample may have cut it
+    if len(lines) < 3 or '"' not in lines[0] or not all(map(_SPACED_LINE.fullmatch, lines)):
+        return False
+    names, *rows = [_SPACED_CELL.findall(line) for line in lines]
+    width = len(rows[0])
+    return (
+        width > 1
+        and len(names) in (width, width - 1)
+        and all(name.startswith('"') for name in names)
+        and all(len(row) == width and any(cell.startswith('"') for cell in row) for row in rows)
+    )
+
+
+def is_clearly_delimited(sample: str, *, is_whole: bool, separators: Sequence[str] = SEPARATORS) -> bool:
+    """Return whether a text whose name does not tell is a table: at least three rows, all of the same width."""
+    trials = (_try(_END_OF_COPY.sub("", sample), separator, is_whole) for separator in separators)
+    return any(trial.rows >= 3 and trial.usual > 1 and trial.first_line == 1 and _agree(trial) for trial in trials)
+
+
+def _agree(trial: _Trial) -> bool:
+    """All rows are of one width, or the first has one cell less, as R names columns where rows have names too."""
+    is_of_r = trial.separator == "\t" and 1 < trial.first == trial.usual - 1
+    return trial.agreement == 1 or (is_of_r and round(trial.agreement * trial.rows) == trial.rows - 1)
+
+
+def _rank(trial: _Trial) -> int:
+    return _PREFERENCE.index(trial.separator)
+
+
+def _usual_or_better(sample: str, separator: str, is_whole: bool) -> _Trial:
+    """Quotation marks as spreadsheets have them, unless they make no sense and another way does."""
+    usual = _try(sample, separator, is_whole)
+    if is_outfile(sample, separator, is_whole=is_whole):
+        outfile = _try(sample, separator, is_whole, Quoting.OUTFILE)
+        if outfile.is_table and outfile.agreement == 1:
+            return outfile
+    if separator == "\t" and _NULL.search(sample):
+        copied = _try(sample, separator, is_whole, Quoting.COPY)
+        if copied.usual > 1 and copied.agreement >= usual.agreement:
+            return copied
+    if not (usual.is_table and usual.agreement == 1) and has_wrapped_lines(sample, separator):
+        wrapped = _try(sample, separator, is_whole, Quoting.WRAPPED)
+        is_better = wrapped.is_table and wrapped.agreement == 1 and wrapped.rows >= 3
+        if is_better and _is_sound(sample, separator, Quoting.WRAPPED, is_whole):
+            return wrapped
+    if f'{separator} "' in sample and usual.is_spaced:
+        spaced = _try(sample, separator, is_whole, Quoting.SPACED)
+        if spaced.is_table and spaced.agreement == 1 and spaced.rows >= 3:
+            return spaced
+    if '"' in sample and not _is_sound(sample, separator, Quoting.DOUBLED, is_whole):
+        if '\\"' in sample and _is_sound(sample, separator, Quoting.ESCAPED, is_whole):
+            escaped = _try(sample, separator, is_whole, Quoting.ESCAPED)
+            if escaped.agreement >= usual.agreement:
+                return escaped
+        plain = _try(sample, separator, is_whole, Quoting.NONE)
+        is_meant = separator in _UNQUOTED or not _is_cut(sample, separator)
+        if plain.is_table and plain.agreement == 1 and plain.rows >= 3 and is_meant:
+            return plain
+    if "'" in sample and '"' not in sample:
+        single = _try(sample, separator, is_whole, Quoting.SINGLE)
+        is_better = single.agreement > usual.agreement or _is_in_single_quotes(sample, separator)
+        if single.is_table and single.agreement == 1 and single.rows >= 3 and is_better:
+            return single
+    return usual
+
+
+def _is_sound(sample: str, separator: str, quoting: Quoting, is_whole: bool) -> bool:
+    """Whether every quotation mark stands where this way of quoting has one."""
+    text = sample if is_whole else sample[: sample.rfind("\n") + 1]
+    try:
+        for _ in csv_rows(io.StringIO(text, newline=""), separator, quoting, strict=True):
+            pass
+    except csv.Error as error:
+        return not is_whole and "unexpected end" in str(error)  # a cell that the sample cuts
+    return True
+
+
+def _is_cut(sample: str, separator: str) -> bool:
+    """Whether a quotation mark is open at the end, which is more often a mistake in the file than its way."""
+    return any(
+        cells and cells[-1].endswith(_END)
+        for cells in csv_rows([*io.StringIO(sample, newline=""), _END], separator, Quoting.DOUBLED)
+    )
+
+
+def _is_in_single_quotes(sample: str, separator: str) -> bool:
+    rows = [record.cells for record in _records(sample, separator, Quoting.NONE)][1:_ROWS]
+    quoted = sum(bool(_ONE_QUOTED.fullmatch(cell)) for row in rows for cell in row)
+    return quoted >= max(3, len(rows))
+
+
+def _try(sample: str, separator: str, is_whole: bool, quoting: Quoting = Quoting.DOUBLED) -> _Trial:
+    records = list(_records(sample, separator, quoting))
+    if not is_whole and len(records) > 1:
+        records.pop()  # the sample may have cut it
+    if not records:
+        return _Trial(separator, quoting, 0, 0, 1.0, 0)
+    start = first_of_table(records)
+    stop = end_of_table(records, start)
+    table = records[start:stop][:_ROWS]
+    widths = [len(record.cells) for record in table]
+    # The first of equally frequent widths wins, so that a header decides in a file of two rows.
+    usual, count = Counter(widths).most_common(1)[0]
+    return _Trial(
+        separator,
+        quoting,
+        widths[0],
+        usual,
+        count / len(widths),
+        len(widths),
+        records[start].line if start else 1,
+        records[stop].line if stop < len(records) else 0,
+        is_spaced=_is_spaced(table),
+    )
+
+
+def _is_spaced(table: list[Record]) -> bool:
+    further = [cell for record in table for cell in record.cells[1:] if cell]
+    return sum(cell.startswith(" ") for cell in further) * 2 > len(further)
+
+
+def _records(sample: str, separator: str, quoting: Quoting) -> Iterator[Record]:
+    """The records of a sample that are not blank, as far as they can be read."""
+    reader = csv_rows(io.StringIO(sample, newline=""), separator, quoting)
+    line, after_blank = 1, False
+    try:
+        for cells in reader:
+            if cells and (len(cells) > 1 or cells[0].strip()):
+                is_blank = not any(cell.strip() for cell in cells)
+                if not is_blank:
+                    yield Record(line, tuple(cells), after_blank)
+                after_blank = is_blank
+            else:
+                after_blank = True
+            line = reader.line_num + 1
+    except csv.Error:
+        return

@@ -1,0 +1,330 @@
+"""Where a table begins and ends in a text that has other things above, below and beside it."""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from cfbatch_gui.core.inputs import column_vocabulary as vocabulary
+from cfbatch_gui.core.inputs.column_names import is_number_or_date
+from cfbatch_gui.core.inputs.files.open_file import GZIP, ZIP, open_raw
+from cfbatch_gui.core.inputs.input_values import Quoting, Source
+from cfbatch_gui.core.inputs.recognise.csv_dialect import csv_rows
+from cfbatch_gui.core.inputs.recognise.headers import has_header
+
+_MOST_ABOVE = 20  # records of a preamble
+_ROWS_THAT_SPEAK = 5  # so many wide rows are a table even when nothing names their columns
+_COMMENTS = ("#", "//", "--", "%")
+_TOTALS = """
+total totals sum grand subtotal summe gesamt gesamtsumme zwischensumme somme totale suma totaal razem summa итого всего
+合計 总计 合计 總計 합계 المجموع
+"""
+_TOTAL_WORDS = frozenset(_TOTALS.split())
+_NOTE = re.compile(
+    r"\W*(source|quelle|fuente|fonte|bron|note|notes|hinweis|anmerkung|remarque|nota|stand|as of|copyright|©|exported"
+    r"|generated|created|erstellt|exportiert|downloaded|printed|page \d|end of|出典|注|来源)\b",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(r"\(\s*\d[\d.,]*\s+\w+\s*\)")  # psql: (3 rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a sample: its first line from 1, and whether a blank line stands before it."""
+
+    line: int
+    cells: tuple[str, ...]
+    after_blank: bool
+
+    @property
+    def filled(self) -> int:
+        """Cells that hold something."""
+        return sum(1 for cell in self.cells if cell.strip())
+
+
+def first_of_table(records: Sequence[Record]) -> int:
+    """The index of the record where the table begins; 0 unless all above is clearly no part of it."""
+    if begin := _below_comments(records) or below_titles(records):
+        return begin
+    for start in range(1, min(_MOST_ABOVE, len(records) - 2) + 1):
+        width = len(records[start].cells)
+        above = records[:start]
+        if width < 2 or any(len(record.cells) >= width for record in above) or _are_rows(above):
+            continue
+        below = records[start : start + 100]
+        if len(below) < 3 or len(below[1].cells) != width:
+            continue
+        if _usual(below) != width:
+            continue
+        rows = [record.cells for record in below]
+        is_named = has_header(rows) and any(vocabulary.is_known(cell) for cell in rows[0])
+        is_large = len(below) >= _ROWS_THAT_SPEAK and width > 2 and all(len(record.cells) == 1 for record in above)
+        if is_named or is_large or (records[start].after_blank and has_header(rows)):
+            return start
+    return 0
+
+
+def _are_rows(records: Sequence[Record]) -> bool:
+    return any(len(one.cells) == len(other.cells) > 1 for one, other in pairwise(records))
+
+
+def _below_comments(records: Sequence[Record]) -> int:
+    """The last of several comments may be the names of the columns: "# id,text"."""
+    start = 0
+    while start < min(_MOST_ABOVE, len(records) - 2) and _is_comment(records[start].cells):
+        start += 1
+    width = len(records[start].cells)
+    if not start or width < 2:
+        return 0
+    rows = [record.cells for record in records[start - 1 : start + 100]]
+    is_named = len(rows[0]) == width and has_header(rows) and not has_header(rows[1:])
+    return start - 1 if is_named else start
+
+
+def _is_comment(cells: Sequence[str]) -> bool:
+    return cells[0].startswith(_COMMENTS) and not (len(cells) > 1 and vocabulary.is_number_sign(cells[0]))
+
+
+def below_titles(records: Sequence[Record]) -> int:
+    """The index of the record below titles that are as wide as the table, 0 for none: spreadsheets fill up every line
+    with separators, "Report of May,,,", and in a workbook all rows have the same number of cells."""
+    start = 0
+    while start < min(_MOST_ABOVE, len(records) - 2) and _is_title(records[start]):
+        start += 1
+    if not start:
+        return 0
+    head = records[start]
+    rows = [record.cells for record in records[start : start + 100]]
+    is_full = head.filled >= max(2, len(head.cells) - 1)
+    are_titles = all(record.cells[0].strip() or not record.filled for record in records[:start])
+    return start if is_full and are_titles and has_header(rows) else 0
+
+
+def _is_title(record: Record) -> bool:
+    """One cell, or in a table of more than two columns "As of:" and what it is."""
+    is_pair = len(record.cells) > 2 and record.filled == 2 and record.cells[0].rstrip().endswith((":", "："))
+    return len(record.cells) > 1 and (record.filled <= 1 or is_pair)
+
+
+def below_groups(records: Sequence[Record]) -> int:
+    """1 where the names of columns stand below those of groups of columns, which stand above the first of each."""
+    if len(records) < 3:
+        return 0
+    groups, head = records[0], records[1]
+    rows = [record.cells for record in records[:100]]
+    are_gaps = 0 < groups.filled < len(groups.cells) and head.filled == len(head.cells)
+    is_named = any(map(vocabulary.is_known, head.cells)) and has_header(rows[1:]) and not has_header(rows)
+    return int(are_gaps and is_named and not any(map(is_number_or_date, groups.cells)))
+
+
+def end_of_table(records: Sequence[Record], start: int) -> int:
+    """The index after the table's last record: where, below a blank line, another table begins."""
+    width = _usual(records[start:])
+    known_width = len(records[start].cells) if start < len(records) else 0
+    for index in range(start + 2, len(records)):
+        record = records[index]
+        if not record.after_blank:
+            continue
+        following = index
+        # A title, or blank cells, may stand above the second table.
+        while following < min(len(records) - 2, index + 3) and records[following].filled <= 1:
+            following += 1
+        if _is_other_table(records, start, following, (width, known_width)):
+            return index
+    return len(records)
+
+
+def _is_other_table(records: Sequence[Record], start: int, at: int, widths: tuple[int, int]) -> bool:
+    head, rest = records[at], records[at + 1 : at + 4]
+    if not rest or len(rest[0].cells) != len(head.cells) or len(head.cells) < 2:
+        return False
+    rows = [head.cells, *(record.cells for record in rest)]
+    if len(head.cells) not in widths:
+        return len(records[start].cells) > 1 and (len(rest) > 1 or has_header(rows))
+    first = tuple(cell.strip() for cell in records[start].cells)
+    names = tuple(cell.strip() for cell in head.cells)
+    table = [record.cells for record in records[start : start + 20] if record.line < head.line]
+    if names == first or not has_header(rows) or not has_header(table):
+        return False
+    are_known = sum(vocabulary.is_known(name) for name in names if name) * 2 > head.filled
+    return are_known or _had_figures(table[1:], rows)
+
+
+def _had_figures(table: Sequence[Sequence[str]], below: Sequence[Sequence[str]]) -> bool:
+    """Whether a column of the table, of which all was numbers or dates, is words only below."""
+    columns = range(min(map(len, (*table, *below)), default=0))
+    return len(table) >= 3 and any(
+        all(is_number_or_date(row[index]) for row in table) and not any(is_number_or_date(row[index]) for row in below)
+        for index in columns
+    )
+
+
+def _usual(records: Sequence[Record]) -> int:
+    widths = Counter(len(record.cells) for record in records)
+    return widths.most_common(1)[0][0] if widths else 0
+
+
+def is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> bool:
+    """Whether a record at the very end of a table of `width` columns is a sum, a source or a count, not a row."""
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    if width < 2 or not filled:
+        return not filled
+    if len(filled) == 1:
+        text = filled[0]
+        if text == r"\." or _COUNT.fullmatch(text) or (_NOTE.match(text) and (len(cells) == 1 or after_blank)):
+            return True
+        return len(cells) == 1 and after_blank
+    if after_blank and len(cells) < width and all(cell.startswith(" ") for cell in cells[1:]):
+        return True  # a sentence with commas
+    first = [word for word in re.findall(r"\w+", filled[0].casefold()) if not word.isdigit()]
+    is_total = bool(first) and len(first) <= 2 and all(word in _TOTAL_WORDS for word in first)
+    return is_total and len(cells) == width and all(is_number_or_date(cell) for cell in filled[1:])
+
+
+_TAIL = 16 * 1024  # bytes
+_MOST_BELOW = 12  # lines
+_SHOWN = 40  # characters of a line in a notice
+
+
+def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source:
+    """The source with its table's end and with notices. `end_line` is where another table begins in the sample, or 0.
+
+    `sample` is the text of `head` without a byte order mark.
+    """
+    notices = []
+    lines = lines_of(sample) if source.first_line > 1 else []
+    if source.first_line > 1:
+        notice = said_above(lines[: source.first_line - 1])
+        notices.extend([notice] if notice else [])
+    if end_line:
+        begin = "".join(lines_of(sample)[: end_line - 1])
+        end = len(begin.encode(source.encoding))
+        if head[:end].decode(source.encoding, "replace").removeprefix("\ufeff") == begin:
+            notices.append(only_first(begin))
+            return replace(source, end=end, notices=tuple(notices))
+    below = _below(source, head)
+    if below:
+        size = sum(len(line.encode(plain_codec(source.encoding))) for line in below)
+        said = [line.strip() for line in below if line.strip()]
+        if said and not (len(said) == 1 and said[0] == r"\."):
+            notices.append(said_below(said))
+        return replace(source, end=source.size - size, notices=tuple(notices))
+    if source.quoting in _SAID:
+        notices.append(_SAID[source.quoting])
+    return replace(source, notices=tuple(notices))
+
+
+_SAID = {
+    Quoting.ESCAPED: "A backslash before a quotation mark is taken as part of the file's form, not of its texts.",
+    Quoting.OUTFILE: "As MySQL means it, \\N is taken for an empty cell, and a backslash before a quotation mark, a "
+    "line end or another backslash for a part of the file's form.",
+    Quoting.WRAPPED: "Quotation marks around whole lines are taken as part of the file's form, not of its texts.",
+    Quoting.SPACED: "The space after each separator is taken as part of the file's form, not of its texts.",
+    Quoting.NONE: "Quotation marks are taken as part of the texts, for they do not stand around whole cells.",
+}
+
+
+def lines_of(text: str) -> list[str]:
+    """Lines with their ends, cut where the readers cut them."""
+    # Not splitlines(): it also cuts at signs that are no line ends in a file, such as U+2028.
+    return list(io.StringIO(text, newline=""))
+
+
+def only_first(begin: str) -> str:
+    """The notice that of several tables only the first is read, which `begin` ends with."""
+    return (
+        f"The file has several tables. Only the first is read, down to line {len(lines_of(begin.rstrip())):,}; "
+        "save the others as files of their own."
+    )
+
+
+def said_below(lines: list[str]) -> str:
+    """The notice for lines below the table, of which none is blank."""
+    return f"{_count(lines)} below the table left aside: {_quoted(lines)}."
+
+
+def said_above(lines: list[str]) -> str:
+    """The notice for lines above the table; "" where they say nothing."""
+    said = [line.strip().strip(",;|\t").strip() for line in lines]
+    said = [line for line in said if line and not line.casefold().strip('"').startswith("sep=")]
+    return f"{_count(said)} above the table left aside: {_quoted(said)}." if said else ""
+
+
+def said_rows_above(rows: list[str]) -> str:
+    """The same for rows of a sheet, of which none is blank."""
+    return f"{_count(rows, 'row')} above the table left aside: {_quoted(rows)}."
+
+
+def _count(lines: list[str], what: str = "line") -> str:
+    return f"1 {what} was" if len(lines) == 1 else f"{len(lines):,} {what}s were"
+
+
+def _quoted(lines: list[str]) -> str:
+    first = lines[0] if len(lines[0]) <= _SHOWN else f"{lines[0][:_SHOWN].rstrip()}…"
+    return f"“{first}”" + (" and more" if len(lines) > 1 else "")
+
+
+def plain_codec(encoding: str) -> str:
+    """The codec that writes no byte order mark of its own."""
+    return {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}.get(encoding, encoding)
+
+
+def _below(source: Source, head: bytes) -> list[str]:
+    """The last lines of the file that are no rows of its table, blank ones between them included; [] for none."""
+    tail = tail_of(source, head)
+    lines = lines_of(tail)
+    widths = [len(cells) for line in lines[-200:] if len(cells := _cells(line, source)) > 1]
+    width = max(set(widths), key=widths.count, default=1)
+    if width < 2:
+        return []
+    cut = len(lines)
+    for index in range(len(lines) - 1, max(-1, len(lines) - 1 - _MOST_BELOW), -1):
+        cells = _cells(lines[index], source)
+        after_blank = index > 0 and not any(cell.strip() for cell in _cells(lines[index - 1], source))
+        if '"' in lines[index] and lines[index].count('"') % 2:
+            break  # the end of a cell of several lines
+        if not is_below_table(cells, width, after_blank=after_blank):
+            if len(cells) > 1:
+                break
+            continue  # a further line of a note, if one is found above
+        if any(cell.strip() for cell in cells):
+            cut = index
+    if cut == len(lines):
+        return []
+    while cut and not any(cell.strip() for cell in _cells(lines[cut - 1], source)):
+        cut -= 1
+    # An open quotation mark further up would make all of this part of a cell.
+    if "".join(lines[:cut]).count('"') % 2 and source.quoting is Quoting.DOUBLED:
+        return []
+    return lines[cut:]
+
+
+def tail_of(source: Source, head: bytes) -> str:
+    """The last lines of the file, all of a short one; "" where they cannot be had without reading all of it."""
+    codec = plain_codec(source.encoding)
+    if source.size <= len(head):
+        data = head
+    else:
+        with open_raw(source.path) as file:
+            if file.read(4).startswith((GZIP, ZIP)):
+                return ""
+            file.seek(source.size - _TAIL)
+            data = file.read(_TAIL)
+        if codec.startswith(("utf-16", "utf-32")):
+            return ""  # where a letter begins is not known
+        data = data[data.find(b"\n") + 1 :]
+    try:
+        text = data.decode(source.encoding if data is head else codec)
+    except UnicodeDecodeError:
+        return ""
+    return text
+
+
+def _cells(line: str, source: Source) -> list[str]:
+    try:
+        return next(iter(csv_rows([line], source.separator, source.quoting)), [])
+    except csv.Error:
+        return []

@@ -1,0 +1,388 @@
+"""Recognise a text file: a table, JSON, a TREC run, or plain text; and where its rows are."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby, islice, pairwise
+from pathlib import Path, PurePath
+from typing import Any
+
+from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.inputs.column_names import complete_names
+from cfbatch_gui.core.inputs.files.open_file import open_bytes
+from cfbatch_gui.core.inputs.files.unsupported_files import only_header, without_rows
+from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions, Shape, Source
+from cfbatch_gui.core.inputs.readers.ascii_table import find_drawing
+from cfbatch_gui.core.inputs.readers.collection import (
+    PAIR_COLUMNS,
+    are_judgements,
+    collection_notices,
+    is_run,
+    parts_of,
+)
+from cfbatch_gui.core.inputs.readers.decoded_text import text_lines, without_line_end, without_marks
+from cfbatch_gui.core.inputs.readers.delimited import read_records, rows_of_header
+from cfbatch_gui.core.inputs.readers.json_document import Broken, is_envelope, values_of
+from cfbatch_gui.core.inputs.readers.json_frames import is_frame
+from cfbatch_gui.core.inputs.readers.json_shapes import columns_for, notice_for, shape_of
+from cfbatch_gui.core.inputs.readers.json_values import cell_text, parse_array, parse_object
+from cfbatch_gui.core.inputs.recognise.ascii_table import open_drawn
+from cfbatch_gui.core.inputs.recognise.csv_dialect import (
+    NAMES,
+    SEPARATORS,
+    SPACE,
+    find_dialect,
+    is_clearly_delimited,
+    is_separated_by_spaces,
+)
+from cfbatch_gui.core.inputs.recognise.headers import has_header, with_row_names
+from cfbatch_gui.core.inputs.recognise.own_exports import marked_columns
+from cfbatch_gui.core.inputs.recognise.table_bounds import lines_of, with_ends
+
+_SENTENCE_END = re.compile(r"""[.?!…:。．？！؟۔।]["'”’»)\]」』]*$""")
+_IDEOGRAPHS = ("\u2e80", "\uac00")  # from and before; between them a line may be broken behind every letter
+_LEAST_IN_BLOCKS = 0.75  # of all lines; titles and short paragraphs stand alone
+_LEAST_ENDED = 0.8  # of the blocks
+_LEAST_BROKEN = 0.5  # of the lines with another below: many a sentence ends at the end of a line
+_LEAST_SMALL = 0.3  # in German, where many a word begins with a capital, it is half of the lines
+_MOST_SMALL = 0.1
+_LEAST_FULL = 0.8
+
+
+def are_paragraphs(lines: Sequence[str]) -> bool:
+    """Return whether blank lines stand between texts of several lines each. `lines` end where the file or a block ends.
+
+    Blank lines alone do not say it, for they also stand between the groups of a list. Texts of several lines end with
+    the end of a sentence, which goes on from line to line: there the next line begins with a small letter, as the
+    first of a text does not, or the line is so full that its first word had no room.
+    """
+    blocks = [[line.strip() for line in block] for filled, block in groupby(lines, _is_filled) if filled]
+    several = [block for block in blocks if len(block) > 1]
+    if len(blocks) < 2 or sum(map(len, several)) < _LEAST_IN_BLOCKS * sum(map(len, blocks)):
+        return False
+    if _share([bool(_SENTENCE_END.search(block[-1])) for block in several]) < _LEAST_ENDED:
+        return False
+    pairs = [pair for block in several for pair in pairwise(block)]
+    if _share([not _SENTENCE_END.search(line) for line, _ in pairs]) < _LEAST_BROKEN:
+        return False
+    return _go_on_small(several, pairs) or _are_full(pairs)
+
+
+def _is_filled(line: str) -> bool:
+    return bool(line.strip())
+
+
+def _go_on_small(blocks: Sequence[Sequence[str]], pairs: Sequence[tuple[str, str]]) -> bool:
+    is_small = [following[0].islower() and _may_be_sentence(line) for line, following in pairs]
+    return _share(is_small) >= _LEAST_SMALL and _share([block[0][0].islower() for block in blocks]) <= _MOST_SMALL
+
+
+def _are_full(pairs: Sequence[tuple[str, str]]) -> bool:
+    """Whether lines are broken at a width. Words or codes one below the other are of one width too, but are no
+    sentences."""
+    width = max(len(line) for pair in pairs for line in pair)
+    full = [len(line) + 1 + _first_word(following) > width for line, following in pairs]
+    return _share(full) >= _LEAST_FULL and _share([_may_be_sentence(line) for line, _ in pairs]) >= _LEAST_FULL
+
+
+def _may_be_sentence(line: str) -> bool:
+    return _is_without_spaces(line) or len(line.split()) > 3
+
+
+def _first_word(line: str) -> int:
+    return 1 if _is_without_spaces(line) else len(line.split(maxsplit=1)[0])
+
+
+def _is_without_spaces(line: str) -> bool:
+    return _IDEOGRAPHS[0] <= line[0] < _IDEOGRAPHS[1]
+
+
+def _share(found: Sequence[bool]) -> float:
+    return sum(found) / len(found)
+
+
+HEAD = 64 * 1024  # bytes
+_ROWS_FOR_HEADER = 100
+_OBJECTS_FOR_KEYS = 1000
+_DELIMITED_SUFFIXES = (".csv", ".tsv", ".tab", ".psv", ".xlsx", ".xls", ".xlsm")  # text under a spreadsheet's name
+_LINES_SUFFIXES = (".txt", ".text", ".md", ".log", ".lst")
+_LIST_SUFFIXES = (".log", ".lst")
+_JSON_SUFFIXES = (".jsonl", ".ndjson", ".json", ".jl")
+_UNITS = (FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
+
+
+def open_text(  # noqa: PLR0917
+    path: Path, name: str, size: int, head: bytes, encoding: str, options: ReadOptions
+) -> Source:
+    """Recognise the text that begins with `head`; `name` and `size` are those of what may be packed in the file."""
+    sample, _ = without_marks(head.decode(encoding, "ignore"))
+    if not sample.strip("\r\n"):
+        sample = _first_text(path, encoding)
+    separator = _wanted_separator(options.separator)
+    suffix = PurePath(name).suffix.lower()
+    source = Source(path, FileFormat.DELIMITED, ("text",), size, encoding)
+    if not separator and options.unit is None and is_separated_by_spaces(sample, is_whole=size <= HEAD):
+        separator = SPACE
+    if options.unit in _UNITS:
+        file_format = options.unit
+    elif separator:
+        file_format = FileFormat.DELIMITED
+    else:
+        file_format = _text_format(suffix, sample, is_whole=size <= HEAD)
+    source = replace(source, format=file_format)
+    match file_format:
+        case FileFormat.JSON_LINES:
+            return _with_keys(source)
+        case FileFormat.JSON:
+            return _with_elements(source)
+        case FileFormat.COLLECTION:
+            return _beside_run(source)
+        case FileFormat.DRAWN:
+            return open_drawn(source, head, sample)
+        case FileFormat.LINES:
+            return _with_line_header(source, options.has_header or False)
+        case FileFormat.PARAGRAPHS | FileFormat.WHOLE:
+            return source
+        case _:
+            return _with_header(source, head, sample, (separator, suffix), options.has_header)
+
+
+def _first_text(path: Path, encoding: str) -> str:
+    with open_bytes(path) as file:
+        line = next((line for line in text_lines(file, path.name, encoding) if line.strip("\r\n")), "")
+    if not line:
+        raise without_rows(path)
+    return line
+
+
+def _wanted_separator(wanted: str | None) -> str:
+    if not wanted:
+        return ""
+    separator = NAMES.get(wanted, wanted)
+    if separator not in (*SEPARATORS, SPACE):
+        raise UsageError(f"“{wanted}” cannot be the separator. Choose , or ; or tab or |.")
+    return separator
+
+
+def _text_format(suffix: str, sample: str, *, is_whole: bool) -> FileFormat:
+    if is_run(sample):
+        return FileFormat.COLLECTION
+    if are_judgements(sample):
+        raise InputError(
+            "The file holds judgements (TREC qrels): ids of queries and documents, but no texts. Put it as qrels.tsv "
+            "beside corpus.jsonl and queries.jsonl, and choose that folder."
+        )
+    found = _json_format(suffix, sample, is_whole=is_whole)
+    if found is not None:
+        return found
+    if find_drawing(lines_of(sample), is_whole=is_whole):
+        return FileFormat.DRAWN
+    if suffix in _DELIMITED_SUFFIXES:
+        return FileFormat.DELIMITED
+    # Excel calls a table with tabs "Unicode text (.txt)"; with other separators a text is a text.
+    separators = ("\t",) if suffix in _LINES_SUFFIXES else SEPARATORS
+    if is_clearly_delimited(sample, is_whole=is_whole, separators=separators):
+        return FileFormat.DELIMITED
+    has_paragraphs = suffix not in _LIST_SUFFIXES and are_paragraphs(_whole_blocks(sample, is_whole=is_whole))
+    return FileFormat.PARAGRAPHS if has_paragraphs else FileFormat.LINES
+
+
+def _whole_blocks(sample: str, *, is_whole: bool) -> list[str]:
+    lines = lines_of(sample)
+    if is_whole:
+        return lines
+    last_blank = next((at for at in range(len(lines) - 1, -1, -1) if not lines[at].strip()), 0)
+    return lines[:last_blank]  # the sample may have cut what stands below
+
+
+def _json_format(suffix: str, sample: str, *, is_whole: bool) -> FileFormat | None:
+    is_named = suffix in _JSON_SUFFIXES
+    begin = sample.lstrip()
+    lines = [line for line in sample.split("\n") if line.strip()]
+    whole_lines = lines if is_whole or len(lines) == 1 else lines[:-1]
+    has_object_lines = begin.startswith("{") and all(isinstance(parse_object(line), dict) for line in whole_lines[:2])
+    only = parse_object(lines[0]) if is_whole and len(lines) == 1 else None
+    is_one = is_envelope(only) or is_frame(only)
+    is_around_others = is_one or (begin.startswith("{") and begin[1:].lstrip().startswith('"requests"'))
+    if has_object_lines and not is_around_others:
+        return FileFormat.JSON_LINES
+    if (
+        begin.startswith("[")
+        and len(whole_lines) > 1
+        and all(parse_array(line) is not None for line in whole_lines[:2])
+    ):
+        return FileFormat.JSON_LINES
+    if is_around_others or (is_named and begin.startswith(("[", "{"))):
+        is_lines = is_named and suffix != ".json" and not is_around_others and _has_object_line(whole_lines)
+        return FileFormat.JSON_LINES if is_lines else FileFormat.JSON
+    if begin.startswith("[") and _is_document(sample, is_whole=is_whole):
+        return FileFormat.JSON
+    return FileFormat.JSON_LINES if is_named else None
+
+
+def _has_object_line(lines: list[str]) -> bool:
+    """A file of JSON Lines with a broken or other line at its beginning has objects on lines further on."""
+    return sum(isinstance(parse_object(line), dict) for line in lines[:50]) > 0
+
+
+def _is_document(sample: str, *, is_whole: bool) -> bool:
+    try:
+        json.loads(sample)
+    except json.JSONDecodeError as exc:
+        return not is_whole and exc.pos >= len(sample) - 20 and '"' in sample
+    except (ValueError, RecursionError):
+        return False
+    return '"' in sample
+
+
+def _with_keys(source: Source) -> Source:
+    objects: list[dict[str, Any]] = []
+    arrays: list[list[Any]] = []
+    reason, line_number = "", 0
+    with open_bytes(source.path) as file:
+        for number, line in enumerate(text_lines(file, source.path.name, source.encoding), 1):
+            if number > _OBJECTS_FOR_KEYS:
+                break
+            fields = {} if line.isspace() else parse_object(line)
+            if isinstance(fields, dict):
+                objects.append(fields)
+            elif array := parse_array(line):
+                arrays.append(array)
+            elif not reason:
+                reason, line_number = fields, number
+    if arrays and len(arrays) >= 9 * len(objects):
+        return _of_arrays(source, arrays)
+    found = _of_objects(source, [fields for fields in objects if fields])
+    if found.columns:
+        return found
+    raise InputError(
+        f"{source.path.name} holds no JSON object on a line of its own. Write one object a line, such as "
+        "{“text”: “…”}.",
+        detail=f"line {line_number}: {reason}" if reason else "objects without keys",
+    )
+
+
+def _with_elements(source: Source) -> Source:
+    objects: list[dict[str, Any]] = []
+    arrays: list[list[Any]] = []
+    reason = ""
+    with open_bytes(source.path) as file:
+        for value in islice(values_of(file, source), _OBJECTS_FOR_KEYS):
+            if isinstance(value, dict):
+                objects.append(value)
+            elif isinstance(value, str):
+                objects.append({"text": value})
+            elif isinstance(value, list):
+                arrays.append(value)
+            elif isinstance(value, Broken):
+                reason = value.reason
+    if any(arrays) and len(arrays) >= 9 * len(objects):
+        return _of_arrays(source, arrays)
+    found = _of_objects(source, objects)
+    if found.columns:
+        return found
+    raise InputError(
+        f"{source.path.name} holds no list of JSON objects. "
+        + (reason or "Write an array such as [{“text”: “…”}], or one object a line."),
+        detail=reason,
+    )
+
+
+def _of_objects(source: Source, objects: list[dict[str, Any]]) -> Source:
+    shape = shape_of(objects) if objects else Shape.PLAIN
+    notice = notice_for(shape, objects)
+    return replace(source, columns=columns_for(shape, objects), shape=shape, notices=(notice,) if notice else ())
+
+
+def _of_arrays(source: Source, arrays: list[list[Any]]) -> Source:
+    """Lists of cells, the first of them the names of columns where it looks like that."""
+    rows = [tuple(map(cell_text, array)) for array in arrays]
+    header = len(rows) > 1 and has_header(rows[:_ROWS_FOR_HEADER])
+    columns = complete_names(rows[0] if header else (), _width(rows, header))
+    return replace(source, columns=columns, shape=Shape.ARRAYS, has_header=header)
+
+
+def _beside_run(source: Source) -> Source:
+    parts = parts_of(source.path)
+    if parts is None:
+        raise InputError(
+            f"{source.path.name} is a TREC run: it names queries and documents, but does not hold their texts. "
+            "Put corpus.jsonl and queries.jsonl into its folder, and choose it again."
+        )
+    return replace(source, columns=PAIR_COLUMNS, has_header=True, notices=collection_notices(parts))
+
+
+def _with_line_header(source: Source, header: bool) -> Source:
+    if not header:
+        return source
+    with open_bytes(source.path) as file:
+        lines = text_lines(file, source.path.name, source.encoding)
+        name = without_line_end(next(lines, ""))
+        if next(lines, None) is None:
+            raise only_header(source.path)
+    return replace(source, columns=complete_names([name.strip() or "text"], 1), has_header=True)
+
+
+def _with_header(source: Source, head: bytes, sample: str, wanted: tuple[str, str], header: bool | None) -> Source:
+    separator, suffix = wanted
+    preferred = "\t" if suffix in (".tsv", ".tab") else ""
+    is_whole = source.size <= HEAD
+    dialect = find_dialect(sample, is_whole=is_whole, preferred=preferred, separator=separator)
+    source = replace(
+        source,
+        columns=(),
+        separator=dialect.separator,
+        quoting=dialect.quoting,
+        first_line=dialect.first_line,
+    )
+    source = with_ends(source, head, sample, dialect.end_line)
+    first, wrong = _first_rows(source)
+    if not first and source.end:  # what looked like notes below a table is all there is
+        source = replace(source, end=0, first_line=1, notices=())
+        first, wrong = _first_rows(source)
+    if not first:
+        raise without_rows(source.path)
+    if header is not False and (above := rows_of_header(first)) > 1:
+        source = replace(source, notices=(*source.notices, *_said_of_header(first[1:above])))
+        del first[1:above]
+        header = True
+    header = has_header(first) if header is None else header
+    if header and len(first) == 1:
+        raise _unreadable(source.path, wrong) if wrong else only_header(source.path)
+    width = _width(first, header)
+    names = with_row_names(first) if header else ()
+    columns = complete_names(names, width)
+    return marked_columns(replace(source, columns=columns, has_header=header))
+
+
+def _said_of_header(below: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    if not any(letter.isalpha() for cell in below[0] for letter in cell):
+        return ()  # a line that is drawn
+    what = "The row below the names was" if len(below) == 1 else f"The {len(below)} rows below the names were"
+    return (f"{what} left aside: a survey says there more about its questions.",)
+
+
+def _first_rows(source: Source) -> tuple[list[tuple[str, ...]], str]:
+    """The first records, and why one of them cannot be read."""
+    first: list[tuple[str, ...]] = []
+    wrong = ""
+    with open_bytes(source.path, source.end) as file:
+        rows: Iterable[Any] = (row for row in read_records(file, source) if row.cells or row.problem)
+        for row in islice(rows, _ROWS_FOR_HEADER):
+            if row.problem and not first:
+                raise _unreadable(source.path, row.problem)
+            wrong = wrong or row.problem
+            if not row.problem:
+                first.append(row.cells)
+    return first, wrong
+
+
+def _unreadable(path: Path, problem: str) -> InputError:
+    return InputError(f"{path.name} cannot be read as a table. {problem}")
+
+
+def _width(rows: list[tuple[str, ...]], header: bool) -> int:
+    widths = [len(row) for row in rows[header:]]
+    usual = max(widths, key=lambda width: (widths.count(width), -widths.index(width)))
+    return max(len(rows[0]), usual) if header else usual

@@ -1,0 +1,170 @@
+"""Recognise a workbook: which sheet, and whether its first row names the columns."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.inputs import column_vocabulary as vocabulary
+from cfbatch_gui.core.inputs.column_names import complete_names, is_number_or_date
+from cfbatch_gui.core.inputs.files.unsupported_files import only_header, without_rows
+from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions, Row, Source
+from cfbatch_gui.core.inputs.readers.xlsx import read_records, sheets_of
+from cfbatch_gui.core.inputs.readers.xlsx_check import is_xlsx
+from cfbatch_gui.core.inputs.recognise.headers import has_header
+from cfbatch_gui.core.inputs.recognise.table_bounds import Record, below_groups, below_titles, said_rows_above
+
+Cells = Sequence[str]
+
+_NAMES = """
+readme about info information cover instructions legend liesmich hinweise anleitung deckblatt legende lisezmoi
+instrucciones leeme istruzioni leggimi leesmij instrucoes leiame instrukcja прочти инструкция 説明 说明 說明
+"""
+_NOTE_NAMES = frozenset(_NAMES.split())
+_LONGEST_NOTE = 30  # rows
+_FEW = 8  # rows of a note that has no blank one
+_SENTENCE_END = re.compile(r"[.!?:。．！？؟।]\W*$")
+
+
+def is_note(name: str, rows: Sequence[Cells]) -> bool:
+    """Return whether a sheet that begins with `rows`, the blank ones included, is rather a note than a table.
+
+    A list of texts is no table either; a note has a blank row below its title, or it is short, a title above sentences
+    or figures.
+    """
+    if _is_note_name(name):
+        return True
+    filled = [row for row in rows if _filled(row)]
+    if not filled or len(rows) > _LONGEST_NOTE or vocabulary.is_known(name) or _share_wide(filled) > 0.3:
+        return False
+    if len(rows) == 1 or not _filled(rows[1]):
+        return True
+    title, *below = (next(cell for cell in row if cell.strip()).strip() for row in filled)
+    said = sum(bool(_SENTENCE_END.search(text)) or is_number_or_date(text) for text in below)
+    is_title = not vocabulary.is_known(title) and not _SENTENCE_END.search(title)
+    return is_title and len(filled) <= _FEW and said * 2 > len(below)
+
+
+def is_table(name: str, rows: Sequence[Cells]) -> bool:
+    """Return whether the rows are a table beyond doubt: several columns in nearly every row, below their names."""
+    filled = [row for row in rows if _filled(row)]
+    return not _is_note_name(name) and len(filled) > 2 and _share_wide(filled) > 0.7 and has_header(filled)
+
+
+def _is_note_name(name: str) -> bool:
+    return "".join(letter for letter in name.casefold() if letter.isalnum()) in _NOTE_NAMES
+
+
+def _share_wide(rows: Sequence[Cells]) -> float:
+    return sum(_filled(row) > 1 for row in rows) / len(rows) if rows else 0.0
+
+
+def _filled(row: Cells) -> int:
+    return sum(1 for cell in row if cell.strip())
+
+
+_ROWS_FOR_HEADER = 100
+
+
+def open_workbook(path: Path, size: int, options: ReadOptions) -> Source:
+    """Take the sheet asked for, else the first that is a table and no note. Raises InputError, UsageError."""
+    if options.separator or options.encoding:
+        raise UsageError(f"{path.name} is a workbook. It has no separator and no encoding to choose.")
+    sheets = sheets_of(path)
+    names = tuple(name for name, _ in sheets)
+    if options.sheet and options.sheet not in names:
+        raise InputError(f"{path.name} has no sheet “{options.sheet}”. It has {_list(names)}.")
+    chosen = _first_rows(path, options.sheet) if options.sheet else _choose(path, sheets)
+    if not chosen.rows:
+        raise _empty_sheets(path, options.sheet, names)
+    table = chosen.table
+    cells = [row.cells for row in table if any(row.cells)]
+    header = has_header(cells) if options.has_header is None else options.has_header
+    if header and len(table) == 1:
+        raise only_header(path)
+    columns = complete_names(table[0].cells if header else (), len(table[0].cells))
+    above = [said for row in chosen.rows[: chosen.begin] if (said := " ".join(" ".join(row.cells).split()))]
+    notices = (*chosen.notices, said_rows_above(above)) if above else chosen.notices
+    file_format = FileFormat.XLSX if is_xlsx(path) else FileFormat.SHEET
+    return Source(
+        *(path, file_format, columns, size),
+        has_header=header,
+        sheet=chosen.name,
+        sheets=names,
+        first_line=table[0].number if chosen.begin else 1,
+        notices=notices,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """A sheet and its first rows, of which the table begins at the place `begin`. `notices` say why it was chosen where
+    one might expect another."""
+
+    name: str
+    rows: Sequence[Row] = ()
+    begin: int = 0
+    notices: tuple[str, ...] = ()
+
+    @property
+    def table(self) -> Sequence[Row]:
+        return self.rows[self.begin :]
+
+
+def _first_rows(path: Path, name: str) -> _Sheet:
+    rows = list(islice(read_records(path, name), _ROWS_FOR_HEADER))
+    return _Sheet(name, rows, _begin(rows))
+
+
+def _begin(rows: Sequence[Row]) -> int:
+    """Where the table begins: below titles that a blank row or the names of the columns tell from rows."""
+    filled = [place for place, row in enumerate(rows) if any(cell.strip() for cell in row.cells)]
+    records = [Record(place, rows[place].cells, after_blank=place - 1 not in filled) for place in filled]
+    first = below_titles(records)
+    is_sure = first and (records[first].after_blank or any(map(vocabulary.is_known, records[first].cells)))
+    begin = first if is_sure else below_groups(records)
+    return filled[begin] if begin else 0
+
+
+def _choose(path: Path, sheets: Sequence[tuple[str, bool]]) -> _Sheet:
+    """The first sheet with rows, unless that is a note and a later one a table. Hidden ones come last."""
+    visible = _better([name for name, is_visible in sheets if is_visible], path)
+    if visible.rows:
+        return visible
+    hidden = _better([name for name, is_visible in sheets if not is_visible], path)
+    is_news = hidden.rows and any(is_visible for _, is_visible in sheets)
+    said = f"The sheet “{hidden.name}” is hidden; those that are not are empty."
+    return replace(hidden, notices=(said,)) if is_news else hidden
+
+
+def _better(names: Sequence[str], path: Path) -> _Sheet:
+    note: _Sheet | None = None
+    for name in names:
+        try:
+            sheet = _first_rows(path, name)
+        except InputError:
+            if note is None:
+                raise
+            continue  # what is wrong there does not matter as long as nobody wants that sheet
+        if note is None and sheet.rows:
+            if not is_note(name, [row.cells for row in sheet.rows]):
+                return sheet
+            note = sheet
+        elif note and is_table(name, [row.cells for row in sheet.table]):
+            return replace(sheet, notices=(f"The sheet “{name}” is read, for “{note.name}” looks like a note.",))
+    return note or _Sheet("")
+
+
+def _list(names: tuple[str, ...]) -> str:
+    shown = ", ".join(f"“{name}”" for name in names[:10])
+    return f"{shown} and {len(names) - 10:,} more" if len(names) > 10 else shown
+
+
+def _empty_sheets(path: Path, sheet: str | None, names: tuple[str, ...]) -> InputError:
+    if not sheet:
+        return without_rows(path)
+    others = tuple(name for name in names if name != sheet)
+    cure = f"Choose another: {_list(others)}." if others else "Choose a file with at least one row."
+    return InputError(f"The sheet “{sheet}” of {path.name} is empty. {cure}")

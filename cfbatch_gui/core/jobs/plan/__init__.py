@@ -1,0 +1,1 @@
+"""What a job comes to, and which request carries which text."""

@@ -1,0 +1,204 @@
+"""Estimates put right by what finished jobs took.
+
+The estimate of tokens is a range by rules of thumb. The service says afterwards how many it counted (`usage`), so for
+each model, kind of job and script of the texts the program learns how the middle of that range compares with the truth.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import put_fact
+from cfbatch_gui.core.jobs.plan.planned import LEARNED, read_estimate
+from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.system.files import write_own_file
+from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
+from cfbatch_gui.core.workers_ai.estimate import Script, price, script_of, tokens_lower, tokens_upper
+
+VERSION: Final = 1
+MOST_KEPT: Final = 200  # jobs, the newest
+_SAMPLED: Final = 600  # texts of a job
+_LOOKED_AT: Final = 30  # finished jobs at a time
+_MAIN: Final = 0.9  # of a job's tokens that are in one script, for it to speak for that script alone
+_SPREAD_OF_ONE: Final = 0.10
+_LEAST_SPREAD: Final = 0.03
+_BELIEVED: Final = (0.1, 10.0)  # counted tokens by estimated ones; what is beyond is another kind of number
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What one finished job took. `estimated` is the middle of its range, in tokens, by script."""
+
+    job: str
+    model: str
+    kind: Kind
+    estimated: dict[Script, float]
+    counted: int
+
+    @property
+    def ratio(self) -> float:
+        """Tokens counted for each that was estimated."""
+        return self.counted / (sum(self.estimated.values()) or 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    observations: tuple[Observation, ...] = ()
+    version: int = VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrated:
+    """A range of tokens, and how many jobs it was learned from; 0 when it is by rules of thumb alone."""
+
+    low: int
+    high: int
+    jobs: int = 0
+
+
+class Calibration:
+    """What was learned, kept in one file. `learn` and `apply` read job folders, so they belong in a thread.
+
+    `counts` says whether a job's numbers are Cloudflare's own; those of the practice service must not be learned from.
+    """
+
+    def __init__(self, path: Path, counts: Callable[[Job], bool]) -> None:
+        self._path, self._counts = path, counts
+        self._guard = threading.Lock()
+        self._observations = _load(path)
+        self._passed: set[str] = set()  # jobs that have nothing to teach
+
+    def learn(
+        self, jobs: Iterable[Job], folder_of: Callable[[str], JobFolder], facts_for: Callable[[Job], ModelFacts]
+    ) -> None:
+        """Take in the newest finished jobs that are not known yet. Raises DiskFull, DataError."""
+        with self._guard:
+            known = {each.job for each in self._observations} | self._passed
+            finished = [
+                job
+                for job in jobs
+                if job.state is JobState.DONE and job.tokens and not job.attached and job.id not in known
+            ]
+            finished.sort(key=lambda job: job.finished_at, reverse=True)
+            new = []
+            for job in finished[:_LOOKED_AT]:
+                found = _observed(job, folder_of(job.id), facts_for(job)) if self._counts(job) else None
+                if found is None:
+                    self._passed.add(job.id)
+                else:
+                    new.append(found)
+            if new:
+                kept = (*self._observations, *reversed(new))[-MOST_KEPT:]
+                write_own_file(self._path, msgspec.json.encode(_Stored(kept)))
+                self._observations = kept
+
+    def apply(self, job: Job, folder: JobFolder, facts: ModelFacts, low: int, high: int) -> Calibrated:
+        """The range for a job whose range by rules of thumb is from `low` to `high`. Practice stays by the rules."""
+        fitting = [each for each in self._observations if (each.model, each.kind) == (job.model, job.kind)]
+        if not fitting or not high or not self._counts(job):
+            return Calibrated(low, high)
+        middle = (low + high) / 2
+        least = most = 0.0
+        used: set[str] = set()
+        for script, share in _shares(folder, facts).items():
+            learned = _learned(script, fitting)
+            if learned is None:
+                least, most = least + low * share, most + high * share
+            else:
+                least, most = least + middle * share * learned[0], most + middle * share * learned[1]
+                used |= learned[2]
+        return Calibrated(round(least), max(1, round(most)), len(used))
+
+
+def calibrated(found: Preflight, job: Job, folder: JobFolder, facts: ModelFacts, known: Calibration) -> Preflight:
+    """The same with tokens and prices as they were learned; limits stay with the cautious estimate.
+
+    The job's data remembers it, for what is shown of the job later. Raises DiskFull, DataError.
+    """
+    learned = known.apply(job, folder, facts, found.tokens_low, found.tokens_high)
+    if learned.jobs:
+        with folder.open() as database:
+            put_fact(database, LEARNED, (found.tokens_low, found.tokens_high, learned.low, learned.high))
+    return replace(
+        found,
+        tokens_low=learned.low,
+        tokens_high=learned.high,
+        price_low=price(learned.low, facts),
+        price_high=price(learned.high, facts),
+        learned_from=learned.jobs,
+    )
+
+
+def _observed(job: Job, folder: JobFolder, facts: ModelFacts) -> Observation | None:
+    try:
+        planned = read_estimate(folder).by_rules
+        shares = _shares(folder, facts) if planned else {}
+    except DataError as error:
+        _log.info("Nothing is learned from job %s: %s", job.id, error.detail)
+        return None
+    if planned is None or not shares:
+        return None
+    middle = sum(planned) / 2
+    found = Observation(job.id, job.model, job.kind, {s: middle * share for s, share in shares.items()}, job.tokens)
+    return found if _BELIEVED[0] < found.ratio < _BELIEVED[1] else None
+
+
+def _shares(folder: JobFolder, facts: ModelFacts) -> dict[Script, float]:
+    """How a job's tokens are spread over scripts, 1.0 in all, by texts taken evenly from all of it."""
+    weights: dict[Script, float] = {}
+    with folder.open(read_only=True) as database:
+        count = int(database.execute("SELECT coalesce(max(text_no), 0) FROM texts").fetchone()[0])
+        for place in range(min(count, _SAMPLED)):
+            number = 1 + place * count // min(count, _SAMPLED)
+            row = database.execute("SELECT text FROM texts WHERE text_no = ?", (number,)).fetchone()
+            if row is None:
+                continue
+            tokens = (tokens_lower(row[0]) + tokens_upper(row[0])) / 2
+            script = script_of(row[0])
+            weights[script] = weights.get(script, 0.0) + min(tokens, facts.max_tokens)
+    total = sum(weights.values())
+    return {script: weight / total for script, weight in weights.items()} if total else {}
+
+
+def _learned(script: Script, observations: Iterable[Observation]) -> tuple[float, float, frozenset[str]] | None:
+    """By how much an estimate is to be multiplied, from and to, and the jobs that say so."""
+    fitting = [each for each in observations if each.estimated.get(script)]
+    main = [each for each in fitting if _share(each.estimated, script) >= _MAIN]
+    fitting = main or [each for each in fitting if _share(each.estimated, script) >= 0.5]
+    if not fitting:
+        return None
+    weights = [each.estimated[script] for each in fitting]
+    mean = sum(each.ratio * weight for each, weight in zip(fitting, weights, strict=True)) / sum(weights)
+    spread = _SPREAD_OF_ONE
+    if len(fitting) > 1:
+        squares = ((each.ratio - mean) ** 2 * weight for each, weight in zip(fitting, weights, strict=True))
+        spread = max(_LEAST_SPREAD, 2 * (sum(squares) / sum(weights)) ** 0.5 / mean)
+    return mean * max(0.0, 1 - spread), mean * (1 + spread), frozenset(each.job for each in fitting)
+
+
+def _share(estimated: Mapping[Script, float], script: Script) -> float:
+    return estimated[script] / sum(estimated.values())
+
+
+def _load(path: Path) -> tuple[Observation, ...]:
+    try:
+        stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
+        if stored.version == VERSION:
+            return stored.observations
+        _log.warning("%s has version %s, not %s; it is not used", path, stored.version, VERSION)
+    except FileNotFoundError:
+        pass
+    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+        _log.warning("What was learned of tokens in %s cannot be read: %s", path, error)
+    return ()

@@ -1,0 +1,158 @@
+"""What a draft comes to, before a byte leaves: counts, sizes, price, and what stands in the way."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import fact
+from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, plan
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.workers_ai.catalogue import ModelFacts, find_model
+from cfbatch_gui.core.workers_ai.estimate import Price, price
+
+AT_ONCE_REQUESTS = 60  # four at a time and a second each: about a quarter of a minute
+AT_ONCE_TOKENS = 300_000
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemCount:
+    """Rows with the same problem. `sentence` says how many, what, and what happens to them."""
+
+    kind: ProblemKind
+    count: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """What will be sent if the user says so. Prices are for the high and the low estimate of the tokens."""
+
+    queries: int
+    texts: int
+    batches: tuple[PlannedBatch, ...]
+    tokens_low: int
+    tokens_high: int
+    price_low: Price
+    price_high: Price
+    too_long: int  # sent, and cut by the service
+    fits_at_once: bool  # small enough for an answer in seconds, without the queue
+    at_once_sentence: str  # "60 texts: an answer in seconds, without the queue.", "" when it does not fit
+    problems: tuple[ProblemCount, ...]
+    blocker: str  # why it cannot be sent, "" when it can
+    repeated: int = 0  # of `texts`: not sent, for they get the answer of another with the same text
+    notices: tuple[str, ...] = ()  # what happens that one might not expect, in sentences
+    learned_from: int = 0  # finished jobs that tokens and prices were put right by; 0 for rules of thumb
+
+    @property
+    def requests(self) -> int:
+        """Elements of `requests[]`, in all batches."""
+        return sum(batch.requests for batch in self.batches)
+
+    @property
+    def largest_bytes(self) -> int:
+        """Of the largest body."""
+        return max((batch.bytes for batch in self.batches), default=0)
+
+    @property
+    def total_bytes(self) -> int:
+        """Of all bodies."""
+        return sum(batch.bytes for batch in self.batches)
+
+
+def examine(folder: JobFolder, job: Job, facts: ModelFacts | None = None) -> Preflight:
+    """Plan the job anew, as a trial, and say what it comes to; `facts` as for `plan`.
+
+    Writes the plan to the job's data; runs long for many items.
+    """
+    facts = facts or find_model(job.model)
+    planned = plan(folder, job, facts, is_trial=True)
+    requests = sum(batch.requests for batch in planned.batches)
+    fits = 0 < requests <= AT_ONCE_REQUESTS and planned.tokens_high <= AT_ONCE_TOKENS
+    return Preflight(
+        queries=planned.queries,
+        texts=planned.texts + planned.repeated,
+        batches=planned.batches,
+        tokens_low=planned.tokens_low,
+        tokens_high=planned.tokens_high,
+        price_low=price(planned.tokens_low, facts),
+        price_high=price(planned.tokens_high, facts),
+        too_long=planned.too_long - planned.left_out,
+        fits_at_once=fits,
+        at_once_sentence=f"{_counted(job, planned)}: an answer in seconds, without the queue." if fits else "",
+        problems=_count(folder),
+        blocker=_blocker(job, planned),
+        repeated=planned.repeated,
+        notices=tuple(_notices(folder, planned)),
+    )
+
+
+def _notices(folder: JobFolder, planned: Plan) -> Iterator[str]:
+    if planned.repeated:
+        what = "1 text comes" if planned.repeated == 1 else f"{planned.repeated:,} texts come"
+        yield (
+            f"{what} more than once. Each is sent once and answered everywhere, which saves up to "
+            f"{planned.saved_tokens:,} tokens."
+        )
+    with folder.open(read_only=True) as database:
+        repeated_ids = fact(database, "repeated_ids", 0)
+        parts = database.execute("SELECT count(DISTINCT item_no) FROM parts").fetchone()[0]
+    if isinstance(repeated_ids, int) and repeated_ids:
+        rows = "1 row has" if repeated_ids == 1 else f"{repeated_ids:,} rows have"
+        yield f"{rows} an id that another row has too. All are sent; their results can only be told apart by row."
+    if parts:
+        yield (
+            "Long texts go in parts." if planned.queries == 0 else "Long texts go in parts and count as their best one."
+        )
+
+
+def _counted(job: Job, planned: Plan) -> str:
+    texts = "1 text" if planned.texts == 1 else f"{planned.texts:,} texts"
+    if job.kind is not Kind.RANK:
+        return texts
+    return f"1 query with {texts}" if planned.queries == 1 else f"{planned.queries:,} queries with {texts}"
+
+
+def _blocker(job: Job, planned: Plan) -> str:
+    if planned.batches:
+        return ""
+    if job.kind is Kind.RANK:
+        return "No row has both a query and a context. Choose the columns that hold them."
+    return "No row has a text. Choose the column that holds it."
+
+
+_SENTENCES: dict[ProblemKind, tuple[str, str]] = {
+    ProblemKind.EMPTY_TEXT: ("1 row has no text and will be left out.", "{} rows have no text and will be left out."),
+    ProblemKind.EMPTY_QUERY: (
+        "1 row has no query and will be left out.",
+        "{} rows have no query and will be left out.",
+    ),
+    ProblemKind.EMPTY_CONTEXT: (
+        "1 row has no context and will be left out.",
+        "{} rows have no context and will be left out.",
+    ),
+    ProblemKind.UNREADABLE_ROW: (
+        "1 row could not be read and will be left out.",
+        "{} rows could not be read and will be left out.",
+    ),
+    ProblemKind.DUPLICATE_ID: ("1 row repeats an id.", "{} rows repeat an id."),
+    ProblemKind.TOO_LONG: (
+        "1 text is too long for the model and will be left out.",
+        "{} texts are too long for the model and will be left out.",
+    ),
+    ProblemKind.FORMULA_WITHOUT_VALUE: (
+        "1 row has a formula without a stored value and will be left out.",
+        "{} rows have formulas without a stored value and will be left out.",
+    ),
+}
+
+
+def _count(folder: JobFolder) -> tuple[ProblemCount, ...]:
+    with folder.open(read_only=True) as database:
+        counts = Counter(dict(database.execute("SELECT kind, count(*) FROM problems GROUP BY kind")))
+    found = []
+    for kind, count in counts.most_common():
+        one, many = _SENTENCES[ProblemKind(kind)]
+        found.append(ProblemCount(ProblemKind(kind), count, one if count == 1 else many.format(f"{count:,}")))
+    return tuple(found)

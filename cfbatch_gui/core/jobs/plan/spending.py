@@ -1,0 +1,118 @@
+"""What was spent today, and whether one more job, or a part of one that is sent again, stays within the budget."""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+
+from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.plan.plan_changes import ENDED
+from cfbatch_gui.core.jobs.plan.planned import read_estimate
+from cfbatch_gui.core.jobs.states import Attempt, Batch, BatchState, Job
+from cfbatch_gui.core.system.settings import Budget
+from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+from cfbatch_gui.core.workers_ai.estimate import DOLLARS_PER_NEURON, FREE_NEURONS_A_DAY, Price, next_reset, price
+
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Neurons of one day, by what the service has counted, else by the upper estimate."""
+
+    neurons: float = 0.0
+
+    @property
+    def free_left(self) -> float:
+        """What is still free of today's neurons, as far as this program has sent."""
+        return max(0.0, FREE_NEURONS_A_DAY - self.neurons)
+
+
+def spent_today(
+    jobs: Iterable[Job],
+    folder_of: Callable[[str], JobFolder],
+    facts_for: Callable[[Job], ModelFacts],
+    now: float,
+) -> Spent:
+    """Add up the attempts that left since 00:00 UTC, without those of the practice service.
+
+    Reads the plans of jobs that are still at work from their folders, so it belongs in a thread. A batch of unknown
+    outcome counts as billed, and once more when it is sent again.
+    """
+    since = next_reset(now) - _DAY
+    neurons = 0.0
+    for job in jobs:
+        if job.connection == PRACTICE.id or not job.is_sent:
+            continue
+        recent = [each for batch in job.batches for each in batch.billable if each.sent_at >= since]
+        if recent:
+            neurons += price(_tokens(job, recent, folder_of(job.id)), facts_for(job)).neurons
+    return Spent(neurons)
+
+
+def price_again(job: Job, folder: JobFolder, facts: ModelFacts, numbers: Collection[int]) -> tuple[Price, Spent]:
+    """The price of sending some batches again, by the upper estimate, and what the job came to without that.
+
+    Without `numbers`, of exactly what failed. Reads the plan from the job's folder, so it belongs in a thread.
+    """
+    again = [batch for batch in job.batches if batch.number in numbers]
+    texts = float(sum(batch.texts for batch in again))
+    if not numbers:
+        texts = sum(map(_failed_texts, job.batches))
+    before = [each for batch in job.batches for each in batch.billable]
+    return price(_estimated(job, texts, folder), facts), Spent(price(_tokens(job, before, folder), facts).neurons)
+
+
+def _failed_texts(batch: Batch) -> float:
+    if batch.state in ENDED:
+        return batch.texts
+    is_done = batch.state is BatchState.DONE and batch.requests
+    return batch.texts * batch.failed_requests / batch.requests if is_done else 0.0
+
+
+def _tokens(job: Job, recent: list[Attempt], folder: JobFolder) -> int:
+    counted = sum(attempt.tokens for attempt in recent)
+    return counted + _estimated(job, sum(attempt.texts for attempt in recent if not attempt.tokens), folder)
+
+
+def _estimated(job: Job, some: float, folder: JobFolder) -> int:
+    """Tokens of so many of the job's texts, from above."""
+    texts = sum(batch.texts for batch in job.batches)
+    if not some or not texts or not folder.data.exists():
+        return 0
+    try:
+        planned = read_estimate(folder).tokens
+    except DataError:
+        return 0  # what cannot be read any more cannot be estimated
+    return round(planned[1] * some / texts) if planned else 0
+
+
+def over_budget(high: Price, budget: Budget, spent: Spent, before: Spent = Spent()) -> str:
+    """Why a job of this price, by the upper estimate, needs another word; "" when it stays within the budget.
+
+    `before` is what the job has come to already, when it is sent again.
+    """
+    wanted = _amount(high.neurons, budget)
+    in_all = wanted + _amount(before.neurons, budget)
+    if budget.a_job and in_all > budget.a_job:
+        return f"This job may cost {_shown(in_all, budget)}; your budget for a job is {_shown(budget.a_job, budget)}."
+    today = wanted + _amount(spent.neurons, budget)
+    if budget.a_day and today > budget.a_day:
+        with_it = "With what was sent since midnight UTC, this job" if spent.neurons else "This job"
+        return (
+            f"{with_it} may come to {_shown(today, budget)}; your budget for a day is {_shown(budget.a_day, budget)}."
+        )
+    return ""
+
+
+def _amount(neurons: float, budget: Budget) -> float:
+    return neurons * DOLLARS_PER_NEURON if budget.unit == "dollars" else neurons
+
+
+def _shown(amount: float, budget: Budget) -> str:
+    if budget.unit == "neurons":
+        return f"{amount:,.0f} neurons" if amount >= 10 else f"{amount:.2g} neurons"
+    if amount < 1e-6:
+        return "$0"
+    digits = next((digits for digits in (2, 3, 4, 5) if amount >= 10**-digits), 6)
+    return f"${amount:,.{digits}f}"

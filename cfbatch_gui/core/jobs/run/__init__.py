@@ -1,0 +1,1 @@
+"""Jobs at work: sending, asking, collecting."""

@@ -1,0 +1,202 @@
+"""Jobs that were made elsewhere, by curl or by a Worker: their request id, and what their answer says about them.
+
+Nobody here sent the texts. With the input file, the answer's elements are put in the file's order by their id: the
+first request is the first query, or the first texts, as many as the answer has for it. Without one, texts get names.
+"""
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from cfbatch_gui.core.errors import ReplyError, UsageError
+from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Source
+from cfbatch_gui.core.job_folder.filling import fill
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, transaction
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.core.workers_ai.wire.replies import Answered, Element, Finished, Queued, read_answer, what_it_holds
+
+_ID: Final = re.compile(r"[!-~]{4,200}")
+_RANK_COLUMNS: Final = ("query", "context", "reference")
+_EMBED_COLUMNS: Final = ("text", "reference")
+_FITS_NOT: Final = (
+    "The answer does not fit the input file: {}. Choose the file that was sent, or add the job without one."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PastedJob:
+    """What was understood. `model` is "" when the text did not say."""
+
+    request_id: str
+    model: str = ""
+
+
+def read_pasted_job(text: str) -> PastedJob:
+    """A request id, or a whole answer of the service that holds one, with or without the v4 envelope.
+
+    What stands around the JSON, such as a curl line and its headers, is passed over. Raises UsageError.
+    """
+    for begin in _beginnings(text):
+        try:
+            value, _ = json.JSONDecoder().raw_decode(text, begin)
+            answer = read_answer(json.dumps(value).encode())
+        except (ValueError, RecursionError, ReplyError):
+            continue
+        if isinstance(answer, Queued):
+            return PastedJob(answer.request_id, answer.model)
+    word = text.strip().strip("\"'`“”‘’")
+    if not _ID.fullmatch(word) or word.startswith(("{", "[", "<", "http://", "https://")):
+        raise UsageError(
+            "This holds no request id. Paste the id, or the whole answer that the service gave to the batch."
+        )
+    return PastedJob(word)
+
+
+def name_texts(folder: JobFolder) -> None:
+    """The data of a job without texts, before its answer is here. Raises DataError."""
+    _fill(folder, Kind.RANK, ())
+
+
+@dataclass(frozen=True, slots=True)
+class LaidOut:
+    """What the answer came to, and the answer itself ready to be matched by id alone."""
+
+    kind: Kind
+    queries: int
+    texts: int
+    requests: int
+    finished: Finished
+
+
+def lay_out(folder: JobFolder, job: Job, finished: Finished) -> LaidOut:
+    """Write down which request each item belongs to, by the answer. Raises ReplyError when it does not fit the file."""
+    elements = _in_order(finished.elements)
+    held = [what_it_holds(element) for element in elements]
+    kinds = {answered.kind for answered in held if answered is not None}
+    if len(kinds) > 1:
+        raise ReplyError("This answer has both scores and vectors. Such a job cannot be shown.")
+    has_file = bool(job.source_name)
+    kind = {"scores": Kind.RANK, "embeddings": Kind.EMBED}[kinds.pop()] if kinds else job.kind
+    if has_file and kind is not job.kind:
+        has, wanted = ("scores", "vectors") if kind is Kind.RANK else ("vectors", "scores")
+        raise ReplyError(_FITS_NOT.format(f"it has {has}, and the file is read for {wanted}"))
+    if not has_file:
+        _fill(
+            folder,
+            kind,
+            [
+                (_count(answered), element.external_reference or "")
+                for answered, element in zip(held, elements, strict=True)
+            ],
+        )
+    counts = _counts_of_file(folder, kind, held)
+    _write_requests(folder, kind, counts, _references(job.id, elements))
+    plain = tuple(
+        msgspec.structs.replace(element, id=index, external_reference=None) for index, element in enumerate(elements)
+    )
+    queries = len(counts) if kind is Kind.RANK else 0
+    return LaidOut(kind, queries, sum(counts), len(counts), Finished(plain, finished.usage))
+
+
+def _beginnings(text: str) -> Iterator[int]:
+    return (found.start() for found in re.finditer(r"\{", text[:100_000]))
+
+
+def _in_order(elements: Sequence[Element]) -> list[Element]:
+    """By id, which counts the requests; a single element needs none."""
+    if len(elements) == 1 and elements[0].id is None:
+        return list(elements)
+    placed: dict[int, Element] = {}
+    for element in elements:
+        if element.id is None or not 0 <= element.id < len(elements) or element.id in placed:
+            raise ReplyError("The results of this job do not say which request each belongs to, so they are not shown.")
+        placed[element.id] = element
+    return [placed[index] for index in range(len(elements))]
+
+
+def _count(answered: Answered | None) -> int:
+    return 1 if answered is None else answered.count
+
+
+def _counts_of_file(folder: JobFolder, kind: Kind, held: Sequence[Answered | None]) -> list[int]:
+    """Items of each request. Of a request that the service failed at, the answer does not say how many it had."""
+    with folder.open(read_only=True) as database:
+        if kind is Kind.RANK:
+            rows = database.execute("SELECT count(*) FROM items GROUP BY query_no ORDER BY query_no").fetchall()
+            counts = [row[0] for row in rows]
+            if len(counts) != len(held):
+                raise ReplyError(
+                    _FITS_NOT.format(f"it has {len(held):,} requests, and the file {len(counts):,} queries")
+                )
+            for number, (count, answered) in enumerate(zip(counts, held, strict=True), start=1):
+                if answered is not None and answered.count != count:
+                    reason = f"request {number} has {answered.count:,} scores, and query {number} {count:,} contexts"
+                    raise ReplyError(_FITS_NOT.format(reason))
+            return counts
+        items = database.execute("SELECT count(*) FROM items").fetchone()[0]
+    known = sum(answered.count for answered in held if answered is not None)
+    failed = sum(answered is None for answered in held)
+    rest = items - known
+    if (rest != 0 and failed == 0) or rest < failed or (failed > 1 and rest != failed):
+        raise ReplyError(_FITS_NOT.format(f"it has {known:,} vectors, and the file {items:,} texts"))
+    share = rest // failed if failed else 0
+    return [share if answered is None else answered.count for answered in held]
+
+
+def _references(job_id: str, elements: Sequence[Element]) -> list[str]:
+    """The references that were sent, as far as each is there and is one request's alone; else our own."""
+    theirs = Counter(element.external_reference for element in elements)
+    return [
+        sent if sent and theirs[sent] == 1 else f"{job_id}-{number}"
+        for number, sent in enumerate((element.external_reference for element in elements), start=1)
+    ]
+
+
+def _write_requests(folder: JobFolder, kind: Kind, counts: Sequence[int], references: Sequence[str]) -> None:
+    order = "query_no, position" if kind is Kind.RANK else "item_no"
+    with folder.open() as database, transaction(database):
+        items = database.execute(f"SELECT item_no FROM items ORDER BY {order}").fetchall()  # noqa: S608  # two constants
+        database.execute("DELETE FROM requests")
+        # Ways in which this program would have sent it; somebody else sent it whole.
+        for table in ("repeats", "parts", "runs"):
+            database.execute(f"DELETE FROM {table}")  # noqa: S608  # one of three constants
+        database.executemany(
+            "INSERT INTO requests(request_no, reference, batch, position) VALUES(?, ?, 1, ?)",
+            ((number, reference, number - 1) for number, reference in enumerate(references, start=1)),
+        )
+        places = ((number, place) for number, count in enumerate(counts, start=1) for place in range(count))
+        database.executemany(
+            "UPDATE items SET request_no = ?, request_position = ? WHERE item_no = ?",
+            ((number, place, item_no) for (number, place), (item_no,) in zip(places, items, strict=True)),
+        )
+        database.execute(INDEX_OF_REQUESTS)
+
+
+def _fill(folder: JobFolder, kind: Kind, requests: Sequence[tuple[int, str]]) -> None:
+    """Read a table of names as if it were the file. `requests`: how many texts each has, and its reference."""
+    folder.create()
+    path = folder.path / "attached.csv"
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    columns = _RANK_COLUMNS if kind is Kind.RANK else _EMBED_COLUMNS
+    writer.writerow(columns)
+    number = 0
+    for query, (count, reference) in enumerate(requests, start=1):
+        for place in range(1, count + 1):
+            number += 1
+            named = [f"Query {query}", f"Query {query} · Context {place}"] if kind is Kind.RANK else [f"Text {number}"]
+            writer.writerow([*named, reference])
+    data = text.getvalue().encode()
+    write_atomically(path, data)
+    source = Source(path, FileFormat.DELIMITED, columns, len(data), "utf-8", ",", has_header=True)
+    roles = (Role.QUERY, Role.CONTEXT, Role.KEEP) if kind is Kind.RANK else (Role.TEXT, Role.KEEP)
+    fill(folder, source, Mapping(kind, Layout.LONG if kind is Kind.RANK else Layout.TEXTS, roles))

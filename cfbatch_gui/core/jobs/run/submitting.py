@@ -1,0 +1,317 @@
+"""Sending the planned batches of a job, one at a time on each connection.
+
+The order is the promise: body on disk, *sending* committed, then the first byte; then the id in `submissions.jsonl`,
+then *queued* committed, then shown.
+"""
+
+import asyncio
+import hashlib
+import uuid
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from typing import Any
+
+from cfbatch_gui.core.errors import (
+    Action,
+    ConnectionProblem,
+    DataError,
+    DiskFull,
+    OutcomeUnknown,
+    QueueNotSupported,
+    ServiceBusy,
+    ServiceRefused,
+    Unreachable,
+    UserError,
+)
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.plan import packing
+from cfbatch_gui.core.jobs.run.poll_schedule import sleep_until
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.store.job_store import Desk
+from cfbatch_gui.core.jobs.store.submissions import Submission, submissions, write_down
+from cfbatch_gui.core.workers_ai.client import WorkersAI
+
+ATTEMPTS = 4  # to reach the service, before the user is asked
+FIRST_WAIT = 1.0  # seconds; doubled each time
+CANCEL_SECONDS = 0.2  # for those that are cancelled to close their connections
+TOGETHER_BYTES = 10_000_000  # of bodies that are packed at one go
+SAVE_AGAIN_SECONDS = 5.0  # between tries to write down an accepted batch on a full disk
+
+
+class Bodies:
+    """What a job sends next, packed several at a time: opening its data takes longer than packing a body.
+
+    For as long as nobody lays the job's planned batches out anew.
+    """
+
+    def __init__(self) -> None:
+        self._packed: dict[int, bytes] = {}
+
+    def take(self, folder: JobFolder, job: Job, number: int) -> bytes:
+        """The exact bytes of a batch, for one time. Raises DataError."""
+        if number not in self._packed:
+            self._packed = dict(_packed_together(folder, job, number))
+        return self._packed.pop(number)
+
+
+def _packed_together(folder: JobFolder, job: Job, first: int) -> Iterator[tuple[int, bytes]]:
+    """A batch, and those behind it that can be held in memory. Raises DataError for the first one only."""
+    numbers, size = [first], job.batches[first - 1].bytes
+    for batch in job.batches[first:]:
+        size += batch.bytes
+        if batch.state is not BatchState.PLANNED or batch.at_once or size > TOGETHER_BYTES:
+            break
+        numbers.append(batch.number)
+    with closing(packing.bodies_of(folder, job, numbers)) as bodies:
+        yield first, next(bodies)
+        with suppress(DataError):  # it is raised again, by the one that it is about
+            yield from zip(numbers[1:], bodies, strict=False)
+
+
+class Submitter:
+    """Sends; knows which submits are in flight."""
+
+    def __init__(self, desk: Desk, *, clock: Callable[[], float], sleep: Callable[[float], Awaitable[None]]) -> None:
+        self._desk, self._clock, self._sleep = desk, clock, sleep
+        self._turns: dict[str, asyncio.Lock] = {}
+        self._in_flight: dict[tuple[str, int], asyncio.Task[None]] = {}  # by job and number of the batch
+        self._catching_up: asyncio.Task[None] | None = None
+
+    async def send_planned(self, job_id: str) -> None:
+        """Send every planned batch, in order; returns when none is left or the job has been paused."""
+        failures, bodies = 0, Bodies()
+        while (batch := self._next(job_id)) is not None:
+            job = self._desk.job(job_id)
+            try:
+                await self._in_turn(job, batch.number, bodies)
+                failures = 0
+            except ServiceBusy as error:
+                await self._wait(batch, error, self._clock() + max(error.retry_after, FIRST_WAIT))
+            except Unreachable as error:
+                failures += 1
+                if failures >= ATTEMPTS:
+                    await self._desk.stop_with(job_id, error)
+                    return
+                await self._wait(batch, error, self._clock() + FIRST_WAIT * 2 ** (failures - 1))
+            except ConnectionProblem as error:
+                await self._desk.stop_connection(job.connection, error)
+                return
+            except ServiceRefused as error:
+                await self._refused(job_id, batch, error)
+                return
+            except DataError as error:  # nothing has left: the body or *sending* could not be written
+                await self._desk.stop_with(job_id, error)
+                return
+
+    async def accepted(self, batch: Batch, request_id: str, word: str = "queued") -> None:
+        """The service has the batch: write its id down in both places, however long that takes."""
+        job = self._desk.job(batch.job_id)
+        submission = submission_of(job, replace(batch, request_id=request_id), self._clock())
+        queued = replace(
+            batch,
+            state=BatchState.QUEUED,
+            request_id=request_id,
+            service_word=word,
+            error="",
+            error_detail="",
+            error_action="",
+        )
+        is_written = is_saved = False
+        while True:
+            if not is_written:
+                unwritten = await _failure_of(self._desk.on_disk(self._write_down, submission))
+                is_written = unwritten is None
+            if not is_saved:
+                unsaved = await _failure_of(self._desk.save(queued))
+                is_saved = unsaved is None
+            failure = unwritten or unsaved
+            if failure is None:
+                return
+            # Once it is saved the watcher goes on with it, and what it says must not be undone.
+            shown = self._desk.job(job.id).batches[batch.number - 1] if is_saved else queued
+            self._desk.show_batch(replace(shown, error=failure.message, error_detail=failure.detail))
+            await self._sleep(SAVE_AGAIN_SECONDS)
+
+    async def catch_up(self, jobs: Callable[[], Sequence[Job]]) -> None:
+        """Write down the ids that stand in the ledger alone, because the program ended when only that had room.
+
+        Returns after the first try; while there is no room the others follow by themselves.
+        """
+        if await _failure_of(self._desk.on_disk(self._write_missing, jobs)) is not None:
+            self._catching_up = asyncio.create_task(self._keep_catching_up(jobs), name="catch up")
+
+    async def _keep_catching_up(self, jobs: Callable[[], Sequence[Job]]) -> None:
+        while True:
+            await self._sleep(SAVE_AGAIN_SECONDS)
+            if await _failure_of(self._desk.on_disk(self._write_missing, jobs)) is None:
+                return
+
+    def _write_missing(self, jobs: Callable[[], Sequence[Job]]) -> None:
+        written = {(each.attempt, each.request_id) for each in submissions(self._desk.paths.submissions)}
+        missing = [
+            submission_of(job, batch, batch.sent_at)
+            for job in jobs()
+            for batch in job.batches
+            if batch.request_id and (batch.attempt, batch.request_id) not in written
+        ]
+        if missing:
+            self._write_down(*missing)
+
+    def _write_down(self, *accepted: Submission) -> None:
+        try:
+            write_down(self._desk.paths.submissions, *accepted)
+        except DiskFull:
+            if not self._desk.make_room():
+                raise
+            write_down(self._desk.paths.submissions, *accepted)
+
+    async def lost(self, batch: Batch) -> None:
+        """A batch that was being sent when the program ended."""
+        await self._desk.save(
+            replace(
+                batch,
+                state=BatchState.OUTCOME_UNKNOWN,
+                error="The program ended while this batch was being sent. It may have been accepted and billed, so it"
+                " is not sent again by itself.",
+            )
+        )
+
+    def is_sending(self, job_id: str) -> bool:
+        """Whether a submit of the job is in flight in this process."""
+        return any(sending == job_id for sending, _ in self._in_flight)
+
+    async def landed(self, job_id: str) -> None:
+        """Return when no submit of the job is in flight any more."""
+        while tasks := [task for (sending, _), task in self._in_flight.items() if sending == job_id]:
+            await asyncio.wait(tasks)
+
+    async def finish(self, seconds: float) -> None:
+        """Give the submits in flight some time to end, and begin nothing more."""
+        tasks = list(self._in_flight.values())
+        if tasks:
+            await asyncio.wait(tasks, timeout=seconds)
+        if self._catching_up is not None:
+            tasks.append(self._catching_up)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=CANCEL_SECONDS)
+
+    def _next(self, job_id: str) -> Batch | None:
+        job = self._desk.job(job_id)
+        if job.paused_because:
+            return None
+        waiting = (batch for batch in job.batches if batch.state is BatchState.PLANNED and not batch.at_once)
+        return next(waiting, None)
+
+    async def _in_turn(self, job: Job, number: int, bodies: Bodies) -> None:
+        """Send a batch when its connection is free; it keeps the turn until it has landed, whoever waits for it."""
+        turn = self._turns.setdefault(job.connection, asyncio.Lock())
+        await turn.acquire()
+        batch = self._next(job.id)  # anew: much may have happened while others had their turn
+        if batch is None or batch.number != number:
+            turn.release()
+            return
+        sending = self._begin(batch, lambda: self._send(job, batch, bodies))
+        sending.add_done_callback(lambda _: turn.release())
+        await asyncio.shield(sending)
+
+    async def shielded(self, batch: Batch, send: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Await what may be paid for, in a task that outlives its caller's end; one that is in flight is joined."""
+        await asyncio.shield(self._begin(batch, send))
+
+    def _begin(self, batch: Batch, send: Callable[[], Coroutine[Any, Any, None]]) -> asyncio.Task[None]:
+        place = batch.job_id, batch.number
+        if place not in self._in_flight:
+            task = asyncio.create_task(send(), name=f"submit {batch.job_id}")
+            self._in_flight[place] = task
+            task.add_done_callback(lambda done: self._landed(place, done))
+        return self._in_flight[place]
+
+    def _landed(self, place: tuple[str, int], done: asyncio.Task[None]) -> None:
+        self._in_flight.pop(place, None)
+        if not done.cancelled():
+            done.exception()  # its batch says what happened, also when nobody waits for it any more
+
+    async def _send(self, job: Job, batch: Batch, bodies: Bodies) -> None:
+        body = await asyncio.to_thread(write_body, self._desk, job, batch, bodies)
+        sending = about_to_leave(batch, body, self._desk.client(job), self._clock())
+        await self._desk.save(sending)
+        try:
+            queued = await self._desk.client(job).submit(job.model, body)
+        except OutcomeUnknown as error:
+            await self._desk.save(with_error(replace(sending, state=BatchState.OUTCOME_UNKNOWN), error))
+        except UserError as error:  # proven not to have been accepted
+            await self._desk.save(with_error(replace(sending, state=BatchState.PLANNED), error))
+            raise
+        else:
+            await self.accepted(sending, queued.request_id, queued.status)
+
+    async def _wait(self, batch: Batch, error: UserError, until: float) -> None:
+        planned = replace(
+            self._desk.job(batch.job_id).batches[batch.number - 1], next_check_at=until, error=error.message
+        )
+        self._desk.show_batch(planned)
+        await sleep_until(until, clock=self._clock, sleep=self._sleep)
+
+    async def _refused(self, job_id: str, refused: Batch, error: ServiceRefused) -> None:
+        """What the service refuses once it refuses again: the batches that have not left stay here."""
+        for batch in self._desk.job(job_id).batches:
+            if batch.number == refused.number:
+                await self._desk.save(with_error(replace(batch, state=BatchState.FAILED), error))
+            elif batch.state is BatchState.PLANNED:
+                because = f"Not sent, because batch {refused.number} was refused."
+                action = error.action if isinstance(error, QueueNotSupported) else Action.NONE
+                await self._desk.save(replace(batch, state=BatchState.FAILED, error=because, error_action=action))
+
+
+def write_body(desk: Desk, job: Job, batch: Batch, bodies: Bodies) -> bytes:
+    """The exact bytes of a batch, on disk before the first of them leaves. Raises DataError."""
+    folder = desk.folder(job.id)
+    body = bodies.take(folder, job, batch.number)
+    folder.write(folder.body(batch.number), body)
+    return body
+
+
+def submission_of(job: Job, batch: Batch, time: float) -> Submission:
+    """What is written down of an accepted batch. `time` in seconds since 1970."""
+    return Submission(
+        attempt=batch.attempt,
+        request_id=batch.request_id,
+        sha256=batch.sha256,
+        time=time,
+        job_id=job.id,
+        batch=batch.number,
+        connection=job.connection,
+        model=job.model,
+    )
+
+
+def about_to_leave(batch: Batch, body: bytes, client: WorkersAI, now: float) -> Batch:
+    """The batch as it is committed before the first byte leaves: a new attempt with exactly this body."""
+    return replace(
+        batch,
+        state=BatchState.SENDING,
+        attempt=uuid.uuid4().hex,
+        bytes=len(body),
+        sha256=hashlib.sha256(body).hexdigest(),
+        sent_at=now,
+        account_mark=client.connection.account_mark,
+        error="",
+        error_detail="",
+        error_action="",
+    )
+
+
+def with_error(batch: Batch, error: UserError) -> Batch:
+    """The batch with what went wrong."""
+    return replace(batch, error=error.message, error_detail=error.detail, error_action=error.action)
+
+
+async def _failure_of(writing: Awaitable[object]) -> DataError | None:
+    try:
+        await writing
+    except DataError as error:
+        return error
+    return None

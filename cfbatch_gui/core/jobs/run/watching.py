@@ -1,0 +1,279 @@
+"""Asking for the batches of a job that are at the service, and storing what comes back."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
+
+from cfbatch_gui.core.errors import (
+    Action,
+    ConnectionProblem,
+    DataError,
+    ReplyError,
+    RequestGone,
+    ServiceBusy,
+    ServiceRefused,
+    Unreachable,
+    UnreadableReply,
+    UserError,
+    WrongAccount,
+)
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.run.attaching import lay_out
+from cfbatch_gui.core.jobs.run.collecting import Collected, collect, keep_reply, verify
+from cfbatch_gui.core.jobs.run.poll_schedule import SLICE, age_of, backed_off, interval
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.store.job_store import Desk
+from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI, ends_batch, is_passing
+from cfbatch_gui.core.workers_ai.wire.replies import Finished, Waiting, read_answer
+from cfbatch_gui.core.workers_ai.wire.synchronous_answers import read_run
+
+NOT_THERE = (
+    "{service} does not know this request id. Is it of this account, and of this model? Results are not kept for ever,"
+    " either."
+)
+READINGS = 3  # how often an answer is asked for that cannot be read
+
+
+class Watcher:
+    """Asks for batches when their time has come."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        *,
+        clock: Callable[[], float],
+        sleep: Callable[[float], Awaitable[None]],
+        patience: int | None,
+    ) -> None:
+        self._desk, self._clock, self._sleep, self._patience = desk, clock, sleep, patience
+        self._failures: dict[str, int] = {}
+        self._unread: dict[tuple[str, int], int] = {}
+        self._hurry: dict[str, asyncio.Event] = {}
+
+    async def watch(self, job_id: str) -> None:
+        """Until no batch of the job is planned, being sent, or at the service."""
+        hurry = self._hurry.setdefault(job_id, asyncio.Event())
+        while _has_work(self._desk.job(job_id)):
+            job, now, is_hurried = self._in_step(job_id), self._clock(), hurry.is_set()
+            hurry.clear()  # before the round: who presses in the middle of it means what was not asked yet, and again
+            for batch in _away(job):
+                if is_hurried or batch.next_check_at <= now:
+                    await self._check(job, self._desk.job(job_id).batches[batch.number - 1])
+            await self._rest(job_id, hurry)
+
+    def hurry(self, job_id: str) -> None:
+        """Do not wait for the next turn."""
+        if job_id in self._hurry:
+            self._hurry[job_id].set()
+
+    def verify(self, job: Job, batch: Batch, reply: Reply) -> None:
+        """Raise ReplyError unless the answer is this batch's own."""
+        verify(self._desk.folder(job.id), job.kind, batch.number, reply.finished)
+
+    def _in_step(self, job_id: str) -> Job:
+        """The job; after the clock was set back, its batches do not wait until it is there again."""
+        now = self._clock()
+        for batch in _away(self._desk.job(job_id)):
+            if batch.checked_at > now:
+                due = batch.next_check_at + now - batch.checked_at
+                self._desk.show_batch(replace(batch, checked_at=now, next_check_at=due))
+        return self._desk.job(job_id)
+
+    async def _rest(self, job_id: str, hurry: asyncio.Event) -> None:
+        job = self._desk.job(job_id)
+        soonest = min((batch.next_check_at for batch in _away(job)), default=self._clock() + _FIRST_LOOK)
+        left = soonest - self._clock()
+        # A batch that is being sent has no time yet: look often enough to see it arrive.
+        longest = SLICE if not _is_sending(job) else _FIRST_LOOK
+        if left > 0:
+            await self._sleep_or(hurry, min(left, longest))
+
+    async def _sleep_or(self, hurry: asyncio.Event, seconds: float) -> None:
+        waiting = [asyncio.ensure_future(self._sleep(seconds)), asyncio.ensure_future(hurry.wait())]
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waiting:
+                each.cancel()
+
+    async def _check(self, job: Job, batch: Batch) -> None:
+        if not batch.state.is_at_service:
+            return
+        try:
+            answer = await self._answer(job, batch)
+            if isinstance(answer, Reply):
+                await self._store(job, batch, answer)
+            else:
+                await self._still_waiting(job, batch, answer)
+            self._failures.pop(job.id, None)
+            self._unread.pop((job.id, batch.number), None)
+        except RequestGone as error:
+            if job.attached:
+                error = RequestGone(
+                    NOT_THERE.format(service=self._desk.client(job).connection.title), detail=error.detail
+                )
+                error.action = Action.NONE
+            await self._end(batch, BatchState.GONE, error)
+        except (Unreachable, ServiceBusy) as error:
+            await self._passing(job, batch, error)
+        except WrongAccount as error:
+            await self._desk.stop_with(job.id, error)
+        except ConnectionProblem as error:
+            await self._desk.stop_connection(job.connection, error)
+        except ServiceRefused as error:
+            if is_passing(error):
+                await self._passing(job, batch, error)
+            elif ends_batch(error):
+                await self._end(batch, BatchState.FAILED, error)
+            else:  # the batch is still there, and paid for
+                await self._desk.stop_with(job.id, error)
+        except UnreadableReply as error:
+            await self._unreadable(job, batch, error)
+        except ReplyError as error:
+            if batch.state is BatchState.COLLECTING and batch.request_id:
+                # The answer in the folder, which may be to an earlier attempt: what the service has counts.
+                await self._desk.save(replace(batch, state=BatchState.QUEUED, next_check_at=0.0))
+            else:
+                await self._end(batch, BatchState.FAILED, error)
+        except DataError as error:
+            await self._desk.stop_with(job.id, error)
+
+    async def _answer(self, job: Job, batch: Batch) -> Waiting | Reply:
+        """From the disk when the answer is there already, else from the service."""
+        if batch.at_once:
+            return await asyncio.to_thread(_read_kept_run, self._desk.folder(job.id), batch.number)
+        if batch.state is BatchState.COLLECTING:
+            with suppress(OSError, EOFError, ReplyError):
+                raw = await asyncio.to_thread(self._desk.folder(job.id).read_reply, batch.number)
+                kept = await asyncio.to_thread(read_answer, raw)
+                if isinstance(kept, Finished):
+                    return Reply(raw, kept)
+        if not batch.request_id:
+            raise ReplyError("The answer to this batch cannot be read from the job's folder, and its id is lost.")
+        client = self._desk.client(job)
+        check_account(client, batch)
+        return await client.ask(job.model, batch.request_id)
+
+    async def _still_waiting(self, job: Job, batch: Batch, answer: Waiting) -> None:
+        now = self._clock()
+        first = self._desk.client(job).connection.first_check
+        seen = replace(
+            batch,
+            service_word=answer.status,
+            checked_at=now,
+            checks=batch.checks + 1,
+            next_check_at=now + interval(age_of(batch.sent_at, now, checks=batch.checks, first=first), first),
+            error="",
+            error_detail="",
+            error_action="",
+        )
+        state = BatchState.RUNNING if answer.status == "running" else BatchState.QUEUED
+        if state is batch.state:
+            self._desk.show_batch(seen)
+        else:
+            await self._desk.save(replace(seen, state=state))
+
+    async def _store(self, job: Job, batch: Batch, reply: Reply) -> None:
+        folder = self._desk.folder(job.id)
+        await asyncio.to_thread(keep_reply, folder, batch.number, reply.raw)
+        collecting = replace(batch, state=BatchState.COLLECTING, checked_at=self._clock(), checks=batch.checks + 1)
+        kind, finished, changes = job.kind, reply.finished, {}
+        if job.attached:
+            laid = await asyncio.to_thread(lay_out, folder, job, finished)
+            kind, finished = laid.kind, laid.finished
+            collecting = replace(collecting, requests=laid.requests, texts=laid.texts)
+            changes = {"kind": kind, "queries": laid.queries, "texts": laid.texts}
+        await self._desk.save(collecting, **changes)
+        if batch.adopted:
+            await asyncio.to_thread(self.verify, job, batch, reply)
+        collected: Collected = await asyncio.to_thread(collect, folder, kind, batch.number, finished)
+        folder.body(batch.number).unlink(missing_ok=True)
+        await self._desk.save(
+            replace(
+                collecting,
+                state=BatchState.DONE,
+                service_word="",
+                next_check_at=0.0,
+                tokens=collected.tokens,
+                failed_requests=collected.failed_requests,
+                error=_failed_sentence(collected),
+                error_detail=collected.first_error,
+            )
+        )
+
+    async def _unreadable(self, job: Job, batch: Batch, error: UnreadableReply) -> None:
+        """Asking again is free; an answer that stays unreadable is kept as it came, for whoever can read it."""
+        times = self._unread[job.id, batch.number] = self._unread.get((job.id, batch.number), 0) + 1
+        if times < READINGS:
+            await self._passing(job, batch, error)
+            return
+        await asyncio.to_thread(keep_reply, self._desk.folder(job.id), batch.number, error.raw)
+        await self._end(batch, BatchState.FAILED, error)
+
+    async def _passing(self, job: Job, batch: Batch, error: UserError) -> None:
+        failures = self._failures[job.id] = self._failures.get(job.id, 0) + 1
+        if self._patience is not None and failures >= self._patience and isinstance(error, Unreachable):
+            await self._desk.stop_with(job.id, error)
+            return
+        now = self._clock()
+        wait = backed_off(failures, self._desk.client(job).connection.first_check)
+        if isinstance(error, ServiceBusy):
+            wait = max(wait, error.retry_after)
+        self._desk.show_batch(
+            replace(batch, checked_at=now, next_check_at=now + wait, error=error.message, error_detail=error.detail)
+        )
+
+    async def _end(self, batch: Batch, state: BatchState, error: UserError) -> None:
+        await self._desk.save(
+            replace(
+                batch,
+                state=state,
+                next_check_at=0.0,
+                error=error.message,
+                error_detail=error.detail,
+                error_action=error.action,
+            )
+        )
+
+
+_FIRST_LOOK = 0.2  # seconds
+
+
+def _read_kept_run(folder: JobFolder, batch: int) -> Reply:
+    """The answer to a request that was run at once: it is here or nowhere. Raises ReplyError."""
+    try:
+        raw = folder.read_reply(batch)
+    except (OSError, EOFError) as error:
+        raise ReplyError("The answer to this request is missing from the job's folder.") from error
+    return Reply(raw, read_run(raw))
+
+
+def check_account(client: WorkersAI, batch: Batch) -> None:
+    """Raise WrongAccount when the connection has another account by now than when the batch was sent."""
+    here = client.connection
+    if batch.account_mark and here.account_mark != batch.account_mark:
+        raise WrongAccount(
+            f"This job was sent with another account than the one that {here.title} has now. Its results are with that"
+            " one: enter it again to collect them, and give the new one a connection of its own."
+        )
+
+
+def _away(job: Job) -> list[Batch]:
+    return [batch for batch in job.batches if batch.state.is_at_service]
+
+
+def _is_sending(job: Job) -> bool:
+    return any(batch.state in (BatchState.PLANNED, BatchState.SENDING) for batch in job.batches)
+
+
+def _has_work(job: Job) -> bool:
+    return not job.paused_because and (_is_sending(job) or bool(_away(job)))
+
+
+def _failed_sentence(collected: Collected) -> str:
+    if not collected.failed_requests:
+        return ""
+    if collected.failed_requests == 1:
+        return f"The service refused 1 of {collected.requests:,} requests."
+    return f"The service refused {collected.failed_requests:,} of {collected.requests:,} requests."

@@ -1,0 +1,190 @@
+"""Jobs and batches as values, and what a job's state is by the states of its batches.
+
+Batch:  planned → sending → queued → running → collecting → done | failed | gone
+                     ↓ (our death, a lost answer)
+              outcome unknown → queued (adopted) | planned (sent again) | dismissed
+
+A request that is run at once is a batch of one: planned → sending → collecting → done | failed, or outcome unknown.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from cfbatch_gui.core.inputs.input_values import Kind
+
+
+class BatchState(StrEnum):
+    """Where one POST with `queueRequest=true` is."""
+
+    PLANNED = "planned"
+    SENDING = "sending"
+    QUEUED = "queued"
+    RUNNING = "running"
+    COLLECTING = "collecting"
+    DONE = "done"
+    FAILED = "failed"
+    GONE = "gone"  # the service no longer knows the request id
+    OUTCOME_UNKNOWN = "outcome_unknown"
+    DISMISSED = "dismissed"  # an unknown outcome that the user has laid to rest
+
+    @property
+    def is_final(self) -> bool:
+        """Nothing more will happen by itself or by the service."""
+        return self in _FINAL
+
+    @property
+    def is_at_service(self) -> bool:
+        """There is a request id to ask for."""
+        return self in _AT_SERVICE
+
+
+_FINAL = frozenset({BatchState.DONE, BatchState.FAILED, BatchState.GONE, BatchState.DISMISSED})
+_AT_SERVICE = frozenset({BatchState.QUEUED, BatchState.RUNNING, BatchState.COLLECTING})
+
+
+class JobState(StrEnum):
+    """What a job is, by its batches. Never stored."""
+
+    DRAFT = "draft"
+    WAITING = "waiting"  # sent by the user; no batch has left yet
+    WORKING = "working"
+    PAUSED = "paused"  # stopped by the user, or by a refused token; `Job.paused_because` says which
+    OUTCOME_UNKNOWN = "outcome_unknown"
+    DONE = "done"
+    PARTLY_DONE = "partly_done"  # some results, some failures
+    FAILED = "failed"
+
+
+NEEDS_USER = frozenset({JobState.OUTCOME_UNKNOWN, JobState.FAILED, JobState.PARTLY_DONE, JobState.PAUSED})
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One time that a batch left and may have been billed. `tokens` is what its answer counted, 0 without one."""
+
+    sent_at: float  # seconds since 1970, UTC
+    texts: int
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One POST, queued or at once. Times are seconds since 1970, UTC; 0.0 when not yet.
+
+    `service_word` is the service's own word for the state, kept and shown when we do not know it. `error` is a
+    sentence: why the batch ended, or what keeps it waiting just now.
+    """
+
+    job_id: str
+    number: int  # from 1
+    state: BatchState
+    requests: int  # elements of `requests[]`
+    texts: int  # contexts or texts in them
+    bytes: int  # of the body, exactly as sent
+    sha256: str = ""
+    attempt: str = ""  # id of the last attempt to send
+    request_id: str = ""
+    account_mark: str = ""  # of the account it was sent to (`Connection.account_mark`); "" when there is none
+    service_word: str = ""
+    sent_at: float = 0.0
+    changed_at: float = 0.0
+    checked_at: float = 0.0
+    next_check_at: float = 0.0
+    checks: int = 0
+    tokens: int = 0  # `usage.total_tokens` of its answer
+    at_once: bool = False  # one request without the queue: it has no request id, and cannot be asked for
+    adopted: bool = False  # the user found its id: its answer must prove by its references that it is this batch's
+    failed_requests: int = 0
+    error: str = ""  # the user's sentence
+    error_detail: str = ""
+    error_action: str = ""  # an `Action`
+    earlier: tuple[Attempt, ...] = ()  # of the times before it was sent again, those that may have been billed
+
+    @property
+    def billable(self) -> tuple[Attempt, ...]:
+        """All attempts that may have been billed; also one that was accepted, and whose answer was put aside."""
+        is_refused = self.state is BatchState.FAILED and not self.request_id
+        if self.state is BatchState.PLANNED or is_refused:
+            return self.earlier
+        return (*self.earlier, Attempt(self.sent_at, self.texts, self.tokens))
+
+
+@dataclass(frozen=True, slots=True)
+class JobOptions:
+    """What the user may change before sending."""
+
+    truncate_inputs: bool = True
+    pooling: str = ""  # "mean" or "cls", for the models that take it; "" is the model's own
+    at_once: bool = False  # each request by itself and without the queue, for small jobs
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One input × one model × one connection. `batches` is () for a draft."""
+
+    id: str
+    name: str
+    kind: Kind
+    model: str
+    connection: str  # its id, e.g. "practice", "cloudflare"; a job is never asked for through another one
+    created_at: float
+    options: JobOptions = field(default_factory=JobOptions)
+    source_name: str = ""  # the file's name, for people
+    source_path: str = ""
+    source_sha256: str = ""
+    is_sent: bool = False
+    attached: bool = False  # made elsewhere, by its request id; without a `source_name` its texts have names only
+    sent_at: float = 0.0
+    finished_at: float = 0.0
+    paused_because: str = ""
+    archived: bool = False
+    deleted_at: float = 0.0  # the folder goes at the next start; until then the deletion can be undone
+    rows_in: int = 0
+    queries: int = 0
+    texts: int = 0  # contexts or texts that are sent
+    problems: int = 0
+    batches: tuple[Batch, ...] = ()
+
+    @property
+    def state(self) -> JobState:
+        """Computed from the batches; what needs the user comes first."""
+        if not self.is_sent:
+            return JobState.DRAFT
+        states = [batch.state for batch in self.batches]
+        if BatchState.OUTCOME_UNKNOWN in states:
+            return JobState.OUTCOME_UNKNOWN
+        if all(state.is_final for state in states):
+            return self._final_state()
+        if self.paused_because:
+            return JobState.PAUSED
+        if all(state is BatchState.PLANNED for state in states):
+            return JobState.WAITING
+        return JobState.WORKING
+
+    def _final_state(self) -> JobState:
+        done = [batch for batch in self.batches if batch.state is BatchState.DONE]
+        if not done or all(batch.failed_requests >= batch.requests for batch in done):
+            return JobState.FAILED
+        if len(done) == len(self.batches) and not any(batch.failed_requests for batch in done):
+            return JobState.DONE
+        return JobState.PARTLY_DONE
+
+    @property
+    def needs_user(self) -> bool:
+        """Whether the job stands under "Needs you"."""
+        return self.state in NEEDS_USER
+
+    @property
+    def batches_done(self) -> int:
+        """How many batches are back."""
+        return sum(batch.state is BatchState.DONE for batch in self.batches)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that the service says it counted, so far."""
+        return sum(batch.tokens for batch in self.batches)
+
+    @property
+    def error(self) -> str:
+        """The first batch's error sentence, for one line in a list."""
+        return next((batch.error for batch in self.batches if batch.error), self.paused_because)

@@ -1,0 +1,336 @@
+"""What jobs and batches there are, on disk. The program's own record is the only one: the service keeps no list.
+
+Each job and each batch is one row with its value as JSON and a checksum. Reads come from memory, writes go to disk
+first.
+"""
+
+import os
+import shutil
+import sqlite3
+import threading
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from cfbatch_gui.core.errors import DataError, DiskFull, LedgerDamaged, UsageError
+from cfbatch_gui.core.job_folder.schema import transaction, translated
+from cfbatch_gui.core.jobs.states import Batch, Job
+from cfbatch_gui.core.system.file_locks import take_lock
+from cfbatch_gui.core.system.paths import Paths
+
+
+class WriterLock:
+    """Held from construction until `release` or the end of the process. Raises DataError when another holds it."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            take_lock(self._file)
+        except OSError as error:
+            os.close(self._file)
+            raise DataError(
+                "CF Batch is already at work with this data. Use the window that is open, or close it first.",
+                detail=str(path),
+            ) from error
+
+    def release(self) -> None:
+        """Let another process in."""
+        os.close(self._file)
+
+
+SIZE = 512 * 1024  # bytes
+
+
+class Ballast:
+    """A file of no use but its size."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def take_in(self) -> None:
+        """Make the file if it is not there; without room for it the program works all the same."""
+        with suppress(OSError):
+            if not self._path.exists() or self._path.stat().st_size < SIZE:
+                self._path.write_bytes(bytes(SIZE))
+
+    def give_up(self) -> bool:
+        """Make room. False when there was none to give."""
+        try:
+            self._path.unlink()
+        except OSError:
+            return False
+        return True
+
+
+VERSION = 1
+_DAMAGED = "The list of your jobs is damaged."
+T = TypeVar("T")
+
+TABLES = """
+CREATE TABLE jobs(id TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE batches(
+    job_id TEXT NOT NULL, number INTEGER NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL,
+    PRIMARY KEY(job_id, number)) WITHOUT ROWID;
+"""
+
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}  # version reached → what lifts the one before
+
+
+class Ledger:
+    """All jobs of one data folder. Methods may be called from any thread; a write returns when it is on disk."""
+
+    def __init__(
+        self, database: sqlite3.Connection, path: Path, lock: WriterLock | None, ballast: Ballast | None = None
+    ) -> None:
+        self._database, self._path, self._lock, self._ballast = database, path, lock, ballast
+        self._writing = threading.Lock()  # one writer at a time, from reading what is changed until it is on disk
+        self._guard = threading.Lock()  # what is in memory; never held while the disk works, as the window reads here
+        self._jobs: dict[str, Job] = {}
+        self._load()
+
+    @classmethod
+    def open(cls, paths: Paths) -> "Ledger":
+        """Open for reading and writing; there is one writer at a time.
+
+        Raises DataError when another process holds it, when it is damaged, or was written by a newer version.
+        """
+        lock = WriterLock(paths.lock)
+        ballast = Ballast(paths.ballast)
+        ballast.take_in()
+        try:
+            database = _connect(paths.ledger)
+            try:
+                _prepare(database, paths.ledger)
+                return cls(database, paths.ledger, lock, ballast)
+            except BaseException:
+                database.close()
+                raise
+        except sqlite3.Error as error:
+            lock.release()
+            raise _opening_failed(error, paths.ledger) from error
+        except BaseException:
+            lock.release()
+            raise
+
+    @classmethod
+    def open_read_only(cls, paths: Paths) -> "Ledger":
+        """What another process may be writing, as it is now."""
+        if not paths.ledger.exists():
+            return cls(sqlite3.connect(":memory:", check_same_thread=False), paths.ledger, None)
+        try:
+            return cls(_connect(paths.ledger, read_only=True), paths.ledger, None)
+        except sqlite3.Error as error:
+            raise translated(error, paths.ledger) from error
+
+    def jobs(self) -> tuple[Job, ...]:
+        """All jobs that are not deleted, newest first."""
+        with self._guard:
+            found = [job for job in self._jobs.values() if not job.deleted_at]
+        return tuple(sorted(found, key=lambda job: (job.created_at, job.id), reverse=True))
+
+    def deleted_jobs(self) -> tuple[Job, ...]:
+        """Jobs whose folder is still there."""
+        with self._guard:
+            return tuple(job for job in self._jobs.values() if job.deleted_at)
+
+    def job(self, job_id: str) -> Job:
+        """One job. Raises UsageError when there is none."""
+        with self._guard:
+            if job_id not in self._jobs:
+                raise UsageError(f"There is no job “{job_id}”.")
+            return self._jobs[job_id]
+
+    def find(self, words: str) -> Job:
+        """A job by its id, the beginning of its id, or its name. Raises UsageError for none, or for several."""
+        jobs = self.jobs()
+        for fits in (
+            [job for job in jobs if job.id == words],
+            [job for job in jobs if job.name == words],
+            [job for job in jobs if words and job.id.startswith(words)],
+        ):
+            if len(fits) == 1:
+                return fits[0]
+            if fits:
+                raise UsageError(f"“{words}” fits {len(fits)} jobs. Use the id that “cfbatch jobs” shows.")
+        raise UsageError(f"There is no job “{words}”. “cfbatch jobs” lists them.")
+
+    def batch(self, job_id: str, number: int) -> Batch:
+        """One batch. Raises UsageError when there is none."""
+        for batch in self.job(job_id).batches:
+            if batch.number == number:
+                return batch
+        raise UsageError(f"This job has no batch {number}.")
+
+    def save_job(self, job: Job) -> Job:
+        """Write a new job's own values; one that is known is changed with `change`. Batches stay as they are."""
+        with self._writing:
+            known = self._known(job.id)
+            job = replace(job, batches=known.batches if known else ())
+            self._write([_job_row(job)], ())
+            self._keep(job)
+            return job
+
+    def save_plan(self, job: Job, batches: Iterable[Batch]) -> Job:
+        """Write a job that nobody else knows yet, with a new set of batches in place of those it had."""
+        with self._writing:
+            job = replace(job, batches=tuple(batches))
+            self._write([_job_row(job)], [_batch_row(batch) for batch in job.batches], forget_batches_of=job.id)
+            self._keep(job)
+            return job
+
+    def change(self, job_id: str, change: Callable[[Job], Job]) -> Job:
+        """Write what `change` makes of a job as it is at that moment; no other change comes between.
+
+        New batches take the place of those it had. When `change` raises, nothing is written.
+        """
+        with self._writing:
+            before = self.job(job_id)
+            after = change(before)
+            is_new_plan = after.batches is not before.batches
+            rows = [_batch_row(batch) for batch in after.batches] if is_new_plan else []
+            self._write([_job_row(after)], rows, forget_batches_of=job_id if is_new_plan else "")
+            with self._guard:
+                if not is_new_plan:
+                    after = replace(after, batches=self._jobs[job_id].batches)  # with checks shown in the meantime
+                self._jobs[job_id] = after
+            return after
+
+    def save_batch(self, batch: Batch, **job_changes: object) -> Job:
+        """Write one batch, and what changes in its job, in one transaction."""
+        with self._writing:
+            changed = replace(self._with_batch(batch), **job_changes)  # type: ignore[arg-type]  # checked by replace
+            self._write([_job_row(changed)] if job_changes else (), [_batch_row(batch)])
+            with self._guard:  # anew: other batches may have been shown meanwhile
+                changed = replace(self._with_batch(batch), **job_changes)  # type: ignore[arg-type]  # as above
+                self._jobs[batch.job_id] = changed
+            return changed
+
+    def show_batch(self, batch: Batch) -> Job:
+        """Change a batch in memory only: times of checks, which are no state and cost no disk."""
+        with self._guard:
+            job = self._with_batch(batch)
+            self._jobs[job.id] = job
+            return job
+
+    def remove(self, job_id: str) -> None:
+        """Forget a job for good."""
+        with self._writing:
+            try:
+                with transaction(self._database):
+                    self._database.execute("DELETE FROM batches WHERE job_id = ?", (job_id,))
+                    self._database.execute("DELETE FROM jobs WHERE id = ?", (job_id,))
+            except sqlite3.Error as error:
+                raise translated(error, self._path) from error
+            with self._guard:
+                self._jobs.pop(job_id, None)
+
+    def make_room(self) -> bool:
+        """On a full disk: give up the ballast. False when there is none left to give."""
+        return self._ballast is not None and self._ballast.give_up()
+
+    def close(self) -> None:
+        """Close the file and let another process in."""
+        with self._writing:
+            self._database.close()
+            if self._lock is not None:
+                self._lock.release()
+                self._lock = None
+
+    def _known(self, job_id: str) -> Job | None:
+        with self._guard:
+            return self._jobs.get(job_id)
+
+    def _keep(self, job: Job) -> None:
+        with self._guard:
+            self._jobs[job.id] = job
+
+    def _with_batch(self, batch: Batch) -> Job:
+        job = self._jobs[batch.job_id]
+        return replace(job, batches=tuple(batch if each.number == batch.number else each for each in job.batches))
+
+    def _write(
+        self, jobs: Sequence[tuple[object, ...]], batches: Sequence[tuple[object, ...]], forget_batches_of: str = ""
+    ) -> None:
+        def write() -> None:
+            with transaction(self._database):
+                self._database.execute("DELETE FROM batches WHERE job_id = ?", (forget_batches_of,))
+                self._database.executemany("INSERT OR REPLACE INTO jobs VALUES(?, ?, ?)", jobs)
+                self._database.executemany("INSERT OR REPLACE INTO batches VALUES(?, ?, ?, ?)", batches)
+
+        try:
+            write()
+        except sqlite3.Error as error:
+            failure = translated(error, self._path)
+            if not isinstance(failure, DiskFull) or not self.make_room():
+                raise failure from error
+            self._write(jobs, batches, forget_batches_of)  # once more: the ballast is gone by now
+
+    def _load(self) -> None:
+        if not self._database.execute("SELECT 1 FROM sqlite_master WHERE name = 'jobs'").fetchone():
+            return
+        batches: dict[str, list[Batch]] = {}
+        for job_id, value, checksum in self._database.execute(
+            "SELECT job_id, value, checksum FROM batches ORDER BY job_id, number"
+        ):
+            batches.setdefault(job_id, []).append(_decode(value, checksum, Batch))
+        for job_id, value, checksum in self._database.execute("SELECT id, value, checksum FROM jobs"):
+            self._jobs[job_id] = replace(_decode(value, checksum, Job), batches=tuple(batches.get(job_id, ())))
+
+
+def _connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    address = f"{path.resolve().as_uri()}?mode={'rw' if read_only else 'rwc'}"
+    database = sqlite3.connect(address, uri=True, timeout=10.0, isolation_level=None, check_same_thread=False)
+    if read_only:
+        # Not SQLite's own "ro": that cannot roll back what a crash has left half written.
+        database.execute("PRAGMA query_only = ON")
+    else:
+        database.execute("PRAGMA journal_mode = DELETE")
+        database.execute("PRAGMA synchronous = EXTRA")  # also the folder's entry of the journal, for a power cut
+    return database
+
+
+def _prepare(database: sqlite3.Connection, path: Path) -> None:
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    if version > VERSION:
+        raise DataError(
+            "Your jobs were written by a newer version of CF Batch. Update to open them; nothing was changed."
+        )
+    if version == 0:
+        with transaction(database):
+            for statement in TABLES.strip().split(";\n"):
+                database.execute(statement)
+            database.execute(f"PRAGMA user_version = {VERSION}")
+    for number in range(max(version, 1) + 1, VERSION + 1):
+        shutil.copy2(path, path.with_name(f"{path.name}.before-{number}"))
+        with transaction(database):
+            MIGRATIONS[number](database)
+            database.execute(f"PRAGMA user_version = {number}")
+
+
+def _opening_failed(error: sqlite3.Error, path: Path) -> DataError:
+    if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+        return LedgerDamaged(_DAMAGED, detail=f"{path.name}: {error}")
+    return translated(error, path)
+
+
+def _job_row(job: Job) -> tuple[object, ...]:
+    value = msgspec.json.encode(replace(job, batches=()))
+    return job.id, value, zlib.crc32(value)
+
+
+def _batch_row(batch: Batch) -> tuple[object, ...]:
+    value = msgspec.json.encode(batch)
+    return batch.job_id, batch.number, value, zlib.crc32(value)
+
+
+def _decode(value: object, checksum: int, kind: type[T]) -> T:
+    if not isinstance(value, bytes) or zlib.crc32(value) != checksum:
+        raise LedgerDamaged(_DAMAGED)
+    return msgspec.json.decode(value, type=kind)

@@ -1,0 +1,142 @@
+"""What an export says about itself, in a small file beside it: enough to trust it, or to make it again, in ten years.
+
+Never in it: the token, the account id, or a path of this computer.
+"""
+
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.job_metadata import JobFacts
+from cfbatch_gui.core.results.original_columns import column_mapping
+from cfbatch_gui.core.results.outcomes import Tally, count_items
+from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.core.system.unfinished import PART_PREFIX, noted
+
+FORMAT_VERSION = 1
+TIE_RULE = (
+    "Exactly equal scores share a rank, and the next rank counts all before it (1, 2, 2, 4); contexts of a tie stand in"
+    " the order of the input."
+)
+
+
+def path_beside(path: Path) -> Path:
+    """Where the manifest of a file stands."""
+    return path.with_name(f"{path.name}.manifest.json")
+
+
+@contextmanager
+def old_manifest(path: Path) -> Iterator[Callable[[], None]]:
+    """The manifest of an older file at `path`: what is given lets it step aside, before the new file takes its place.
+
+    So no manifest ever stands beside a file that it does not speak of, wherever the program dies. When the block fails
+    it comes back, else it is gone. What is given raises ExportError.
+    """
+    target = Path(os.path.realpath(path_beside(path)))
+    part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
+
+    def step_aside() -> None:
+        try:
+            target.rename(part)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise ExportError(
+                f"“{target.name}”, which speaks of the older file, could not be replaced. Close it where it is open,"
+                " or choose another place.",
+                detail=f"{target}: {error.strerror}",
+            ) from error
+
+    with noted(part):
+        try:
+            yield step_aside
+        except BaseException:
+            with suppress(OSError):
+                part.rename(target)
+            raise
+        finally:
+            with suppress(OSError):
+                part.unlink()
+
+
+def write_manifest(
+    path: Path, facts: JobFacts, folder: JobFolder, tally: Tally, export: Mapping[str, object], *, now: float
+) -> Path:
+    """Write the manifest of the export at `path`; `export` is what it says of itself. Raises DiskFull, ExportError."""
+    target = path_beside(path)
+    content = {
+        "format_version": FORMAT_VERSION,
+        "program": f"CF Batch {facts.program_version}".rstrip(),
+        "written_at": _utc(now),
+        "export": export,
+        "job": _job(facts, folder),
+        "source": {
+            "name": facts.source_name,
+            "sha256": facts.source_sha256,
+            "columns": _mapping(folder),
+        },
+        "rows": {
+            "in": facts.rows_in,
+            "items": tally.items,
+            "done": tally.done,
+            "failed": tally.failed,
+            "waiting": tally.waiting,
+            "left_out": tally.left_out,
+            "skipped": tally.skipped,
+        },
+    }
+    write_atomically(target, json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n")
+    return target
+
+
+def about(facts: JobFacts, folder: JobFolder) -> Iterator[tuple[str, str]]:
+    """The same facts in lines of two columns, for a reader who opens a sheet. Without the time, which would make two
+    exports of the same results differ.
+    """
+    yield "program", f"CF Batch {facts.program_version}".rstrip()
+    for name, value in _job(facts, folder).items():
+        # A line for each id: a cell of a spreadsheet has room for some hundreds only.
+        for entry in value if isinstance(value, list) else [value]:
+            yield name, entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False)
+    yield "source", facts.source_name
+    yield "source_sha256", facts.source_sha256
+    with folder.open(read_only=True) as database:
+        tally = count_items(database, facts.failed_batches)
+    for status in ("done", "failed", "waiting", "left_out", "skipped"):
+        yield status, str(getattr(tally, status))
+
+
+def _job(facts: JobFacts, folder: JobFolder) -> dict[str, object]:
+    job: dict[str, object] = {
+        "id": facts.id,
+        "name": facts.name,
+        "kind": facts.kind.value,
+        "model": facts.model,
+        "connection": facts.connection,
+        "sent_at": _utc(facts.sent_at) if facts.sent_at else "",
+        "truncate_inputs": facts.truncate_inputs,
+        "request_ids": [found for _, found in sorted(facts.request_ids.items()) if found],
+        "usage_tokens": facts.usage_tokens,
+    }
+    if facts.kind is Kind.RANK:
+        return {**job, "tie_rule": TIE_RULE}
+    with folder.open(read_only=True) as database:
+        answered = schema.fact(database, "pooling", "")
+    return {**job, "pooling": answered or facts.pooling}
+
+
+def _mapping(folder: JobFolder) -> dict[str, dict[str, str]]:
+    with folder.open(read_only=True) as database:
+        return column_mapping(database)
+
+
+def _utc(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

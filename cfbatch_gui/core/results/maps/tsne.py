@@ -1,0 +1,220 @@
+"""A plane on which points stand beside those that are near them in many directions: t-SNE.
+
+L. van der Maaten, G. Hinton, "Visualizing Data using t-SNE", JMLR 9 (2008).
+
+Points near each other pull, as springs between each and its `NEIGHBOURS` nearest; all push each other away, see
+`Repulsion`. It begins with the principal plane, ten thousand times smaller, pulls twelve times as hard for some rounds,
+so that groups find together before they settle, and has a rate of learning that grows with the number of points: what
+A. C. Belkina et al. (2019) and D. Kobak, P. Berens (2019), both in Nature Communications 10, found to matter. All
+springs are equally strong, which N. Böhm et al. (JMLR 23, 2022) found to give the same picture as weights from
+perplexities.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.results.vectors.unit_vectors import Progress
+
+_SPACING = 0.45  # between nodes, where there are no more than _MOST of them; the potential is about 1 wide
+_FEWEST, _MOST = 32, 380  # nodes in a row
+_NODES_A_POINT = 1.2  # times the square root of their number, from which on there may be more
+_ROOM = 1.2  # times as wide as the points, so that they can drift apart before a new grid is wanted
+_BLOCK_2 = 16_384
+
+
+class Repulsion:
+    """The potential 1 / (1 + distance²) of `count` points that move a little from call to call.
+
+    Right to a few in a hundred where points stand as close as they settle, about one to a square of 1.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._most = max(_MOST, round(_NODES_A_POINT * count**0.5))
+        self._width = 0.0
+        self._step = 1.0
+        self._nodes, self._padded = 0, 0
+        self._transform = np.empty((0, 0), dtype=np.complex128)
+
+    def push(self, points: NDArray[np.complex64]) -> tuple[NDArray[np.complex64], float]:
+        """For each point (n,), x + i·y, the sum over all others of difference / (1 + distance²)²; and their potential.
+
+        The potential is the sum of 1 / (1 + distance²) over all ordered pairs.
+        """
+        low = complex(points.real.min(), points.imag.min())
+        high = complex(points.real.max(), points.imag.max())
+        self._fit(max((high - low).real, (high - low).imag, 1e-9))
+        corner = (low + high) / 2 - complex(1, 1) * (self._nodes / 2 * self._step)
+        blocks = [
+            _Spread((points[start : start + _BLOCK_2] - corner) / self._step, self._nodes)
+            for start in range(0, len(points), _BLOCK_2)
+        ]
+        density = np.zeros(self._nodes**2)
+        for block in blocks:
+            block.add_to(density)
+        shape = (self._padded, self._padded)
+        changed = np.fft.rfft2(density.reshape(self._nodes, self._nodes), shape) * self._transform
+        potential = np.fft.irfft2(changed, shape)[: self._nodes, : self._nodes].ravel()
+        push = np.empty(len(points), dtype=np.complex64)
+        total = -float(len(points))  # each would count itself, with 1
+        for place, block in enumerate(blocks):
+            slope, level = block.read(potential)
+            push[place * _BLOCK_2 : (place + 1) * _BLOCK_2] = slope * (-0.5 / self._step)
+            total += level
+        return push, max(total, 1e-12)
+
+    def _fit(self, width: float) -> None:
+        """A grid around points of this width: the last one, when it is about as wide."""
+        if self._width / 1.4 <= width <= self._width:
+            return
+        self._width = width * _ROOM
+        nodes = int(np.clip(np.ceil(self._width / _SPACING), _FEWEST, self._most))
+        self._step = self._width / nodes
+        self._nodes = nodes + 4  # a point at the edge reaches beyond it
+        self._padded = _quick(2 * self._nodes)
+        places = np.arange(self._padded)
+        away = np.minimum(places, self._padded - places) * self._step
+        kernel = 1 / (1 + away[:, None] ** 2 + away[None, :] ** 2)
+        blur = np.sinc(np.fft.fftfreq(self._padded)) ** 6  # of spreading and of reading, a quadratic spline each
+        self._transform = np.fft.rfft2(kernel) / (blur[:, None] * blur[None, : self._padded // 2 + 1])
+
+
+class _Spread:
+    """Points on a grid: the nine nodes of each, and its part of them."""
+
+    def __init__(self, points: NDArray[np.complex64], nodes: int) -> None:
+        across, up = points.real.astype(np.float64), points.imag.astype(np.float64)
+        column, row = np.rint(across), np.rint(up)
+        across -= column
+        up -= row
+        base = ((column - 1) * nodes + (row - 1)).astype(np.int64)
+        self._places = base + (np.arange(3)[:, None] * nodes + np.arange(3)[None, :])[:, :, None]
+        self._across, self._up = _spline(across), _spline(up)
+        self._slope_across, self._slope_up = _slope(across), _slope(up)
+
+    def add_to(self, density: NDArray[np.float64]) -> None:
+        parts = self._across[:, None, :] * self._up[None, :, :]
+        first, last = int(self._places.min()), int(self._places.max())
+        density[first : last + 1] += np.bincount((self._places - first).ravel(), parts.ravel())
+
+    def read(self, potential: NDArray[np.float64]) -> tuple[NDArray[np.complex128], float]:
+        """The slope at each point, x + i·y, in steps of the grid; and the sum of the potential."""
+        around = potential.take(self._places)
+        lines = (around * self._up).sum(axis=1)
+        slope = np.empty(around.shape[2], dtype=np.complex128)
+        slope.real = (lines * self._slope_across).sum(axis=0)
+        slope.imag = ((around * self._slope_up).sum(axis=1) * self._across).sum(axis=0)
+        return slope, float((lines * self._across).sum())
+
+
+def _spline(offset: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.stack([0.5 * (0.5 - offset) ** 2, 0.75 - offset * offset, 0.5 * (0.5 + offset) ** 2])
+
+
+def _slope(offset: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.stack([offset - 0.5, -2 * offset, offset + 0.5])
+
+
+def _quick(least: int) -> int:
+    """The next number of nodes whose transform is quick: of small factors only."""
+    return min(factor << (-(-least // factor) - 1).bit_length() for factor in (1, 3, 5, 9, 15))
+
+
+NEIGHBOURS = 15
+_GATHERING, _SETTLING = 75, 225  # rounds
+_HARDER = 12.0
+_BLOCK = 32_768  # springs at a time: they stay in the processor's cache
+_START = 1e-4
+_FARTHEST = 8.0  # that a point goes in a round: what very many springs pull at would swing further and further
+_SEED = 20_250_404
+
+
+@dataclass(frozen=True, eq=False)
+class _Springs:
+    """Springs at neighbouring points: from `start` on, to `others`. `firsts` is where each point's own begin."""
+
+    start: int
+    stop: int
+    own: NDArray[np.int64]
+    others: NDArray[np.int64]
+    strengths: NDArray[np.float32]
+    firsts: NDArray[np.int64]
+
+    def pull(self, points: NDArray[np.complex64], into: NDArray[np.complex64]) -> None:
+        way = points.take(self.others)
+        way -= points.take(self.own)
+        along, up = way.real, way.imag
+        weights = along * along
+        weights += up * up
+        weights += np.float32(1)
+        np.divide(self.strengths, weights, out=weights)
+        way *= weights
+        into[self.start : self.stop] = np.add.reduceat(way, self.firsts)
+
+
+def neighbour_layout(
+    near: NDArray[np.int32], plane: NDArray[np.float32], progress: Progress = lambda share: None
+) -> NDArray[np.float32]:
+    """Where each point stands, (n, 2). `near` (n, k) are the places of its nearest, `plane` (n, 2) where it begins.
+
+    The same each time. What `progress` raises ends it.
+    """
+    count = len(plane)
+    springs = _springs(near)
+    repulsion = Repulsion(count)
+    points = _first_points(plane)
+    rate = np.float32(4 * count / _HARDER)
+    speed, pull = np.zeros(count, dtype=np.complex64), np.empty(count, dtype=np.complex64)
+    gains = np.ones((count, 2), dtype=np.float32)
+    rounds = _GATHERING + _SETTLING
+    for number in range(rounds):
+        gathers = number < _GATHERING
+        for part in springs:
+            part.pull(points, pull)
+        push, total = repulsion.push(points)
+        force = pull * np.float32(_HARDER if gathers else 1.0) + push / np.float32(total)
+        _adapt(gains, force, speed)
+        speed *= np.float32(0.5 if gathers else 0.8)
+        speed.view(np.float32)[:] += rate * gains.ravel() * force.view(np.float32)
+        np.clip(speed.view(np.float32), -_FARTHEST, _FARTHEST, out=speed.view(np.float32))
+        points += speed
+        points -= points.mean()
+        progress((number + 1) / rounds)
+    return points.view(np.float32).reshape(-1, 2)
+
+
+def _adapt(gains: NDArray[np.float32], force: NDArray[np.complex64], speed: NDArray[np.complex64]) -> None:
+    """Faster where a point goes on in the same direction, slower where it swings (Jacobs, 1988)."""
+    same = ((force.view(np.float32) > 0) == (speed.view(np.float32) > 0)).reshape(gains.shape)
+    np.copyto(gains, np.maximum(np.where(same, gains + np.float32(0.2), gains * np.float32(0.8)), np.float32(0.01)))
+
+
+def _first_points(plane: NDArray[np.float32]) -> NDArray[np.complex64]:
+    """Small, and no two at the same place: what stands at one place is never told apart."""
+    centred = plane - plane.mean(axis=0, dtype=np.float64)
+    spread = float(np.abs(centred).std()) or 1.0
+    draw = np.random.default_rng(_SEED)
+    points = (centred / spread + 0.01 * draw.standard_normal(plane.shape)) * _START
+    return np.ascontiguousarray(points, dtype=np.float32).view(np.complex64).ravel()
+
+
+def _springs(near: NDArray[np.int32]) -> list[_Springs]:
+    """One for each pair of which either is near the other, at both ends; twice as strong where both are."""
+    count, each = near.shape
+    own, other = np.repeat(np.arange(count), each), near.ravel().astype(np.int64)
+    keys = np.concatenate([own * count + other, other * count + own])
+    keys.sort()
+    firsts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    strengths = (np.diff(firsts, append=len(keys)) / len(keys)).astype(np.float32)
+    own, others = np.divmod(keys[firsts], count)
+    begins = np.searchsorted(own, np.arange(count + 1))
+    found, start = [], 0
+    while start < count:
+        stop = int(np.searchsorted(begins, begins[start] + _BLOCK, side="right")) - 1
+        stop = min(count, max(start + 1, stop))
+        low, high = int(begins[start]), int(begins[stop])
+        cut = slice(low, high)
+        found.append(_Springs(start, stop, own[cut], others[cut], strengths[cut], begins[start:stop] - low))
+        start = stop
+    return found

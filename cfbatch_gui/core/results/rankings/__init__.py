@@ -1,0 +1,1 @@
+"""Scores, and the ranks that follow from them."""

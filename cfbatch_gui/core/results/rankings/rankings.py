@@ -1,0 +1,234 @@
+"""Ranked contexts, straight from a job's tables; `places` has the rule.
+
+Texts are never all loaded at once: a million contexts are read a block at a time.
+"""
+
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import msgspec
+
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.original_columns import OriginalColumns, columns_beside_rankings
+from cfbatch_gui.core.results.outcomes import Status, Tally, count_items, sent_of, status_of
+from cfbatch_gui.core.results.parts import has_parts
+from cfbatch_gui.core.results.rankings.ranks import Places, QueryScores, Scores, data_version, read_places
+
+BLOCK = 10_000  # contexts that are in memory at once, as long as no query asks for a row more
+
+_QUERIES = "SELECT query_no, query_id, text FROM queries ORDER BY query_no"
+_QUERIES_OF = "SELECT query_no, query_id, text FROM queries WHERE query_no BETWEEN ? AND ?"
+
+# In any order, and without what many contexts have in common: that is read once.
+_DETAILS = """
+SELECT i.item_no, i.query_no, t.text, t.text_id, t.label, i.position, t.row, i.request_no, {cells},
+    CASE WHEN i.request_no IS NULL THEN (SELECT reason FROM problems WHERE item_no = i.item_no LIMIT 1) END
+FROM json_each(:items) wanted
+CROSS JOIN items i ON i.item_no = wanted.value
+JOIN texts t USING(text_no)
+{rows}
+"""
+# The last one of an item is its best: of equal parts the first.
+_PARTS = """
+SELECT item_no, part FROM parts WHERE item_no IN (SELECT value FROM json_each(:items)) AND score IS NOT NULL
+ORDER BY item_no, score, part DESC
+"""
+_FIRST_ROW = """
+JOIN queries q USING(query_no)
+LEFT JOIN source_rows f ON f.file = 1 AND f.row = CASE t.file WHEN 1 THEN t.row ELSE q.row END
+"""
+_SECOND_ROW = "LEFT JOIN source_rows s ON s.file = 2 AND t.file = 2 AND s.row = t.row"
+
+
+class RankedQuery(msgspec.Struct, frozen=True, gc=False):
+    """A query and how sure its first place is. `margin` is the best score less the second best, None with fewer."""
+
+    query_no: int
+    query_id: str
+    text: str
+    contexts: int
+    scored: int
+    margin: float | None
+    best: float | None
+
+
+class RankedContext(msgspec.Struct, frozen=True, gc=False):
+    """A context in its query's ranking.
+
+    `initial_rank` is its place in the input, from 1; `rank_change` is positive when it rose. `tie_group` numbers the
+    ties of the query from 1, 0 is no tie. `row` is its row in the file it came from, `cells` go with
+    `Rankings.columns()`. `error` says why there is no score, "" while it may still come. `reference` is the
+    `external_reference` it was sent under, `batch` the batch's number, 0 when not sent. `part` is the part of a split
+    text that has the score, from 1; None for a text in one piece.
+    """
+
+    item_no: int
+    query_no: int
+    query_id: str
+    query: str
+    rank: int | None
+    tied: bool
+    tie_group: int
+    score: float | None
+    text: str
+    id: str
+    label: str
+    initial_rank: int
+    rank_change: int | None
+    row: int
+    cells: tuple[str, ...]
+    status: Status
+    error: str
+    reference: str
+    batch: int
+    part: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How many of the scored contexts a top k and a threshold leave."""
+
+    kept: int
+    total: int
+
+
+def rank_text(context: RankedContext) -> str:
+    """The rank as people write it: "1", "2=", "1,000", "" without a score."""
+    if context.rank is None:
+        return ""
+    return f"{context.rank:,}=" if context.tied else f"{context.rank:,}"
+
+
+class Rankings:
+    """The results of a ranking job. Each call opens the data read-only for itself, also while the job runs, and says
+    how it is at that moment. Scores without their texts are kept until the data changes.
+
+    All calls raise DataError. `failed_batches`: see JobFacts. `reserved` are names that original columns must not take.
+    """
+
+    def __init__(
+        self, folder: JobFolder, failed_batches: Mapping[int, str] | None = None, *, reserved: Collection[str] = ()
+    ) -> None:
+        self._folder = folder
+        self._failed_batches = failed_batches or {}
+        self._scores: Scores | None = None
+        with folder.open(read_only=True) as database:
+            self._original: OriginalColumns = columns_beside_rankings(database, reserved)
+        self._has_parts = has_parts(folder)
+        self._details = _DETAILS.format(
+            cells=f"{'f.cells' if self._original.first else 'NULL'}, {'s.cells' if self._original.second else 'NULL'}",
+            rows=f"{_FIRST_ROW if self._original.first else ''} {_SECOND_ROW if self._original.second else ''}",
+        )
+
+    def columns(self) -> tuple[str, ...]:
+        """Names of the user's own columns that go with each context."""
+        return self._original.names
+
+    def tally(self) -> Tally:
+        """How many contexts have a score, and why the others have none."""
+        with self._folder.open(read_only=True) as database:
+            return count_items(database, self._failed_batches)
+
+    def queries(self) -> tuple[RankedQuery, ...]:
+        """All queries in the order of the input."""
+        scores = self._all_scores().by_query()
+        following = next(scores, None)
+        found: list[RankedQuery] = []
+        with self._folder.open(read_only=True) as database:
+            for number, identifier, text in database.execute(_QUERIES):
+                its_own = following if following is not None and following.query_no == number else None
+                found.append(_ranked_query(number, identifier, text, its_own))
+                if its_own is not None:
+                    following = next(scores, None)
+        return tuple(found)
+
+    def contexts(self, query_no: int, start: int = 0, stop: int | None = None) -> tuple[RankedContext, ...]:
+        """Contexts of one query by rank, ties in the order of the input, without a score last; places start to stop."""
+        scores = self._scores
+        is_known = scores is not None and scores.version == data_version(self._folder.data)
+        with self._folder.open(read_only=True) as database:
+            if scores is not None and is_known:
+                places = scores.places(query_no, start, stop)
+            else:
+                places = read_places(database, query_no, query_no).part(start, stop)
+            return tuple(self._detailed(database, places))
+
+    def blocks(self, *, size: int = BLOCK) -> Iterator[tuple[RankedContext, ...]]:
+        """Every context, queries in the order of the input and contexts by rank, about `size` at a time.
+
+        Between two blocks the data is not held: a running job goes on storing its answers.
+        """
+        for first, last in self._query_ranges(size):
+            with self._folder.open(read_only=True) as database:
+                places = read_places(database, first, last)
+            # A range is longer than a block only when a single query is.
+            for start in range(0, len(places), size):
+                with self._folder.open(read_only=True) as database:
+                    block = tuple(self._detailed(database, places.part(start, start + size)))
+                yield block
+
+    def counts(self, top_k: int | None = None, threshold: float | None = None) -> Kept:
+        """What would be kept of the scored contexts: those of rank ≤ `top_k` (ties with the last one stay) and with a
+        score ≥ `threshold`. None is no limit.
+        """
+        return Kept(*self._all_scores().count(top_k, threshold))
+
+    def _all_scores(self) -> Scores:
+        """Those of this moment; read again only when something has changed."""
+        version = data_version(self._folder.data)
+        if self._scores is None or self._scores.version != version:
+            with self._folder.open(read_only=True) as database:
+                self._scores = Scores(database, version)
+        return self._scores
+
+    def _query_ranges(self, size: int) -> Iterator[tuple[int, int]]:
+        """First and last number of neighbouring queries that have at most `size` contexts together, or of one query."""
+        with self._folder.open(read_only=True) as database:
+            counted = database.execute(
+                "SELECT query_no, count(*) FROM items WHERE query_no IS NOT NULL GROUP BY query_no ORDER BY query_no"
+            ).fetchall()
+        starts: list[int] = []
+        taken = size
+        for number, count in counted:
+            if taken + count > size:
+                starts.append(number)
+                taken = 0
+            taken += count
+        if counted:
+            starts.append(counted[-1][0] + 1)
+        for first, following in pairwise(starts):
+            yield first, following - 1
+
+    def _detailed(self, database: sqlite3.Connection, places: Places) -> Iterator[RankedContext]:
+        values = {"items": str(sorted(places.items.tolist()))}
+        rows = {row[0]: row for row in database.execute(self._details, values)}
+        requests = sent_of(database, {row[7] for row in rows.values()})
+        parts = dict(database.execute(_PARTS, values)) if self._has_parts else {}
+        numbers = {row[1] for row in rows.values()} or {0}
+        queries = {
+            number: (identifier, text)
+            for number, identifier, text in database.execute(_QUERIES_OF, (min(numbers), max(numbers)))
+        }
+        cells_of = self._original.cells
+        no_cells = () if not self._original.names else None
+        for item, score, rank, tie_group in places.rows():
+            _, query_no, text, text_id, label, position, row_no, request, first, second, reason = rows[item]
+            query_id, query = queries[query_no]
+            sent = requests[request]
+            status, why = (Status.DONE, "") if rank else status_of(False, sent, reason, self._failed_batches)
+            yield RankedContext(
+                item, query_no, query_id, query,
+                rank or None, tie_group > 0, tie_group, score if rank else None,
+                text, text_id, label, position, position - rank if rank else None,
+                row_no, cells_of(first, second) if no_cells is None else no_cells,
+                status, why, sent.reference or "", sent.batch or 0, parts.get(item),
+            )  # fmt: skip
+
+
+def _ranked_query(number: int, identifier: str, text: str, scores: QueryScores | None) -> RankedQuery:
+    if scores is None or not scores.scored:
+        return RankedQuery(number, identifier, text, scores.contexts if scores else 0, 0, None, None)
+    margin = scores.best - scores.second if scores.scored > 1 else None
+    return RankedQuery(number, identifier, text, scores.contexts, scores.scored, margin, scores.best)

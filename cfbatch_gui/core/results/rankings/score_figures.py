@@ -1,0 +1,179 @@
+"""What a score is worth: how all scores of a job are spread, beside those of pairs that do not belong together.
+
+The baseline comes from the data that is there, and nothing is sent for it. Where a text was ranked for several queries,
+it answers one of them best. With any other of them it makes an *unrelated pair*, unless it stands first there too or
+its label says that it is relevant. Data in which no text comes under two queries has no such pairs, and no baseline.
+"""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.inputs.input_values import Layout
+from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.labels import NO_LABEL, read_labels
+from cfbatch_gui.core.results.numbers import distinct
+from cfbatch_gui.core.results.rankings.score_table import (
+    ScoreTable,
+    read_query_hashes,
+    read_score_table,
+    read_text_hashes,
+)
+
+LEAST_PAIRS = 20  # fewer say nothing about where nine in ten of them lie
+_MOST_BINS = 50
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+class Baseline(StrEnum):
+    """Whether there is one, and why not."""
+
+    THERE = "there"
+    NO_TEXT_TWICE = "no text under two queries"
+    TOO_FEW = "too few pairs"
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Where scores lie: a tenth of them at most at `tenth`, half at `median`, nine tenths at `ninetieth`."""
+
+    count: int
+    lowest: float
+    tenth: float
+    median: float
+    ninetieth: float
+    highest: float
+    mean: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreFigures:
+    """The scores of one job. `contexts` counts pairs of a query with a text, with a score or without.
+
+    `edges` and `counts` are a histogram of all scores, `unrelated_counts` one of the unrelated pairs over the same
+    edges; empty while there are no scores. `above` counts the scores over the ninetieth of the unrelated pairs.
+    `first_tied` counts queries whose first place is shared. `unrelated` is None unless `baseline` is THERE.
+    """
+
+    queries: int
+    contexts: int
+    scored: int
+    first_tied: int
+    spread: Spread | None
+    baseline: Baseline
+    unrelated_pairs: int
+    unrelated: Spread | None
+    above: int
+    edges: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    unrelated_counts: NDArray[np.int64]
+
+    @property
+    def is_partial(self) -> bool:
+        """Some contexts have no score, or none yet."""
+        return self.scored < self.contexts
+
+
+def score_figures(folder: JobFolder) -> ScoreFigures:
+    """Blocking: some seconds for a million scores. Raises DataError."""
+    table = read_score_table(folder)
+    with folder.open(read_only=True) as database:
+        # Labels of shared texts say nothing about a pair.
+        judges = schema.fact(database, "layout") != Layout.SHARED
+        labels = read_labels(database, table.texts) if judges else np.full(len(table), NO_LABEL)
+    texts, queries = read_text_hashes(folder, table).texts, read_query_hashes(folder, table).texts
+    seen_twice, unrelated = _unrelated(table, texts, queries, labels)
+    there = table.there
+    scores = table.scores[there]
+    pairs = table.scores[unrelated]
+    baseline = Baseline.NO_TEXT_TWICE
+    if seen_twice:
+        baseline = Baseline.THERE if len(pairs) >= LEAST_PAIRS else Baseline.TOO_FEW
+    beside = spread_of(pairs) if baseline is Baseline.THERE else None
+    edges = _edges(scores)
+    return ScoreFigures(
+        queries=len(table.asked),
+        contexts=len(table),
+        scored=len(scores),
+        first_tied=_first_tied(table.queries[there], scores),
+        spread=spread_of(scores),
+        baseline=baseline,
+        unrelated_pairs=len(pairs),
+        unrelated=beside,
+        above=int((scores > beside.ninetieth).sum()) if beside else 0,
+        edges=edges,
+        counts=_counted(scores, edges),
+        unrelated_counts=_counted(pairs if beside else pairs[:0], edges),
+    )
+
+
+def spread_of(scores: NDArray[np.float64]) -> Spread | None:
+    """None without scores."""
+    if not len(scores):
+        return None
+    lowest, tenth, median, ninetieth, highest = np.quantile(scores, (0.0, 0.1, 0.5, 0.9, 1.0)).tolist()
+    return Spread(len(scores), lowest, tenth, median, ninetieth, highest, float(scores.mean()))
+
+
+def _unrelated(
+    table: ScoreTable, texts: NDArray[np.int64], asked: NDArray[np.int64], labels: NDArray[np.int64]
+) -> tuple[bool, NDArray[np.bool_]]:
+    """Whether any text is scored under two queries, and which pairs are unrelated.
+
+    `texts` are the hashes of the pairs' texts, `asked` those of the queries; `labels` has one for each pair.
+    """
+    nothing = np.zeros(len(table), dtype=np.bool_)
+    known, text = np.unique(texts, return_inverse=True)
+    if len(known) == len(table):
+        return False, nothing
+    # The same query asked twice under two ids is one.
+    query = np.unique(asked, return_inverse=True)[1][table.places_in_asked()]
+    there = table.there
+    queries = int(query.max(initial=0)) + 1
+    pairs = distinct(text[there] * queries + query[there])
+    queries_of_text = np.bincount(pairs // queries, minlength=len(known))
+    if not (queries_of_text > 1).any():
+        return False, nothing
+    scores = np.where(there, table.scores, -np.inf)
+    unrelated = there & (labels <= 0) & (queries_of_text[text] > 1)
+    unrelated &= scores < _most(scores, text)[text]  # it fits another query better
+    unrelated &= scores < _most(scores, query)[query]  # and is not the first here
+    return True, unrelated
+
+
+def _most(scores: NDArray[np.float64], group: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The highest score of each group, -inf for none."""
+    highest = np.full(int(group.max(initial=-1)) + 1, -np.inf)
+    np.maximum.at(highest, group, scores)
+    return highest
+
+
+def _first_tied(queries: NDArray[np.int32], scores: NDArray[np.float64]) -> int:
+    """Queries with several texts at their highest score."""
+    highest = _most(scores, queries.astype(np.int64))
+    at_top = np.bincount(queries[scores == highest[queries]], minlength=1) if len(scores) else np.zeros(1)
+    return int((at_top > 1).sum())
+
+
+def _edges(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round numbers, at most _MOST_BINS apart, that take in all scores."""
+    if not len(scores):
+        return np.zeros(0)
+    low, high = float(scores.min()), float(scores.max())
+    rough = max((high - low) / _MOST_BINS, abs(high) * 1e-9, 1e-9)
+    magnitude = 10.0 ** math.floor(math.log10(rough))
+    step = next(each * magnitude for each in _STEPS if each * magnitude >= rough)
+    first, last = math.floor(low / step), math.floor(high / step) + 1
+    edges: NDArray[np.float64] = np.arange(first, last + 1, dtype=np.float64) * step
+    return edges
+
+
+def _counted(scores: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.int64]:
+    if not len(edges):
+        return np.zeros(0, dtype=np.int64)
+    # Rounding may put the lowest or the highest just outside.
+    return np.histogram(np.clip(scores, edges[0], edges[-1]), bins=edges)[0].astype(np.int64)

@@ -1,0 +1,56 @@
+"""Which queries have a text in them, or in one of their contexts."""
+
+import json
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.results.casefold_index import FoldedTexts
+from cfbatch_gui.core.results.numbers import distinct
+
+_QUERIES = "SELECT query_no, query_no, text FROM queries WHERE query_no > ? ORDER BY query_no LIMIT ?"
+_CONTEXTS = """
+SELECT item_no, query_no, text FROM items CROSS JOIN texts USING(text_no)
+WHERE item_no > ? AND query_no IS NOT NULL ORDER BY item_no LIMIT ?
+"""
+# Where contexts share their texts, each text is looked at once.
+_IS_SHARED = "SELECT 2 * (SELECT max(text_no) FROM texts) < (SELECT max(item_no) FROM items)"
+_SHARED = "SELECT text_no, text_no, text FROM texts WHERE text_no > ? ORDER BY text_no LIMIT ?"
+_WITH_TEXTS = """
+SELECT DISTINCT query_no FROM items
+WHERE query_no IS NOT NULL AND text_no IN (SELECT value FROM json_each(?))
+"""
+
+
+class TextSearch:
+    """The texts of one ranking job, which never change. All calls raise DataError, and block."""
+
+    def __init__(self, folder: JobFolder) -> None:
+        self._folder = folder
+        self._queries = FoldedTexts(folder, _QUERIES)
+
+    def prepare(self) -> None:
+        """Make ready, so that the first search takes no longer than others: seconds for a million texts."""
+        self._queries.prepare()
+        self._contexts.prepare()
+
+    def queries(self, text: str) -> NDArray[np.int32]:
+        """Numbers of the queries that have it, rising; case is ignored in every script."""
+        found = self._contexts.find(text)
+        if self._is_shared:
+            with self._folder.open(read_only=True) as database:
+                rows = database.execute(_WITH_TEXTS, (json.dumps(found.tolist()),))
+                found = np.fromiter((number for (number,) in rows), dtype=np.int32)
+        return distinct(np.concatenate((found, self._queries.find(text))))
+
+    @cached_property
+    def _is_shared(self) -> bool:
+        with self._folder.open(read_only=True) as database:
+            (is_shared,) = database.execute(_IS_SHARED).fetchone()
+        return bool(is_shared)
+
+    @cached_property
+    def _contexts(self) -> FoldedTexts:
+        return FoldedTexts(self._folder, _SHARED if self._is_shared else _CONTEXTS)

@@ -1,0 +1,1 @@
+"""Vectors, and what is read from them."""

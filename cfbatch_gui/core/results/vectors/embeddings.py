@@ -1,0 +1,219 @@
+"""Embedded texts: what was sent, and the vectors that came back."""
+
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.row_cells import cells_sql
+from cfbatch_gui.core.results.casefold_index import FoldedTexts
+from cfbatch_gui.core.results.original_columns import columns_beside_vectors
+from cfbatch_gui.core.results.outcomes import Status, Tally, count_items, sent_of, status_of
+from cfbatch_gui.core.results.vectors.vector_checks import Health, Progress, measure
+
+_TEXTS = f"""
+SELECT i.item_no, t.text, t.text_id, t.label, t.row, {cells_sql()}, i.request_no, p.part,
+    CASE WHEN i.request_no IS NULL THEN (SELECT reason FROM problems WHERE item_no = i.item_no LIMIT 1) END
+FROM items i
+JOIN texts t USING(text_no)
+LEFT JOIN source_rows f ON f.file = t.file AND f.row = t.row
+LEFT JOIN parts p USING(item_no)
+"""  # noqa: S608 - constants
+_PAGE = f"{_TEXTS} WHERE i.item_no BETWEEN :first AND :last ORDER BY i.item_no"
+_NAMED = f"{_TEXTS} JOIN json_each(:items) wanted ON wanted.value = i.item_no ORDER BY wanted.key"
+_IN_ORDER = """
+SELECT item_no, item_no, text, text_id FROM items CROSS JOIN texts USING(text_no)
+WHERE item_no > ? ORDER BY item_no LIMIT ?
+"""
+_IS_MISSING_ANY = """
+SELECT EXISTS(SELECT 1 FROM requests WHERE state <> 'done') OR EXISTS(SELECT 1 FROM items WHERE request_no IS NULL)
+"""
+_BLOCK_BYTES = 8_000_000
+
+# Place of the block's first text; places in the block of the texts that are there; their vectors, float32 (n, d).
+VectorBlock = tuple[int, NDArray[np.int64], NDArray[np.float32]]
+
+
+class EmbeddedText(msgspec.Struct, frozen=True, gc=False):
+    """A text and what became of it. Its vector is row `item_no` - 1 of the vectors, when `status` is done.
+
+    `row` is its row in the file, `cells` go with `Embeddings.columns()`. `error` says why there is no vector, "" while
+    it may still come. `batch` is the batch's number, 0 when not sent. `part` is which part of a split text this is,
+    from 1; None for a text in one piece.
+    """
+
+    item_no: int
+    text: str
+    id: str
+    label: str
+    row: int
+    cells: tuple[str, ...]
+    status: Status
+    error: str
+    batch: int
+    part: int | None = None
+
+
+class Embeddings:
+    """The results of an embedding job. Each call opens the data read-only for itself, also while the job runs.
+
+    All calls raise DataError. `failed_batches`: see JobFacts. `reserved` are names that original columns must not take.
+    """
+
+    def __init__(
+        self, folder: JobFolder, failed_batches: Mapping[int, str] | None = None, *, reserved: Collection[str] = ()
+    ) -> None:
+        self._folder = folder
+        self._failed_batches = failed_batches or {}
+        self._texts = FoldedTexts(folder, _IN_ORDER)
+        with folder.open(read_only=True) as database:
+            self._original = columns_beside_vectors(database, reserved)
+            self._count: int = database.execute("SELECT count(*) FROM items").fetchone()[0]
+            self._has_ids = database.execute("SELECT 1 FROM texts WHERE text_id <> '' LIMIT 1").fetchone() is not None
+
+    @property
+    def count(self) -> int:
+        """All texts, with or without a vector."""
+        return self._count
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector, 0 while nothing has come back."""
+        return int(self.vectors().shape[1])
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether the user's file gave ids."""
+        return self._has_ids
+
+    def columns(self) -> tuple[str, ...]:
+        """Names of the user's own columns, but for the id and those to be left out."""
+        return self._original.names
+
+    def tally(self) -> Tally:
+        """How many texts have a vector, and why the others have none."""
+        with self._folder.open(read_only=True) as database:
+            return count_items(database, self._failed_batches)
+
+    def page(self, start: int, stop: int) -> tuple[EmbeddedText, ...]:
+        """The texts at places `start` to `stop` of the input, from 0."""
+        with self._folder.open(read_only=True) as database:
+            return tuple(self._read(database, _PAGE, {"first": start + 1, "last": stop}))
+
+    def texts(self, item_numbers: Sequence[int]) -> tuple[EmbeddedText, ...]:
+        """The texts of these item numbers, in the order given."""
+        with self._folder.open(read_only=True) as database:
+            return tuple(self._read(database, _NAMED, {"items": str(list(item_numbers))}))
+
+    def find(self, text: str) -> tuple[int, ...]:
+        """Numbers of the items that have `text` in their text or id, in order; case is ignored in every script."""
+        return tuple(self._texts.find(text).tolist())
+
+    def pooling(self) -> str:
+        """How the service said that it made the vectors, "" when it did not say."""
+        with self._folder.open(read_only=True) as database:
+            return str(schema.fact(database, "pooling") or "")
+
+    def column(self, place: int) -> tuple[str, ...]:
+        """The cells of one of `columns()`, one for each text, "" where its row is short."""
+        with self._folder.open(read_only=True) as database:
+            rows = database.execute(
+                f"SELECT ({cells_sql()}) ->> ? FROM items i JOIN texts t USING(text_no)"  # noqa: S608 - a constant
+                " LEFT JOIN source_rows f ON f.file = t.file AND f.row = t.row ORDER BY i.item_no",
+                (f"$[{self._original.first[place]}]",),
+            )
+            return tuple(value or "" for (value,) in rows)
+
+    def text_lengths(self) -> NDArray[np.int64]:
+        """Characters of each text, of shape (count,), place = item number - 1."""
+        with self._folder.open(read_only=True) as database:
+            rows = database.execute("SELECT length(text) FROM items JOIN texts USING(text_no) ORDER BY item_no")
+            return np.fromiter((length for (length,) in rows), dtype=np.int64, count=self._count)
+
+    def vectors(self) -> NDArray[np.float32]:
+        """All vectors as a read-only memory map, float32 (count, dimension), row = item number - 1, as sent.
+
+        Rows of texts that are not done mean nothing. Of shape (count, 0) while nothing has come back.
+        """
+        with self._folder.open(read_only=True) as database:
+            # The file is there a moment before it is whole; this is stored together with the first vectors.
+            if schema.fact(database, "dimension") is None:
+                return np.empty((self._count, 0), dtype=np.float32)
+        try:
+            vectors: NDArray[np.float32] = np.load(self._folder.vectors, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise DataError("This job's vectors could not be read.", detail=f"vectors.npy: {error}") from error
+        if vectors.ndim != 2 or vectors.dtype != np.dtype("<f4") or len(vectors) != self._count:
+            raise DataError(
+                "This job's vectors are damaged.",
+                detail=f"vectors.npy: {vectors.dtype} {vectors.shape} for {self._count} texts",
+            )
+        return vectors
+
+    def vector(self, item_no: int) -> NDArray[np.float32] | None:
+        """A copy of one text's vector, None when it has none (yet)."""
+        found = self.page(item_no - 1, item_no)
+        if not found or found[0].status is not Status.DONE:
+            return None
+        return np.array(self.vectors()[item_no - 1])
+
+    def present(self) -> NDArray[np.bool_]:
+        """Which texts have a vector, of shape (count,), place = item number - 1."""
+        with self._folder.open(read_only=True) as database:
+            if not database.execute(_IS_MISSING_ANY).fetchone()[0]:
+                return np.ones(self._count, dtype=np.bool_)
+            mask = np.zeros(self._count, dtype=np.bool_)
+            done = database.execute("SELECT item_no FROM items JOIN requests USING(request_no) WHERE state = 'done'")
+            mask[np.fromiter((item for (item,) in done), dtype=np.int64) - 1] = True
+        return mask
+
+    def vector_blocks(self, present: NDArray[np.bool_], size: int) -> Iterator[VectorBlock]:
+        """The vectors of the texts marked in `present`, of at most `size` neighbouring texts at a time.
+
+        Each block is mapped for itself and given back with it: memory stays flat.
+        """
+        size_of_all, dimension = self.vectors().nbytes, self.dimension
+        if not dimension:
+            return
+        first_byte = self._folder.vectors.stat().st_size - size_of_all
+        for start in range(0, len(present), size):
+            there = np.flatnonzero(present[start : start + size])
+            if len(there):
+                shape = (min(size, len(present) - start), dimension)
+                offset = first_byte + start * dimension * 4
+                block = np.memmap(self._folder.vectors, dtype="<f4", mode="r", offset=offset, shape=shape)
+                yield start, there, block if len(there) == len(block) else block[there]
+
+    def health(self, progress: Progress | None = None) -> Health:
+        """Whether the vectors are what a model should give. Takes seconds for many; `progress` gets (done, total)."""
+        present = self.present()
+        dimension = self.dimension
+        size = max(1, _BLOCK_BYTES // max(1, dimension * 4))
+        blocks = (vectors for _, _, vectors in self.vector_blocks(present, size)) if dimension else iter(())
+        return measure(blocks, self._count, int(np.count_nonzero(present)) if dimension else 0, dimension, progress)
+
+    def _read(
+        self, database: sqlite3.Connection, query: str, wanted: Mapping[str, int | str]
+    ) -> Iterator[EmbeddedText]:
+        rows = database.execute(query, wanted).fetchall()
+        requests = sent_of(database, {row[6] for row in rows})
+        for item, text, text_id, label, row_no, cells, request, part, reason in rows:
+            sent = requests[request]
+            status, why = status_of(sent.state == "done", sent, reason, self._failed_batches)
+            yield EmbeddedText(
+                item,
+                text,
+                text_id,
+                label,
+                row_no,
+                self._original.cells(cells, None),
+                status,
+                why,
+                sent.batch or 0,
+                part,
+            )

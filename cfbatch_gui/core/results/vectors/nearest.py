@@ -1,0 +1,60 @@
+"""The texts whose vectors lie nearest to one text's own, or to that of any sentence."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
+
+_BLOCK_BYTES = 8_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A text and the cosine of the angle between its vector and the asked one, -1 to 1."""
+
+    text: EmbeddedText
+    similarity: float
+
+
+def nearest(embeddings: Embeddings, item_no: int, count: int = 20) -> tuple[Neighbour, ...]:
+    """Up to `count` other texts, the most similar first, equal ones in the order of the input.
+
+    () when the text has no vector, or one of length 0. Reads every vector once, in blocks; call it in a thread.
+    Raises DataError.
+    """
+    asked = embeddings.vector(item_no)
+    return () if asked is None else nearest_to(embeddings, asked, count, without=item_no)
+
+
+def nearest_to(
+    embeddings: Embeddings, asked: NDArray[np.float32], count: int = 20, *, without: int = 0
+) -> tuple[Neighbour, ...]:
+    """As `nearest`, for any vector of the same dimension; the text numbered `without` is not among them."""
+    wanted = _unit(asked.astype(np.float64)[None, :])[0]
+    if not wanted.any() or not np.isfinite(wanted).all():
+        return ()
+    vectors, present = embeddings.vectors(), embeddings.present()
+    similarities = np.full(len(vectors), -np.inf)
+    step = max(1, _BLOCK_BYTES // max(1, vectors.shape[1] * 8))
+    with np.errstate(all="ignore"):  # rows that are not there yet hold anything
+        for start in range(0, len(vectors), step):
+            block = _unit(vectors[start : start + step].astype(np.float64))
+            similarities[start : start + step] = block @ wanted
+    similarities[~present | ~np.isfinite(similarities)] = -np.inf
+    if without:
+        similarities[without - 1] = -np.inf
+    order = np.argsort(-similarities, kind="stable")[:count]
+    places = [int(place) for place in order if similarities[place] > -np.inf]
+    texts = embeddings.texts([place + 1 for place in places])
+    return tuple(
+        Neighbour(text, float(np.clip(similarities[place], -1, 1))) for text, place in zip(texts, places, strict=True)
+    )
+
+
+def _unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each row divided by its length; rows of length 0 stay as they are."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: NDArray[np.float64] = vectors / np.where(lengths == 0, 1, lengths)
+    return scaled

@@ -1,0 +1,1 @@
+"""The machine below: files and folders, settings, logs, what the program ships."""

@@ -1,0 +1,253 @@
+"""Files that are either whole or not there."""
+
+import errno
+import hashlib
+import os
+import secrets
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError
+from cfbatch_gui.core.system.unfinished import PART_PREFIX, noted
+
+_HASHED_AT_ONCE = 1024 * 1024  # bytes
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+# What a file system answers that cannot flush a folder; the file itself is flushed by then.
+_FOLDER_NOT_FLUSHED = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM})
+_REASONS = {
+    errno.ENOENT: "its folder does not exist",
+    errno.ENOTDIR: "its folder is not a folder",
+    errno.EISDIR: "there is a folder of that name",
+    errno.EACCES: "this user may not write there, or another program has it open",
+    errno.EPERM: "this user may not write there",
+    errno.EROFS: "the disk is read-only",
+    errno.ENAMETOOLONG: "its name is too long",
+    errno.EIO: "the disk reported an error",
+    errno.EINVAL: "its name is not allowed there",
+}
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace the file by `data`, whole or not at all. Raises DiskFull and ExportError."""
+    with atomic_writer(path) as stream:
+        stream.write(data)
+
+
+def write_own_file(path: Path, data: bytes) -> None:
+    """`write_atomically` in the program's own folder. Raises DiskFull and DataError."""
+    with own_file_writer(path) as stream:
+        stream.write(data)
+
+
+def flush_to_disk(path: Path) -> None:
+    """Return when the file's bytes are on the disk. Raises DiskFull and DataError."""
+    try:
+        with path.open("r+b") as stream:
+            os.fsync(stream.fileno())
+    except OSError as error:
+        raise _failure(path, error) from error
+
+
+@contextmanager
+def own_file_writer(path: Path) -> Iterator[BinaryIO]:
+    """`atomic_writer` in the program's own folder. Raises DiskFull and DataError."""
+    try:
+        with atomic_writer(path) as stream:
+            yield stream
+    except ExportError as error:
+        raise DataError(
+            f"“{path.name}” could not be written in the program's own folder. Is the disk read-only, or is a permission"
+            " missing there? Nothing was lost; carry on once that is mended.",
+            detail=error.detail,
+        ) from error
+
+
+@contextmanager
+def atomic_writer(path: Path) -> Iterator[BinaryIO]:
+    """A stream whose bytes stand under `path` once the block has ended well, and nowhere after an exception.
+
+    The bytes go to a hidden ".part" file beside the target, which takes the target's place when it is flushed to
+    the disk. The stream can seek and be read. A symbolic link stays a link; permissions of an older file are kept.
+    Raises DiskFull and ExportError.
+    """
+    target = _target(path)
+    part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
+    with noted(part), _replacing(path, target, part) as stream:
+        yield stream
+
+
+@contextmanager
+def _replacing(path: Path, target: Path, part: Path) -> Iterator[BinaryIO]:
+    try:
+        stream = part.open("x+b")
+    except OSError as error:
+        raise _failure(path, error) from error
+    try:
+        with stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        with suppress(FileNotFoundError):
+            part.chmod(stat.S_IMODE(target.stat().st_mode))
+        part.replace(target)
+        _flush_folder(target.parent)
+    except OSError as error:
+        # A file that the caller opened has a name; a write to this stream has none, and replacing names the part.
+        if error.filename in (None, str(part), str(target)):
+            raise _failure(path, error) from error
+        raise
+    finally:
+        with suppress(OSError):
+            part.unlink()
+
+
+@contextmanager
+def atomic_folder(path: Path, is_ours: Callable[[str], bool]) -> Iterator[Path]:
+    """A new folder whose files stand in the folder `path` once the block has ended well, and nowhere after a failure.
+
+    A folder that is there already may hold nothing but files that `is_ours` knows by their names (with "/" between
+    folders): each of them is then replaced whole, and those that did not come again are removed. The caller flushes the
+    files to the disk. Raises DiskFull and ExportError.
+    """
+    target = Path(os.path.realpath(path))
+    _check_folder(path, target, is_ours)
+    part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
+    with noted(part):
+        try:
+            part.mkdir()
+            yield part
+            _put_in_place(part, target)
+        except OSError as error:
+            if error.filename is None or str(error.filename).startswith((str(part), str(target))):
+                raise _failure(path, error) from error
+            raise
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+
+
+def _check_folder(path: Path, target: Path, is_ours: Callable[[str], bool]) -> None:
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise ExportError(f"“{path.name}” is a file, and this format writes a folder. Choose another name.")
+    others = [found for found in target.rglob("*") if not found.is_dir() or found.is_symlink()]
+    if any(not is_ours(found.relative_to(target).as_posix()) for found in others):
+        raise ExportError(
+            f"The folder “{path.name}” holds other things, which would stand between the files of this format. Nothing"
+            " was written. Choose a new folder, or an empty one.",
+        )
+
+
+def _put_in_place(part: Path, target: Path) -> None:
+    new = {found.relative_to(part) for found in part.rglob("*") if found.is_file()}
+    old = {found.relative_to(target) for found in target.rglob("*") if found.is_file()}
+    if not old:
+        if target.exists():
+            shutil.rmtree(target)
+        part.replace(target)
+        _flush_folder(target.parent)
+        return
+    for name in sorted(new):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        (part / name).replace(target / name)
+    for name in old - new:
+        (target / name).unlink()
+    _flush_folder(target)
+
+
+def append_line_durably(path: Path, line: bytes) -> None:
+    """Add a line to a file of lines; when this returns, it is on the disk.
+
+    A line that an earlier crash tore stays a line of its own; a line that does not fit is taken back.
+    Raises DiskFull and DataError.
+    """
+    is_new = not path.exists()
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
+        try:
+            _append(descriptor, line.rstrip(b"\n") + b"\n")
+        finally:
+            os.close(descriptor)
+        if is_new:
+            _flush_folder(path.parent)
+    except OSError as error:
+        failure = _failure(path, error)
+        raise failure if isinstance(failure, DiskFull) else DataError(failure.message, detail=failure.detail) from error
+
+
+def sha256_of(path: Path, tick: Callable[[], None] = lambda: None) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal. Raises InputError, and what `tick`, called all along, raises."""
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb", buffering=0) as stream:
+            while data := stream.read(_HASHED_AT_ONCE):
+                digest.update(data)
+                tick()
+        return digest.hexdigest()
+    except OSError as error:
+        raise InputError(f"“{path.name}” could not be read.", detail=f"{path}: {error.strerror}") from error
+
+
+def _target(path: Path) -> Path:
+    """Where the bytes really go. Replacing a device or a pipe by a file would break it for everyone."""
+    target = Path(os.path.realpath(path))
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return target
+    except OSError as error:
+        raise _failure(path, error) from error
+    if stat.S_ISDIR(mode):
+        raise _failure(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
+    if not stat.S_ISREG(mode):
+        raise ExportError(f"“{path.name}” could not be written: it is not an ordinary file.", detail=str(path))
+    return target
+
+
+def _append(descriptor: int, line: bytes) -> None:
+    size = os.lseek(descriptor, 0, os.SEEK_END)
+    if size:
+        os.lseek(descriptor, size - 1, os.SEEK_SET)
+        if os.read(descriptor, 1) != b"\n":
+            line = b"\n" + line
+    try:
+        rest = memoryview(line)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+        os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, size)
+        raise
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make a new name in the folder outlive a power cut."""
+    if sys.platform == "win32":
+        return
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno not in _FOLDER_NOT_FLUSHED:
+            raise
+
+
+def _failure(path: Path, error: OSError) -> DiskFull | ExportError:
+    """The user's sentence for what the system says."""
+    detail = f"{path}: {error.strerror or error} ({errno.errorcode.get(error.errno or 0, error.errno)})"
+    if error.errno in _FULL:
+        return DiskFull(
+            f"The disk is full: “{path.name}” was not written. What was there before is intact; free some space and"
+            " try again.",
+            detail=detail,
+        )
+    reason = _REASONS.get(error.errno or 0, "the system refused")
+    return ExportError(f"“{path.name}” could not be written: {reason}. Choose another place.", detail=detail)

@@ -1,0 +1,66 @@
+"""The log file: small, rotating, and without a token whatever is logged."""
+
+import logging
+import re
+from logging.handlers import RotatingFileHandler
+
+from cfbatch_gui.core.system.paths import Paths
+
+MAX_BYTES = 1_000_000
+KEPT = 4
+
+# qasync prints the arguments of executor calls at DEBUG, httpcore the headers of requests.
+_TALKATIVE = ("asyncio", "qasync", "httpcore", "httpx", "keyring")
+
+_TOKEN = re.compile(
+    r"(?i:bearer(?:\s|%20)+)[^\s\"',;]+"
+    r"|cf[a-z]{1,3}_[A-Za-z0-9_-]{8,}"
+    # Older tokens have no mark but their length. The letter of an escape may stand right before any of them.
+    r"|(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))[A-Za-z0-9_-]{40}(?![A-Za-z0-9_-])"
+)
+
+
+def redacted(text: str) -> str:
+    """The text with everything that looks like a token blacked out."""
+    return _TOKEN.sub("[redacted]", text)
+
+
+def set_up(paths: Paths, *, level: int = logging.INFO) -> logging.Handler:
+    """Send the log of the whole process to `paths.log`, in place of an earlier one of ours.
+
+    Returns the handler for `shut_down`. The file is made with the first line.
+    """
+    root = logging.getLogger()
+    for handler in root.handlers[:]:
+        if isinstance(handler, _LogFile):
+            shut_down(handler)
+    log_file = _LogFile(paths)
+    root.addHandler(log_file)
+    root.setLevel(level)
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    return log_file
+
+
+def shut_down(handler: logging.Handler) -> None:
+    """Take the log file away again."""
+    logging.getLogger().removeHandler(handler)
+    handler.close()
+
+
+class _LogFile(RotatingFileHandler):
+    def __init__(self, paths: Paths) -> None:
+        super().__init__(
+            paths.log, maxBytes=MAX_BYTES, backupCount=KEPT, encoding="utf-8", errors="replace", delay=True
+        )
+        self.setFormatter(_Redacting("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """A log that cannot be written stops nobody, and shows nobody a traceback."""
+
+
+class _Redacting(logging.Formatter):
+    """Works on the finished text, so that arguments, tracebacks and stacks are covered too."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redacted(super().format(record))

@@ -1,0 +1,104 @@
+"""What the program remembers between two starts, beside its jobs. Never a token."""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from cfbatch_gui.core.system.files import write_atomically
+
+VERSION = 2
+
+# From the version that is the key to the next one; each is run once, in order.
+Migrations = Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedConnection:
+    """A way to the service as the user has set it up; its secrets are in the keyring, under its id.
+
+    `id` never changes and is never given twice. `url` is a Worker's address, or another one for the gateway; `gateway`
+    is an AI Gateway's name, reached by its own address or, with `by_header`, by a header on the usual one. `paid_plan`
+    is for a Worker: whether it has the time for large batches.
+    """
+
+    id: str
+    name: str
+    kind: Literal["cloudflare", "worker", "gateway"]
+    account_id: str = ""
+    url: str = ""
+    gateway: str = ""
+    by_header: bool = False
+    paid_plan: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What may be spent without asking again; 0.0 is without bound.
+
+    Both amounts are in the unit, before what is free in a day; days are those of UTC, as Cloudflare counts them.
+    """
+
+    a_job: float = 0.0
+    a_day: float = 0.0
+    unit: Literal["dollars", "neurons"] = "dollars"
+
+
+def _connections_of_their_own(old: dict[str, Any]) -> dict[str, Any]:
+    """Before, there was one account and nothing else."""
+    account = old.pop("account_id", "")
+    saved = {"id": "cloudflare", "name": "Cloudflare", "kind": "cloudflare", "account_id": account}
+    return {**old, "connections": [saved] if account else []}
+
+
+MIGRATIONS: Migrations = {1: _connections_of_their_own}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A change is a new value (`dataclasses.replace`), saved whole."""
+
+    theme: str = "system"  # or "light", "dark"
+    connection: str = ""  # the id that new jobs start with; "" until one was chosen
+    model: str = "@cf/baai/bge-m3"
+    connections: tuple[SavedConnection, ...] = ()  # beside the practice service
+    last_folder: str = ""
+    window: str = ""  # geometry, as Qt gives it, base64
+    table_layouts: dict[str, str] = field(default_factory=dict)  # by the table's name; column widths and order, base64
+    seen_close_note: bool = False
+    budget: Budget = Budget()
+    version: int = VERSION
+
+    @classmethod
+    def load(cls, path: Path) -> "Settings":
+        """Read the file. Unknown keys are dropped; no file, or a broken one, means the defaults."""
+        try:
+            stored = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+            return msgspec.convert(lifted(stored, VERSION, MIGRATIONS), cls)
+        except FileNotFoundError:
+            return cls()
+        except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+            _log.warning("Settings in %s cannot be read, defaults are used: %s", path, error)
+            return cls()
+
+    def save(self, path: Path) -> None:
+        """Replace the file, whole or not at all. Raises DiskFull and ExportError."""
+        write_atomically(path, msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n")
+
+
+def lifted(stored: dict[str, Any], to: int, migrations: Migrations) -> dict[str, Any]:
+    """The same settings in the form of version `to`. A newer program's are taken as far as they are understood.
+
+    Raises msgspec.ValidationError for a version that is none.
+    """
+    version = stored.get("version", 1)
+    if not isinstance(version, int) or version < 1:
+        raise msgspec.ValidationError(f"version is {version!r}")
+    for step in range(version, to):
+        stored = migrations[step](stored)
+    return {**stored, "version": to}

@@ -1,0 +1,130 @@
+"""Files that are being written, by name, so that those which a crash leaves behind are gone after the next start.
+
+An export can be anywhere on the disk, so nobody could find its unfinished file by looking. Each process keeps a list of
+its own in the data folder and holds it locked: a list that is not locked is that of a dead process.
+"""
+
+import os
+import secrets
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from cfbatch_gui.core.system.file_locks import take_lock
+
+PART_PREFIX = ".cfbatch-"
+FOLDER_PREFIX = "cfbatch-"
+_OURS = (PART_PREFIX, FOLDER_PREFIX, "data.new.db")  # whatever a list says, nothing else is ever removed
+_END = b"\0"
+
+
+class _List:
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / secrets.token_hex(8)
+        self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+        take_lock(self._descriptor)
+        self._names = 0
+        self._guard = threading.Lock()
+
+    def add(self, path: Path) -> None:
+        with self._guard, suppress(OSError):
+            self._names += 1
+            os.write(self._descriptor, os.fsencode(path) + _END)
+
+    def take_off(self) -> None:
+        with self._guard, suppress(OSError):
+            self._names -= 1
+            if not self._names:
+                os.ftruncate(self._descriptor, 0)
+
+    def close(self) -> None:
+        with self._guard, suppress(OSError):
+            os.close(self._descriptor)
+            if not self._names:
+                self.path.unlink()
+
+
+_lists: list[_List] = []  # the last one is written to; more than one only while a process has two programs open
+
+
+def keep_list(folder: Path) -> None:
+    """From now on, note in this folder what is being written; remove what dead processes noted there.
+
+    A folder that cannot be written is no reason to stop: at worst a hidden file stays somewhere.
+    """
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for path in list(folder.iterdir()):
+            _clear(path)
+        _lists.append(_List(folder))
+
+
+def end_list(folder: Path) -> None:
+    """Stop noting in this folder."""
+    for found in [each for each in _lists if each.path.parent == folder]:
+        _lists.remove(found)
+        found.close()
+
+
+@contextmanager
+def listing(folder: Path) -> Iterator[None]:
+    """`keep_list` for the length of a block."""
+    keep_list(folder)
+    try:
+        yield
+    finally:
+        end_list(folder)
+
+
+@contextmanager
+def noted(*paths: Path) -> Iterator[None]:
+    """Within the block, these files or folders are unfinished. Removing them in the end is the caller's part."""
+    kept = _lists[-1] if _lists else None
+    if kept is not None:
+        for path in paths:
+            kept.add(path.absolute())
+    try:
+        yield
+    finally:
+        if kept is not None:
+            for _ in paths:
+                kept.take_off()
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder in the system's place for such, gone after the block, or after the next start."""
+    folder = Path(tempfile.gettempdir()) / f"{FOLDER_PREFIX}{secrets.token_hex(8)}"
+    with noted(folder):
+        folder.mkdir(mode=0o700)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _clear(path: Path) -> None:
+    """Remove what a list names, and the list, unless its process lives. On Windows the lock alone keeps it there."""
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDWR)
+        try:
+            take_lock(descriptor)
+            names = path.read_bytes().split(_END)[:-1]  # a name that a crash cut short has no file yet
+        finally:
+            os.close(descriptor)
+        for name in names:
+            _remove(Path(os.fsdecode(name)))
+        path.unlink()
+
+
+def _remove(path: Path) -> None:
+    if not path.name.startswith(_OURS):
+        return
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()

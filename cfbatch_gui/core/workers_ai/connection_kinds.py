@@ -1,0 +1,156 @@
+"""How the service is reached: as values. Secrets are not among them; the keyring has those."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from cfbatch_gui.core.errors import NotConnected
+from cfbatch_gui.core.workers_ai.addresses import check_base_url
+from cfbatch_gui.core.workers_ai.wire.requests import MAX_BODY_BYTES
+
+CLOUDFLARE_BASE_URL = "https://api.cloudflare.com/client/v4"
+GATEWAY_BASE_URL = "https://gateway.ai.cloudflare.com/v1"
+PRACTICE_BASE_URL = "http://practice.invalid/client/v4"  # never resolved: the practice service is called in-process
+FREE_WORKER_BYTES = 999_999
+PRACTICE_ACCOUNT = "00000000000000000000000000000000"
+
+_ACCOUNT_ID = re.compile(r"(?<![0-9a-z_])[0-9a-f]{32}(?![0-9a-z_])")  # not a part of a token
+_GATEWAY = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_UNSEEN = re.compile(r"[\s\u200b\ufeff]+")  # spaces, and what comes along invisibly when text is copied
+
+
+class ConnectionKind(StrEnum):
+    """What stands at the other end."""
+
+    PRACTICE = "practice"
+    CLOUDFLARE = "cloudflare"
+    WORKER = "worker"  # the user's own, in front of the Workers Binding
+    GATEWAY = "gateway"  # an AI Gateway in front of the REST API
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """One way to the service. How it speaks is its door's to know (`doors`).
+
+    `base_url` is what its addresses begin with, `api_base_url` that of Cloudflare's v4 API, "" where there is none.
+    `account_id` is "" for a Worker. `first_check` is the shortest time in seconds between two questions about a batch.
+    """
+
+    id: str
+    title: str
+    kind: ConnectionKind
+    base_url: str
+    account_id: str = ""
+    first_check: float = 2.0
+    api_base_url: str = ""
+    gateway: str = ""
+    gateway_by_header: bool = False
+    body_bytes: int = MAX_BODY_BYTES  # that a batch may have on its way there
+
+    @property
+    def is_practice(self) -> bool:
+        """Whether numbers from here are practice numbers, to be marked as such."""
+        return self.kind is ConnectionKind.PRACTICE
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether Cloudflare says that batches go this way; of a gateway nothing is said."""
+        return self.kind is not ConnectionKind.GATEWAY
+
+    @property
+    def needs_token(self) -> bool:
+        """A Worker may stand open."""
+        return self.kind is not ConnectionKind.WORKER
+
+    @property
+    def account_mark(self) -> str:
+        """A short digest of the account, by which a job knows its own again; "" where there is none."""
+        return hashlib.sha256(self.account_id.encode()).hexdigest()[:16] if self.account_id else ""
+
+
+PRACTICE = Connection(
+    id="practice",
+    title="Practice service",
+    kind=ConnectionKind.PRACTICE,
+    base_url=PRACTICE_BASE_URL,
+    account_id=PRACTICE_ACCOUNT,
+    first_check=0.25,
+    api_base_url=PRACTICE_BASE_URL,
+)
+
+
+def cloudflare(
+    account_id: str,
+    *,
+    base_url: str = CLOUDFLARE_BASE_URL,
+    connection_id: str = "cloudflare",
+    title: str = "Cloudflare",
+) -> Connection:
+    """A connection to an account. Raises NotConnected when the id has not the form of one, or the address is unsafe."""
+    address = check_base_url(base_url)
+    return Connection(
+        id=connection_id,
+        title=title,
+        kind=ConnectionKind.CLOUDFLARE,
+        base_url=address,
+        account_id=clean_account_id(account_id),
+        api_base_url=address,
+    )
+
+
+def worker(url: str, *, connection_id: str, title: str, paid_plan: bool = False) -> Connection:
+    """A connection to a Worker of the user's own. Raises NotConnected for an address that a secret may not go to.
+
+    On Cloudflare's Workers Free plan it is stopped after 10 ms of computing, and a megabyte takes about 7 of them: a
+    batch that is stopped there has an unknown outcome. So batches stay small unless the plan is a paid one.
+    """
+    if not url.strip():
+        raise NotConnected("The Worker's address is missing. Open the connection and enter it.")
+    address = check_base_url(url.partition("?")[0], example="https://batch.example.workers.dev")
+    return Connection(
+        id=connection_id,
+        title=title,
+        kind=ConnectionKind.WORKER,
+        base_url=address.partition("/ai/run")[0],
+        body_bytes=MAX_BODY_BYTES if paid_plan else FREE_WORKER_BYTES,
+    )
+
+
+def gateway(
+    account_id: str,
+    name: str,
+    *,
+    connection_id: str,
+    title: str,
+    by_header: bool = False,
+    base_url: str = GATEWAY_BASE_URL,
+    api_base_url: str = CLOUDFLARE_BASE_URL,
+) -> Connection:
+    """A connection through an AI Gateway, by its address or by a header. Raises NotConnected."""
+    if not _GATEWAY.fullmatch(name.strip()):
+        raise NotConnected("That is not the name of a gateway. It has letters, digits, “-” and “_” only.")
+    return Connection(
+        id=connection_id,
+        title=title,
+        kind=ConnectionKind.GATEWAY,
+        base_url=check_base_url(base_url),
+        account_id=clean_account_id(account_id),
+        api_base_url=check_base_url(api_base_url),
+        gateway=name.strip(),
+        gateway_by_header=by_header,
+    )
+
+
+def clean_account_id(text: str) -> str:
+    """The 32 hexadecimal digits of an account id, from what a person pasted.
+
+    Understands the address of any page of the dashboard, and an id in quotes or with spaces in it. Raises NotConnected.
+    """
+    pasted = text.lower()
+    found = _ACCOUNT_ID.search(pasted) or _ACCOUNT_ID.search(_UNSEEN.sub("", pasted))
+    if found:
+        return found[0]
+    if not _UNSEEN.sub("", pasted):
+        raise NotConnected("The account id is missing. Open the connection and enter it.")
+    raise NotConnected("That is not an account id. It has 32 characters, the digits 0–9 and the letters a–f.")

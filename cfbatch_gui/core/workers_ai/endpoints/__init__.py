@@ -1,0 +1,29 @@
+"""How each kind of connection speaks: its addresses, its headers, the form of its answers. One file for each kind.
+
+door      what all have in common
+rest      Cloudflare's REST API, and the practice service that stands in for it
+worker    a Worker of the user's own in front of the binding
+gateway   an AI Gateway in front of the REST API
+
+Sources: https://developers.cloudflare.com/workers-ai/features/batch-api/ and
+https://developers.cloudflare.com/ai-gateway/usage/providers/workersai/
+"""
+
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
+from cfbatch_gui.core.workers_ai.endpoints.endpoint import Door, Secrets
+from cfbatch_gui.core.workers_ai.endpoints.gateway import GatewayDoor
+from cfbatch_gui.core.workers_ai.endpoints.rest import RestDoor
+from cfbatch_gui.core.workers_ai.endpoints.worker import WorkerDoor
+
+__all__ = ["Door", "Secrets", "door_of"]
+
+
+def door_of(connection: Connection) -> Door:
+    """The door that goes with the connection's kind."""
+    match connection.kind:
+        case ConnectionKind.WORKER:
+            return WorkerDoor(connection)
+        case ConnectionKind.GATEWAY:
+            return GatewayDoor(connection)
+        case ConnectionKind.CLOUDFLARE | ConnectionKind.PRACTICE:
+            return RestDoor(connection)

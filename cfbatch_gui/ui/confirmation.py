@@ -1,0 +1,29 @@
+"""Above the budget a second word is asked for, before anything leaves."""
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QWidget
+
+from cfbatch_gui.core.errors import OverBudget
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.settings import Budget
+from cfbatch_gui.ui import dialogs
+
+
+def _tr(text: str) -> str:
+    """Into the user's language."""
+    return QCoreApplication.translate("confirmation", text)
+
+
+async def may_cost(page: QWidget, why: str) -> bool:
+    """Ask whether to send all the same; `why` is the sentence that says by how much it is above the budget."""
+    text = _tr("{why} Prices are before what is free in a day.").format(why=why)
+    return await dialogs.ask(page, _tr("Send above your budget?"), text, accept=_tr("Send anyway"), danger=True)
+
+
+async def send_within_budget(page: QWidget, program: Program, job_id: str, *numbers: int) -> None:
+    """`Program.send_again`; above the budget only when the user says so."""
+    try:
+        await program.send_again(job_id, *numbers)
+    except OverBudget as error:
+        if await may_cost(page.window(), error.message):
+            await program.send_again(job_id, *numbers, budget=Budget())

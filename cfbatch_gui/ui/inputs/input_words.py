@@ -1,0 +1,168 @@
+"""Roles, encodings, tokens and prices in words, for all parts of the draft page."""
+
+import re
+from datetime import datetime
+
+from PySide6.QtCore import QCoreApplication
+
+from cfbatch_gui.core.inputs.files.encodings import CHOICES
+from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Source
+
+ROLE_ICONS = {
+    Role.QUERY: "circle-help",
+    Role.CONTEXT: "text-align-start",
+    Role.TEXT: "text-align-start",
+    Role.ID: "tag",
+    Role.QUERY_ID: "tag",
+    Role.LABEL: "star",
+    Role.KEEP: "bookmark",
+    Role.IGNORE: "eye-off",
+}
+_CODECS = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", "utf-32": "UTF-32"}
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("inputs", text)
+
+
+def new_job_name() -> str:
+    """What a job is called until it has a name or a file; a file that is opened then gives it its own."""
+    return _tr("New job")
+
+
+def name_of_file(stem: str) -> str:
+    """A file's name as a person would write it: "help-centre_ranking" is "Help centre ranking", "2024-05-01" stays."""
+    name = re.sub(r"(?<!\d)[-_]+|[-_]+(?!\d)", " ", stem).strip()
+    return f"{name[:1].upper()}{name[1:]}" if name else stem
+
+
+def role_words(role: Role) -> str:
+    """What a role is called in a column's header."""
+    return {
+        Role.QUERY: _tr("Query"),
+        Role.CONTEXT: _tr("Context"),
+        Role.TEXT: _tr("Text"),
+        Role.ID: _tr("ID"),
+        Role.QUERY_ID: _tr("Query ID"),
+        Role.LABEL: _tr("Label"),
+        Role.KEEP: _tr("Keep"),
+        Role.IGNORE: _tr("Leave out"),
+    }[role]
+
+
+def role_explained(role: Role) -> str:
+    """One line about a role, for the menu that chooses it."""
+    return {
+        Role.QUERY: _tr("what is asked"),
+        Role.CONTEXT: _tr("ranked against the query"),
+        Role.TEXT: _tr("becomes a vector"),
+        Role.ID: _tr("names the row in the results"),
+        Role.QUERY_ID: _tr("names the query in the results"),
+        Role.LABEL: _tr("a judgement or a class, not sent"),
+        Role.KEEP: _tr("not sent, but in the results again"),
+        Role.IGNORE: _tr("neither sent nor in the results"),
+    }[role]
+
+
+def roles_for(mapping: Mapping, *, second: bool) -> tuple[Role, ...]:
+    """The roles that a column of the first or the second file may take."""
+    common = (Role.ID, Role.LABEL, Role.KEEP, Role.IGNORE)
+    if mapping.kind is Kind.EMBED:
+        return (Role.TEXT, *common)
+    if second:
+        return (Role.CONTEXT, *common)
+    if mapping.layout in (Layout.SHARED, Layout.CANDIDATES):
+        return (Role.QUERY, *common)
+    own = (Role.QUERY_ID,) if mapping.layout is Layout.LONG else ()
+    return (Role.QUERY, Role.CONTEXT, *own, *common)
+
+
+def layout_words(layout: Layout) -> str:
+    """A layout as a choice."""
+    return {
+        Layout.TEXTS: _tr("One text a row"),
+        Layout.LONG: _tr("A query with one context a row"),
+        Layout.WIDE: _tr("A query with its contexts in several columns"),
+        Layout.NESTED: _tr("A query with all its contexts in one cell"),
+        Layout.SHARED: _tr("The contexts of a second file for every query"),
+        Layout.JUDGED: _tr("A query with a list of contexts that fit and one of others"),
+        Layout.CANDIDATES: _tr("A query with the id of a context in a second file"),
+    }[layout]
+
+
+def encoding_words(codec: str) -> str:
+    """The short name of an encoding: "UTF-8", "Windows-1252"."""
+    for name, title in CHOICES:
+        if name == codec.lower() and "(" in title:
+            return title[title.index("(") + 1 :].rstrip(")")
+    return _CODECS.get(codec.lower(), codec.upper())
+
+
+def separator_words(source: Source) -> str:
+    """How the rows of a file are made out; "" for a workbook, whose sheet says it."""
+    if source.format is FileFormat.DELIMITED:
+        if source.separator == "\t":
+            return _tr("separated by tabs")
+        if source.separator == " ":
+            return _tr("separated by spaces")
+        return _tr("separated by {sign}").format(sign=source.separator)
+    return {
+        FileFormat.DRAWN: _tr("drawn with bars and lines"),
+        FileFormat.LINES: _tr("one text a line"),
+        FileFormat.PARAGRAPHS: _tr("one text a paragraph"),
+        FileFormat.WHOLE: _tr("the whole file one text"),
+    }.get(source.format, "")
+
+
+def format_words(source: Source) -> str:
+    """What a file is, where nothing else in its line says so."""
+    return {
+        FileFormat.JSON: _tr("JSON"),
+        FileFormat.JSON_LINES: _tr("JSON Lines"),
+        FileFormat.PARQUET: _tr("Parquet"),
+        FileFormat.FOLDER: _tr("a folder, one text a file"),
+        FileFormat.DOCX: _tr("a document, one text a paragraph"),
+        FileFormat.COLLECTION: _tr("a data set: queries, documents and which go together"),
+    }.get(source.format, "")
+
+
+def header_words(*, has_header: bool) -> str:
+    """Whether the first row names the columns."""
+    return _tr("first row is a header") if has_header else _tr("no header row")
+
+
+def count_range(low: int, high: int) -> str:
+    """A range of counts in one unit: "290–340 k", "1.2–1.5 M", "850"."""
+    unit, name = next(((unit, name) for unit, name in ((1_000_000, "M"), (1_000, "k")) if high >= unit), (1, ""))
+    shown_low, shown_high = _short(low / unit), _short(high / unit)
+    figures = shown_high if shown_low == shown_high else f"{shown_low}–{shown_high}"
+    return f"{figures} {name}".rstrip()
+
+
+def _short(value: float) -> str:
+    return f"{value:.1f}" if 0 < value < 10 and value != int(value) else f"{value:,.0f}"
+
+
+def share_of_day(share: float) -> str:
+    """A share of what is free in a day: "3.6 % of today's free use", "2.4 times a day's free use"."""
+    if share >= 1.995:
+        return _tr("{n} times a day's free use").format(n=f"{share:,.1f}")
+    percent = share * 100
+    if percent < 0.1:
+        return _tr("under 0.1 % of today's free use")
+    return _tr("{n} % of today's free use").format(n=f"{percent:.1f}" if percent < 10 else f"{percent:.0f}")
+
+
+def clock_time(moment: float) -> str:
+    """The hour of a moment on this computer's clock."""
+    return f"{datetime.fromtimestamp(moment).astimezone():%H:%M}"
+
+
+def model_words(name: str) -> str:
+    """A model without its publisher: "bge-m3"."""
+    return name.rsplit("/", 1)[-1]
+
+
+def kind_words(kind: Kind) -> str:
+    """A kind of job as a choice."""
+    return _tr("Rank texts against a query") if kind is Kind.RANK else _tr("Turn texts into vectors")

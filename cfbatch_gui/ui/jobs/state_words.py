@@ -1,0 +1,88 @@
+"""What a job's or a batch's state is called, and its icon and colour: the same everywhere."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QCoreApplication
+
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.widgets import Role
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("states", text)
+
+
+@dataclass(frozen=True, slots=True)
+class StateWords:
+    """A state for people. `icon` may be "", where a list shows only the words."""
+
+    text: str
+    icon: str
+    role: Role
+
+
+def kind_icon(kind: Kind) -> str:
+    """The icon of what a job does."""
+    return "list-ordered" if kind is Kind.RANK else "waypoints"
+
+
+def batch_words(state: BatchState) -> StateWords:
+    """One batch's state."""
+    texts: dict[BatchState, tuple[str, str, Role]] = {
+        BatchState.PLANNED: (_tr("Waiting to be sent"), "circle-dashed", "quiet"),
+        BatchState.SENDING: (_tr("Sending"), "send", "accent"),
+        BatchState.QUEUED: (_tr("Queued"), "clock", "quiet"),
+        BatchState.RUNNING: (_tr("Running"), "loader", "accent"),
+        BatchState.COLLECTING: (_tr("Collecting"), "download", "accent"),
+        BatchState.DONE: (_tr("Done"), "circle-check", "done"),
+        BatchState.FAILED: (_tr("Failed"), "circle-x", "error"),
+        BatchState.GONE: (_tr("No longer known"), "circle-x", "error"),
+        BatchState.OUTCOME_UNKNOWN: (_tr("Outcome unknown"), "triangle-alert", "attention"),
+        BatchState.DISMISSED: (_tr("Laid to rest"), "ban", "quiet"),
+    }
+    return StateWords(*texts[state])
+
+
+def job_words(state: JobState) -> StateWords:
+    """A job's state in a word or two, for the head of its page."""
+    texts: dict[JobState, tuple[str, str, Role]] = {
+        JobState.DRAFT: (_tr("Draft"), "pencil", "quiet"),
+        JobState.WAITING: (_tr("Waiting to be sent"), "clock", "quiet"),
+        JobState.WORKING: (_tr("Running"), "loader", "accent"),
+        JobState.PAUSED: (_tr("Paused"), "pause", "attention"),
+        JobState.OUTCOME_UNKNOWN: (_tr("Outcome unknown"), "triangle-alert", "attention"),
+        JobState.DONE: (_tr("Finished"), "circle-check", "done"),
+        JobState.PARTLY_DONE: (_tr("Finished in part"), "triangle-alert", "attention"),
+        JobState.FAILED: (_tr("Failed"), "circle-x", "error"),
+    }
+    return StateWords(*texts[state])
+
+
+def amount(job: Job) -> str:
+    """How much there is in it: "212 queries" or "18,204 texts"; of a job begun elsewhere only the answer says that."""
+    if job.attached and not job.texts:
+        return _tr("begun elsewhere")
+    if job.kind is Kind.RANK:
+        return words.plural(job.queries, _tr("{n} query"), _tr("{n} queries"))
+    return words.plural(job.texts, _tr("{n} text"), _tr("{n} texts"))
+
+
+def library_words(job: Job, now: float) -> StateWords:
+    """The second line of a job in the list: its state, parts done, age; the error itself when there is one."""
+    state = job.state
+    plain = job_words(state)
+    if state is JobState.DRAFT:
+        return StateWords(_tr("Ready to send") if job.texts else _tr("Draft"), "", "quiet")
+    if state is JobState.DONE:
+        return StateWords(f"{amount(job)} · {words.age(job.finished_at or job.sent_at, now)}", "", "quiet")
+    if state is JobState.WORKING:
+        pattern = _tr("{done} of {n} batch") if len(job.batches) == 1 else _tr("{done} of {n} batches")
+        parts = pattern.format(done=words.number(job.batches_done), n=words.number(len(job.batches)))
+        since = words.short_duration(now - job.sent_at) if job.sent_at else ""
+        text = " · ".join(filter(None, (parts, since)))
+        return StateWords(text, "loader", "accent")
+    if state in (JobState.FAILED, JobState.PARTLY_DONE, JobState.PAUSED) and job.error:
+        return StateWords(job.error, plain.icon, plain.role)
+    return plain

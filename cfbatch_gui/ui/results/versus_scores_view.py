@@ -1,0 +1,165 @@
+"""A ranking's scores beside the similarities of this job's vectors, pair by pair, for texts that both jobs have."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.exports.base import Cell
+from cfbatch_gui.core.results.vectors.versus_scores import Beside, similarities_beside, texts_of_pair, texts_of_pairs
+from cfbatch_gui.ui import words
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.plots import Chart, Dots, PictureButtons, PlotData
+from cfbatch_gui.ui.results.vector_page import VectorPage
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.widgets import Choice, ElidedLabel, EmptyPlace, boxed, column, row
+from cfbatch_gui.ui.widgets.text_panel import TextPanel
+
+_LONGEST = 160  # characters of each text beside the mouse
+
+
+class PairChart(Chart):
+    """Its data are the pairs with their texts."""
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(name, parent)
+        self._pairs: tuple[JobFolder, Beside] | None = None
+
+    def show_pairs(self, folder: JobFolder, beside: Beside, dots: Dots) -> None:
+        """Show a dot for each pair."""
+        self._pairs = (folder, beside)
+        self.show_layers((dots,), across=self.tr("Score"), up=self.tr("Similarity of the vectors"))
+
+    def data(self) -> PlotData:
+        return PlotData(("query", "text", "score", "similarity"), self._rows())
+
+    def _rows(self) -> Iterator[Sequence[Cell]]:
+        if self._pairs is not None:
+            folder, beside = self._pairs
+            numbers = zip(beside.scores.tolist(), beside.similarities.tolist(), strict=True)
+            texts = texts_of_pairs(folder, beside.item_numbers)
+            yield from ((*texts, *both) for texts, both in zip(texts, numbers, strict=True))
+
+
+class BesideView(VectorPage):
+    """One ranking at a time, the newest at first."""
+
+    def __init__(self, program: Program, notices: Notices, parent: QWidget | None = None) -> None:
+        super().__init__(program, notices, "chart-scatter", parent)
+        self._beside: Beside | None = None
+        self._folder: JobFolder | None = None
+        self.ranking = Choice(self.tr("Ranking to look at"))
+        self.ranking.setMinimumWidth(210)
+        self.ranking.picked.connect(lambda _: self._look())
+        self.facts = ElidedLabel("", "quiet")
+        self.chart = PairChart(self.tr("Scores and similarities"))
+        self.chart.picked.connect(self._picked)
+        self.picture = PictureButtons(self.chart, notices, self.tasks, name=self.tr("scores and similarities"))
+        self.panel = TextPanel(lines=4)
+        self._nothing = EmptyPlace("chart-scatter", "")
+        bar = row(self.ranking, 4, self.facts, self.picture, margins=(WIDE, SMALL, MEDIUM, SMALL))
+        bar.setStretch(2, 1)
+        shown = column(gap=0)
+        shown.addWidget(self.chart, 1)
+        shown.addLayout(column(self.panel, margins=(LARGE, SMALL, LARGE, SMALL)))
+        self._body = QStackedWidget()
+        self._body.addWidget(self._nothing)
+        self._body.addWidget(boxed(shown))
+        content = column(bar, gap=0)
+        content.addWidget(self._body, 1)
+        self.lay_out(content)
+
+    def beside(self) -> Beside | None:
+        """What is shown."""
+        return self._beside
+
+    def clear(self) -> None:
+        self._beside, self._folder = None, None
+        self.facts.setText("")
+        self.picture.hide()
+        self._nothing.set_sentence("")
+        self._body.setCurrentIndex(0)
+
+    def arrived(self, *, is_first: bool) -> None:
+        before = self.ranking.value()
+        self.ranking.blockSignals(True)
+        self.ranking.clear()
+        for job in rankings(self.program):
+            self.ranking.add(words.one_line(job.name, 60), job.id)
+        if before is not None:
+            self.ranking.set_value(before)
+        self.ranking.blockSignals(False)
+        self._look()
+
+    def _look(self) -> None:
+        if self.ranking.count():
+            self.tasks.start("look", self._read_ranking(str(self.ranking.value())))
+
+    async def _read_ranking(self, job_id: str) -> None:
+        embeddings = self.embeddings
+        if embeddings is None:
+            return
+        folder = self.program.folder(job_id)
+        found = await self.worked_out(
+            self.tr("Looking for texts that both jobs have…"),
+            lambda tell: similarities_beside(folder, embeddings, tell),
+        )
+        self._beside, self._folder = found, folder
+        self._show(found, folder)
+
+    def _show(self, found: Beside, folder: JobFolder) -> None:
+        pairs = words.plural(len(found.scores), self.tr("{n} pair"), self.tr("{n} pairs"))
+        said = [self.tr("{pairs} of {all} have both texts here").format(pairs=pairs, all=words.number(found.of))]
+        if not math.isnan(found.correlation):
+            said.append(self.tr("correlation {n}").format(n=f"{found.correlation:.2f}"))
+        if found.queries:
+            pattern = self.tr("same first text for {n} of {all} queries")
+            said.append(pattern.format(n=words.number(found.same_first), all=words.number(found.queries)))
+        self.facts.setText(" · ".join(said))
+        if len(found.scores):
+            dots = Dots(found.scores, found.similarities, describe=self._describe)
+            self.chart.show_pairs(folder, found, dots)
+            self._picked(0)
+        else:
+            self._nothing.set_sentence(
+                self.tr("No pair of this ranking has both its query and its text among the texts of this job.")
+            )
+        self.picture.setVisible(len(found.scores) > 0)
+        self._body.setCurrentIndex(1 if len(found.scores) else 0)
+        self.show_foot(
+            self.tr("A dot is a query with a context. Texts are the same when they are equal letter by letter.")
+        )
+
+    def _describe(self, place: int) -> str:
+        if self._beside is None or self._folder is None:
+            return ""
+        try:
+            query, text = texts_of_pair(self._folder, int(self._beside.item_numbers[place]))
+        except UserError as error:  # while painting there is nobody else to catch it
+            return error.message
+        score, similarity = self._beside.scores[place], self._beside.similarities[place]
+        return f"{words.one_line(query, _LONGEST)}\n{words.one_line(text, _LONGEST)}\n{score:.4f} · {similarity:.4f}"
+
+    def _picked(self, place: int) -> None:
+        if self._beside is None or self._folder is None:
+            return
+        try:
+            query, text = texts_of_pair(self._folder, int(self._beside.item_numbers[place]))
+        except UserError as error:
+            self.notices.show_error(error)
+            return
+        score, similarity = self._beside.scores[place], self._beside.similarities[place]
+        about = self.tr("score {score}, similarity {similarity}")
+        self.panel.show_text(
+            words.one_line(query, 100), text, about=about.format(score=f"{score:.4f}", similarity=f"{similarity:.4f}")
+        )
+
+
+def rankings(program: Program) -> tuple[Job, ...]:
+    """The jobs that may be looked at beside vectors, the newest first."""
+    return tuple(job for job in program.ledger.jobs() if job.kind is Kind.RANK and job.batches_done)

@@ -1,0 +1,1 @@
+"""Tables: columns over frozen rows, and the view that shows them."""

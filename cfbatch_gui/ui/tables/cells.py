@@ -1,0 +1,81 @@
+"""How a cell is painted: an icon, one line of text that is elided, a bar; selection and a hairline below."""
+
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QHelpEvent, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QToolTip,
+)
+
+from cfbatch_gui.ui import icons, theme, words
+from cfbatch_gui.ui.tables.rows import ALIGN_ROLE, BAR_ROLE, COLOUR_ROLE, ICON_ROLE
+from cfbatch_gui.ui.theme import ROW_HEIGHT
+from cfbatch_gui.ui.widgets.bars import paint_bar
+
+CELL_MARGIN = 11
+_ICON, _ICON_GAP = 16, 6
+_BAR_HEIGHT, _BAR_GAP = 6, 10
+_LONGEST = 400  # characters of a text that are measured at all
+
+
+class CellDelegate(QStyledItemDelegate):
+    """Paints what the model gives under DisplayRole, ICON_ROLE, BAR_ROLE and COLOUR_ROLE; colours are the theme's."""
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        box: QRect = option.rect
+        state: QStyle.StateFlag = option.state
+        painter.save()
+        if state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(box, theme.colour("selection"))
+        painter.fillRect(QRect(box.left(), box.bottom(), box.width(), 1), theme.colour("line"))
+        inner = box.adjusted(CELL_MARGIN, 0, -CELL_MARGIN, -1)
+        role = str(index.data(COLOUR_ROLE) or "text")
+        if (named := index.data(ICON_ROLE)) is not None:
+            spot = QRect(QPoint(inner.left(), inner.center().y() - _ICON // 2 + 1), QSize(_ICON, _ICON))
+            icons.paint_icon(painter, spot, *named)
+            inner.setLeft(spot.right() + _ICON_GAP)
+        painter.setPen(theme.colour(role))
+        painter.setFont(option.font)
+        text = words.one_line(str(index.data() or ""), _LONGEST)
+        if (share := index.data(BAR_ROLE)) is not None:
+            self._paint_bar(painter, inner, text, float(share))
+        else:
+            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
+            align = index.data(ALIGN_ROLE) or Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+            # In the direction of its own script, but where its column begins.
+            painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+            painter.drawText(inner, Qt.AlignmentFlag(align) | Qt.AlignmentFlag.AlignAbsolute, shown)
+        painter.restore()
+
+    def _paint_bar(self, painter: QPainter, inner: QRect, text: str, share: float) -> None:
+        width = painter.fontMetrics().horizontalAdvance(text)
+        painter.drawText(inner, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+        left = inner.left() + width + _BAR_GAP
+        if left < inner.right() - 2 * _BAR_HEIGHT:
+            top = inner.center().y() - _BAR_HEIGHT / 2 + 1
+            paint_bar(painter, QRectF(left, top, inner.right() - left, _BAR_HEIGHT), share)
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        hint = super().sizeHint(option, index)
+        return QSize(min(hint.width() + 2 * CELL_MARGIN, 600), ROW_HEIGHT)
+
+    def helpEvent(
+        self,
+        event: QHelpEvent,
+        view: QAbstractItemView,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> bool:
+        """The whole text where it does not fit, as plain text."""
+        if event.type() != QEvent.Type.ToolTip or not index.isValid():
+            return super().helpEvent(event, view, option, index)
+        text = str(index.data() or "")
+        room = view.visualRect(index).width() - 2 * CELL_MARGIN
+        fits = len(text) < _LONGEST and view.fontMetrics().horizontalAdvance(words.one_line(text)) <= room
+        QToolTip.showText(event.globalPos(), "" if fits else words.plain_tip(text), view)
+        return True

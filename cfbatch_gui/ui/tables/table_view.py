@@ -1,0 +1,290 @@
+"""The table view of every page: rows with hairlines, columns that sort, resize, hide and are remembered."""
+
+import json
+from typing import Any, Protocol
+
+from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QFocusEvent, QFont, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QPainter
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QTableView, QWidget
+
+from cfbatch_gui.ui import icons, theme
+from cfbatch_gui.ui.tables.cells import CELL_MARGIN, CellDelegate
+from cfbatch_gui.ui.tables.rows import ALIGN_ROLE, Column, ColumnRows, PagedRows, Rows
+from cfbatch_gui.ui.theme import ROW_HEIGHT
+from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
+
+HEADER_HEIGHT = 34
+MOST_ROWS_TO_COPY = 100_000
+
+__all__ = ["Column", "PagedRows", "Rows", "TableView", "as_tsv"]
+
+
+class Memory(Protocol):
+    """Where the window keeps how it looks: text by key, "" when there is none."""
+
+    def get(self, key: str) -> str:
+        """What was kept."""
+
+    def set(self, key: str, value: str) -> None:
+        """Keep it."""
+
+
+class TableView(QTableView):
+    """Shows `Rows` or `PagedRows`. Whole rows are selected; `picked` brings the row number under the cursor.
+
+    `opened` comes with Enter or a double click. With `memory` and `name`, the columns look the next time as now.
+    """
+
+    picked = Signal(int)
+    opened = Signal(int)
+    too_much_to_copy = Signal(int)
+    menu_opening = Signal(QMenu, int)  # the context menu of a row, for entries of the page's own
+
+    def __init__(
+        self, name: str = "", *, memory: Memory | None = None, inset: bool = False, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._name, self._memory = name, memory
+        self._restoring = False
+        self.setProperty("inset", "true" if inset else "false")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setAlternatingRowColors(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setTabKeyNavigation(False)
+        self.setItemDelegate(CellDelegate(self))
+        header = Header(self)
+        self.setHorizontalHeader(header)
+        header.changed.connect(self._remember)
+        vertical = self.verticalHeader()
+        vertical.hide()
+        vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        vertical.setDefaultSectionSize(ROW_HEIGHT)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._context_menu)
+        self.doubleClicked.connect(lambda index: self.opened.emit(index.row()))
+
+    def show_rows(self, rows: ColumnRows[Any]) -> None:
+        """Show a model and dress its columns as they are declared, or as they are remembered."""
+        self._restoring = True
+        self.setModel(rows)
+        self.selectionModel().currentRowChanged.connect(self._current_changed)
+        header = self.horizontalHeader()
+        for section, column in enumerate(rows.columns):
+            mode = QHeaderView.ResizeMode.Stretch if column.stretch else QHeaderView.ResizeMode.Interactive
+            header.setSectionResizeMode(section, mode)
+            header.resizeSection(section, column.width)
+            self.setColumnHidden(section, column.hidden)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self.setSortingEnabled(any(column.sortable for column in rows.columns))
+        self._restore(rows)
+        self._restoring = False
+
+    def columns(self) -> tuple[Column[Any], ...]:
+        """The columns of the model."""
+        model = self.model()
+        return model.columns if isinstance(model, ColumnRows) else ()
+
+    def selected_rows(self) -> list[int]:
+        """The selected places, from the top."""
+        return sorted({row for top, bottom in self._selected_ranges() for row in range(top, bottom + 1)})
+
+    def copy(self) -> None:
+        """Put the selected rows on the clipboard as a spreadsheet takes them: visible columns, in the order shown."""
+        count = sum(bottom - top + 1 for top, bottom in self._selected_ranges())
+        if count > MOST_ROWS_TO_COPY:
+            self.too_much_to_copy.emit(count)
+            return
+        model, header = self.model(), self.horizontalHeader()
+        if not isinstance(model, ColumnRows) or not count:
+            return
+        shown = [header.logicalIndex(at) for at in range(header.count())]
+        shown = [section for section in shown if not self.isColumnHidden(section)]
+        cells = [[model.text(row, section) for section in shown] for row in self.selected_rows()]
+        QGuiApplication.clipboard().setText(as_tsv(cells))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        if self.columns() and not self._selected_ranges() and came_by_keyboard(event):
+            self.selectRow(max(0, self.currentIndex().row()))  # so that one sees where the keyboard stands
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
+            self.opened.emit(self.currentIndex().row())
+        else:
+            super().keyPressEvent(event)
+
+    def fill_columns_menu(self, menu: QMenu) -> None:
+        """Entries that show and hide columns; also for a "Columns" button."""
+        for section, column in enumerate(self.columns()):
+            if not column.title:
+                continue
+            action = QAction(column.title, menu)
+            action.setCheckable(True)
+            action.setChecked(not self.isColumnHidden(section))
+            action.toggled.connect(lambda shown, section=section: self.show_column(section, shown=shown))
+            menu.addAction(action)
+        menu.addSeparator()
+        own_order = menu.addAction(self.tr("Own order"))
+        own_order.triggered.connect(lambda: self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder))
+
+    def show_column(self, section: int, *, shown: bool) -> None:
+        """Show or hide; the last one stays."""
+        visible = [at for at in range(len(self.columns())) if not self.isColumnHidden(at)]
+        if shown or visible != [section]:
+            self.setColumnHidden(section, not shown)
+            self._remember()
+
+    def _selected_ranges(self) -> list[tuple[int, int]]:
+        if self.model() is None:
+            return []
+        selection = self.selectionModel().selection()
+        return [(selection.at(at).top(), selection.at(at).bottom()) for at in range(selection.count())]
+
+    def _current_changed(self, current: QModelIndex, before: QModelIndex) -> None:
+        if current.isValid():
+            self.picked.emit(current.row())
+
+    def _context_menu(self, place: QPoint) -> None:
+        index = self.indexAt(place)
+        model = self.model()
+        if not index.isValid() or not isinstance(model, ColumnRows):
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(icons.icon("copy"), self.tr("Copy rows")).triggered.connect(self.copy)
+        whole = model.text(index.row(), index.column())
+        menu.addAction(self.tr("Copy this cell")).triggered.connect(lambda: QGuiApplication.clipboard().setText(whole))
+        self.menu_opening.emit(menu, index.row())
+        menu.popup(self.viewport().mapToGlobal(place))
+
+    def _remember(self) -> None:
+        if self._memory is None or self._restoring or not self.columns():
+            return
+        header = self.horizontalHeader()
+        names = [column.name for column in self.columns()]
+        by = header.sortIndicatorSection()
+        self._memory.set(
+            f"table/{self._name}",
+            json.dumps(
+                {
+                    "order": [names[header.logicalIndex(at)] for at in range(len(names))],
+                    "widths": {name: header.sectionSize(at) for at, name in enumerate(names) if header.sectionSize(at)},
+                    "hidden": [name for at, name in enumerate(names) if self.isColumnHidden(at)],
+                    "sort": names[by] if 0 <= by < len(names) else "",
+                    "descending": header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder,
+                }
+            ),
+        )
+
+    def _restore(self, rows: ColumnRows[Any]) -> None:
+        text = self._memory.get(f"table/{self._name}") if self._memory else ""
+        if not text:
+            return
+        try:
+            kept = json.loads(text)
+            widths, hidden = dict(kept["widths"]), set(kept["hidden"])
+            order, by, descending = list(kept["order"]), str(kept["sort"]), bool(kept["descending"])
+        except (ValueError, KeyError, TypeError):
+            return  # of another version; the columns stand as they are declared
+        header = self.horizontalHeader()
+        names = [column.name for column in rows.columns]
+        for section, column in enumerate(rows.columns):
+            if not column.stretch and isinstance(widths.get(column.name), int):
+                header.resizeSection(section, widths[column.name])
+            if column.name in order:  # a column that is new since then shows as declared
+                self.setColumnHidden(section, column.name in hidden)
+        for at, name in enumerate(name for name in order if name in names):
+            header.moveSection(header.visualIndex(names.index(name)), at)
+        if by in names:
+            direction = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
+            header.setSortIndicator(names.index(by), direction)
+
+
+class Header(QHeaderView):
+    """Quiet names over a hairline; a chevron shows what sorts."""
+
+    changed = Signal()
+
+    def __init__(self, parent: TableView) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._table = parent
+        self.setSectionsClickable(True)
+        self.setSectionsMovable(True)
+        self.setHighlightSections(False)
+        self.setMinimumSectionSize(36)
+        self.setFixedHeight(HEADER_HEIGHT)
+        self.setSortIndicatorClearable(True)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._menu)
+        self.sectionResized.connect(lambda *_: self.changed.emit())
+        self.sectionMoved.connect(lambda *_: self.changed.emit())
+        self.sortIndicatorChanged.connect(lambda *_: self.changed.emit())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        section = self.logicalIndexAt(event.position().toPoint())
+        columns = self._table.columns()
+        clickable = not (0 <= section < len(columns)) or columns[section].sortable
+        self.setSectionsClickable(clickable)
+        super().mouseReleaseEvent(event)
+        self.setSectionsClickable(True)
+
+    def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
+        painter.save()
+        painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), theme.colour("line"))
+        font = QFont(self.font())
+        font.setPixelSize(max(9, self.fontInfo().pixelSize() - 1))
+        font.setWeight(QFont.Weight.DemiBold)
+        painter.setFont(font)
+        painter.setPen(theme.colour("quiet"))
+        model = self.model()
+        align = model.headerData(section, self.orientation(), ALIGN_ROLE) or Qt.AlignmentFlag.AlignLeft
+        box = rect.adjusted(CELL_MARGIN, 0, -CELL_MARGIN, 0)
+        is_sorted = self.sortIndicatorSection() == section
+        text = str(model.headerData(section, self.orientation()) or "")
+        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, box.width() - 16 * is_sorted)
+        width = painter.fontMetrics().horizontalAdvance(shown)
+        at_right = bool(align & Qt.AlignmentFlag.AlignRight)
+        painter.drawText(box, align | Qt.AlignmentFlag.AlignVCenter, shown)
+        if is_sorted:
+            up = self.sortIndicatorOrder() == Qt.SortOrder.AscendingOrder
+            left = box.right() - width - 15 if at_right else box.left() + width + 3
+            spot = QRect(left, rect.center().y() - 6, 12, 12)
+            icons.paint_icon(painter, spot, "chevron-up" if up else "chevron-down", "quiet")
+        painter.restore()
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), HEADER_HEIGHT)
+
+    def event(self, event: QEvent) -> bool:
+        handled = super().event(event)
+        if event.type() == QEvent.Type.HoverMove:
+            self.viewport().update()
+        return handled
+
+    def setModel(self, model: QAbstractItemModel | None) -> None:
+        super().setModel(model)
+        self.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+
+    def _menu(self, place: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._table.fill_columns_menu(menu)
+        menu.popup(self.mapToGlobal(place))
+
+
+def as_tsv(cells: list[list[str]]) -> str:
+    """Rows as spreadsheets take them from the clipboard: a cell with a tab, line break or quote stands in quotes."""
+
+    def quoted(text: str) -> str:
+        needs_quotes = any(sign in text for sign in '\t\n\r"')
+        return '"' + text.replace('"', '""') + '"' if needs_quotes else text
+
+    return "\n".join("\t".join(quoted(cell) for cell in row) for row in cells)

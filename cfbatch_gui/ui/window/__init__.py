@@ -1,0 +1,1 @@
+"""The window, and what puts the pages into it."""

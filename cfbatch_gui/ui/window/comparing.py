@@ -1,0 +1,44 @@
+"""From the wish to compare a job to the page that does: which jobs, and where it is shown."""
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QDialog
+
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui.evaluation.choose_jobs import ChooseJobsDialog
+from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.tables.table_view import Memory
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.window.main_window import MainWindow
+
+
+class Comparing(QObject):
+    """`shown` says that the page stands in the window, `opened` that a job is to be opened instead."""
+
+    shown = Signal()
+    opened = Signal(str)
+
+    def __init__(
+        self, program: Program, notices: Notices, window: MainWindow, tasks: Tasks, *, memory: Memory | None = None
+    ) -> None:
+        super().__init__(window)
+        self._program, self._window, self._tasks = program, window, tasks
+        self.page = ComparisonPage(program, notices, memory=memory)
+        self.page.done.connect(self.opened)
+        self.page.more_wanted.connect(self.choose)
+
+    def choose(self, job_id: str) -> None:
+        """Ask which jobs this one is to be compared with, and show the comparison."""
+        self._tasks.start("compare", self._choose(job_id))
+
+    async def _choose(self, job_id: str) -> None:
+        ledger = self._program.ledger
+        dialog = ChooseJobsDialog(ledger.job(job_id), ledger.jobs(), parent=self._window)
+        accepted = await dialogs.finished(dialog) == QDialog.DialogCode.Accepted
+        others = [job.id for job in dialog.chosen()]
+        if accepted and others:
+            self._window.show_page(self.page)
+            self._window.set_can_export(False)
+            self.shown.emit()
+            self.page.compare([ledger.job(each) for each in (job_id, *others)])

@@ -1,0 +1,393 @@
+"""What happens between the pages: which one is open, what the sidebar shows, what a wish of the user leads to."""
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, Qt, QTimer
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QApplication, QWidget
+
+from cfbatch_gui.core.errors import ConnectionProblem, InputError, UserError
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.jobs.store.backup import back_up
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.workers_ai.pasted import read_pasted
+from cfbatch_gui.ui import dialogs, words
+from cfbatch_gui.ui.connections.connection_page import ConnectionPage
+from cfbatch_gui.ui.connections.traffic_page import TrafficPage
+from cfbatch_gui.ui.file_filters import FILTERS
+from cfbatch_gui.ui.inputs.draft_page import DraftPage
+from cfbatch_gui.ui.inputs.input_words import new_job_name
+from cfbatch_gui.ui.inputs.intake import NOTHING_TO_PASTE, clipboard_content
+from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
+from cfbatch_gui.ui.jobs.job_page import JobPage
+from cfbatch_gui.ui.jobs.library import ConnectionState
+from cfbatch_gui.ui.notices import SystemNotices
+from cfbatch_gui.ui.results.export_dialog import ExportDialog
+from cfbatch_gui.ui.results.overview_view import OverviewView
+from cfbatch_gui.ui.results.ranking_view import RankingView
+from cfbatch_gui.ui.results.results_of import FigureReader
+from cfbatch_gui.ui.results.vector_views import VectorViews
+from cfbatch_gui.ui.results.vectors_view import VectorsView
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import Scheme, Theme
+from cfbatch_gui.ui.window.comparing import Comparing
+from cfbatch_gui.ui.window.job_changes import AT_WORK, JobChanges, SettingsMemory
+from cfbatch_gui.ui.window.main_window import MainWindow
+from cfbatch_gui.ui.window.welcome_page import WelcomePage
+
+_SCARCE = 200  # calls left, from which on their number is worth a person's attention
+_SETTLE = 40  # milliseconds in which changes are gathered before the sidebar is painted
+
+_RECOVERED = (
+    "The list of your jobs was damaged or missing. It was put together again from the jobs’ own folders; open a job and"
+    " carry on to collect what is at the service."
+)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("workspace", text)
+
+
+class Workspace:
+    """The window with its pages, for one opened program. `closed` is set when the user has closed it."""
+
+    def __init__(self, program: Program, theme: Theme) -> None:
+        self._program, self._theme = program, theme
+        self.closed = asyncio.Event()
+        memory = SettingsMemory(program)
+        self.window = MainWindow(memory, scheme=theme.scheme)
+        self._notices = self.window.notices
+        self._tasks = Tasks(self.window, self._show_error)
+        self._system = SystemNotices(QApplication.windowIcon(), self.window)
+        self._states: dict[str, JobState] = {}
+        self._is_closing = False
+        self._settle = QTimer(self.window)
+        self._settle.setSingleShot(True)
+        self._settle.timeout.connect(self._show_jobs)
+
+        self._welcome = WelcomePage()
+        self._draft = DraftPage(program, self._notices)
+        self._connection = ConnectionPage(program, self._notices)
+        self._traffic = TrafficPage(program, self._notices, memory=memory)
+        figures = FigureReader(program)
+        self._ranking = RankingView(program, self._notices, figures=figures, memory=memory)
+        self._overview = OverviewView(program, self._notices, figures=figures)
+        self._vectors = VectorsView(program, self._notices, memory=memory)
+        self._vector_views = VectorViews(program, self._notices, self._vectors, memory=memory)
+        self._job = JobPage(
+            program,
+            self._notices,
+            self._ranking,
+            self._vectors,
+            overview_view=self._overview,
+            vector_pages=self._vector_views.pages(),
+            memory=memory,
+        )
+        self._vector_views.table_wanted.connect(self._job.show_vectors)
+        self._changes = JobChanges(
+            program,
+            self._tasks,
+            self._notices,
+            self.window,
+            show_jobs=self._show_jobs,
+            open_job=self._open,
+            changed=self._shown_anew,
+        )
+        self._comparing = Comparing(program, self._notices, self.window, self._tasks, memory=memory)
+        self._connect_window()
+        self._connect_pages()
+
+    async def begin(self, file: Path | None, *, with_example: bool) -> None:
+        """Show the window as it was left, or a first start; then go on with what was at work."""
+        for job in self._program.ledger.jobs():
+            self._states[job.id] = job.state
+        self._show_jobs()
+        self.window.show()
+        await self._show_connection()
+        if file is not None:
+            await self._begin_draft(file)
+        elif with_example:
+            await self._begin_example()
+        else:
+            self._open_first()
+        if self._program.recovered:
+            self._notices.show_notice(_tr(_RECOVERED), "attention")
+        await self._program.runner.resume_all()
+
+    async def close(self) -> None:
+        """Stop what the pages are doing; from now on nothing that changes is shown."""
+        self._is_closing = True
+        self._settle.stop()
+        await self._draft.close_work()
+        results = (self._ranking, self._overview, self._vectors, self._comparing.page)
+        await self._vector_views.close()
+        for owner in (self._job, self._job.progress, *results, self._connection, self._traffic):
+            await owner.tasks.close()
+        await self._tasks.close()
+
+    def come_forward(self, file: Path | None) -> None:
+        """Another start of the program wants this window, perhaps with a file."""
+        self.window.setWindowState(self.window.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.window.raise_()
+        self.window.activateWindow()
+        if file is not None:
+            self._new_job(file)
+
+    def job_changed(self, job: Job) -> None:
+        """A job has another state, or looks different; called on the loop's thread."""
+        if self._is_closing:
+            return
+        before, self._states[job.id] = self._states.get(job.id), job.state
+        if not self._settle.isActive():
+            self._settle.start(_SETTLE)
+        if job.connection != "practice" and not self._tasks.is_running("connection"):
+            self._tasks.start("connection", self._show_connection())
+        if before in AT_WORK and job.state not in AT_WORK:
+            self._tell_end(job)
+
+    # Pages
+
+    def _open(self, job_id: str) -> None:
+        job = self._program.ledger.job(job_id)
+        page: QWidget = self._job if job.is_sent else self._draft
+        (self._job if job.is_sent else self._draft).show_job(job)
+        self.window.show_page(page)
+        page.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.window.library.open_job(job_id)
+        self.window.set_can_export(job.is_sent and job.batches_done > 0)
+        self._tasks.start("connection", self._show_connection())
+
+    def _open_first(self) -> None:
+        jobs = self._program.ledger.jobs()
+        if jobs:
+            self._open(next((job for job in jobs if job.needs_user), jobs[0]).id)
+        else:
+            self._show(self._welcome)
+
+    def _show(self, page: QWidget) -> None:
+        self.window.show_page(page)
+        self.window.library.open_job("")
+        self.window.set_can_export(False)
+
+    def _show_jobs(self) -> None:
+        self.window.library.show_jobs(self._program.ledger.jobs())
+        if self.window.pages.currentWidget() is self._comparing.page:
+            self._comparing.page.show_jobs(self._program.ledger.jobs())
+        opened = self.window.library.opened_job()
+        if not opened:
+            return
+        if not any(job.id == opened for job in self._program.ledger.jobs()):
+            self._open_first()
+            return
+        job = self._program.ledger.job(opened)
+        if job.is_sent and self.window.pages.currentWidget() is self._job:
+            self._job.show_job(job)
+            self.window.set_can_export(job.batches_done > 0)
+        elif job.is_sent and self.window.pages.currentWidget() is self._draft:
+            self._open(opened)
+
+    # Wishes
+
+    def _new_job(self, *files: Path) -> None:
+        self._tasks.start("new job", self._begin_draft(*files))
+
+    async def _begin_draft(self, *files: Path) -> None:
+        job = self._empty_draft()
+        if job is None:
+            drafts, settings = self._program.drafts, self._program.settings
+            job = await self._program.runner.on_disk(
+                drafts.create, Kind.RANK, new_job_name(), settings.model, self._default_connection()
+            )
+        self._show_jobs()
+        self._open(job.id)
+        self._draft.open_paths(files)
+
+    def _paste(self) -> None:
+        self._tasks.start("new job", self._begin_pasted())
+
+    async def _begin_pasted(self) -> None:
+        """A new job with what is on the clipboard; none for nothing, nor for a token: it must be in no file."""
+        pasted = clipboard_content()
+        if not isinstance(pasted, str):
+            await self._begin_draft(*pasted)
+        elif not pasted.strip():
+            raise InputError(NOTHING_TO_PASTE)
+        elif len(pasted.splitlines()) == 1 and read_pasted(pasted).token:
+            self._show(self._connection)
+            self._connection.paste()
+        else:
+            await self._begin_draft()
+            self._draft.paste_text(pasted)
+
+    def _empty_draft(self) -> Job | None:
+        """A draft that nothing was put into yet, not even a name: one is enough."""
+        drafts = (job for job in self._program.ledger.jobs() if not job.is_sent and not job.source_name)
+        return next((job for job in drafts if job.name == new_job_name()), None)
+
+    def _default_connection(self) -> str:
+        return self._program.settings.connection or "practice"
+
+    def _sent(self, job_id: str) -> None:
+        """Follow a job that has left, unless the user has gone elsewhere in the meantime."""
+        if self.window.pages.currentWidget() is self._draft and self._draft.job_id() == job_id:
+            self._open(job_id)
+
+    def _try_example(self) -> None:
+        self._tasks.start("new job", self._begin_example())
+
+    async def _begin_example(self) -> None:
+        await self._begin_draft()
+        self._draft.use_example()
+
+    def _shown_anew(self, job: Job) -> None:
+        """What was changed by hand shows everywhere at once."""
+        self.job_changed(job)
+        if self._draft.job_id() == job.id and self.window.pages.currentWidget() is self._draft:
+            self._draft.show_job(job)
+
+    def _export(self, job_id: str) -> None:
+        job = self._program.ledger.job(job_id)
+        limits = self._ranking.limits()
+        ExportDialog(self._program, self._notices, job, limits=limits, parent=self.window).open()
+
+    def _attach(self) -> None:
+        dialog = AttachDialog(self._program, self.window)
+        dialog.attached.connect(self._attached)
+        dialog.open()
+
+    def _attached(self, job_id: str) -> None:
+        self._show_jobs()
+        self._open(job_id)
+
+    def _open_file(self) -> None:
+        async def choose() -> None:
+            folder = self._program.settings.last_folder
+            path = await dialogs.open_file(
+                self.window, _tr("Open a file"), filters=FILTERS, folder=Path(folder) if folder else None
+            )
+            if path is not None:
+                await self._program.keep_settings(last_folder=str(path.parent))
+                self._new_job(path)
+
+        self._tasks.start("open file", choose())
+
+    async def _back_up(self) -> None:
+        path = await dialogs.save_file(self.window, _tr("Back up all jobs"), name="cfbatch-jobs.zip", suffix="zip")
+        if path is None:
+            return
+        count = await asyncio.to_thread(back_up, self._program.paths, path)
+        said = words.plural(count, _tr("Backed up {n} file."), _tr("Backed up {n} files."))
+        self._notices.show_notice(said, "done")
+
+    def _choose_scheme(self, scheme: str) -> None:
+        self._theme.set_scheme(Scheme(scheme))
+        self._tasks.start("look", self._program.keep_settings(theme=scheme))
+
+    def _leave_connection(self) -> None:
+        self._tasks.start("connection", self._show_connection())
+        self._open_first()
+
+    async def _show_connection(self) -> None:
+        chosen = self._program.settings.connection
+        facts = {each.id: each for each in await self._program.connections()}
+        if chosen in facts and not facts[chosen].is_practice:
+            used = facts[chosen]
+            has_failed = self._connection.has_failed()
+            state: ConnectionState = "ready" if used.is_ready and not has_failed else "refused"
+            budget = self._program.budget
+            left = _tr("{left} of {all} calls left in 5 minutes").format(left=budget.left, all=budget.calls)
+            ready = left if budget.left < _SCARCE else _tr("new jobs are sent there")
+            known = _tr("its last test failed") if has_failed else ready
+            self.window.library.show_connection(used.title, known if used.is_ready else used.sentence, state)
+        elif chosen == "practice" or self._program.ledger.jobs():
+            self.window.library.show_connection(
+                _tr("Practice service"), _tr("on this computer, costs nothing"), "practice"
+            )
+        else:
+            self.window.library.show_connection(_tr("Not connected"), _tr("nothing leaves this computer"), "none")
+
+    def _show_error(self, error: UserError) -> None:
+        self._notices.show_error(error)
+
+    async def _connection_changed(self) -> None:
+        """Jobs that stopped because of their connection go on with the new one."""
+        await self._show_connection()
+        self._draft.refresh_connections()
+        runner = self._program.runner
+        for job in self._program.ledger.jobs():
+            if job.state is JobState.PAUSED and isinstance(runner.trouble(job.id), ConnectionProblem):
+                await runner.carry_on(job.id)
+
+    def _tell_end(self, job: Job) -> None:
+        if job.state is JobState.PAUSED:
+            return
+        if self.window.isActiveWindow() and self.window.library.opened_job() == job.id:
+            return
+        words = _tr("“{name}” is finished.") if job.state is JobState.DONE else _tr("“{name}” needs you.")
+        self._system.show(_tr("CF Batch"), words.format(name=job.name))
+
+    def _close(self) -> None:
+        async def close() -> None:
+            at_work = any(job.state in AT_WORK for job in self._program.ledger.jobs())
+            if at_work and not self._program.settings.seen_close_note:
+                if not await dialogs.ask(
+                    self.window,
+                    _tr("Close while jobs are at work?"),
+                    _tr("That is safe: the work goes on at the service, and CF Batch collects it at its next start."),
+                    accept=_tr("Close"),
+                ):
+                    return
+                with suppress(UserError):  # a full disk must not keep anyone from closing
+                    await self._program.keep_settings(seen_close_note=True)
+            self.window.hide()
+            self.closed.set()
+
+        self._tasks.start("close", close())
+
+    # Signals
+
+    def _connect_window(self) -> None:
+        window = self.window
+        window.new_job.connect(self._new_job)
+        window.open_file.connect(self._open_file)
+        window.files_dropped.connect(lambda files: self._new_job(*files))
+        window.export.connect(lambda: self._export(window.library.opened_job()))
+        window.attach.connect(self._attach)
+        window.back_up.connect(lambda: self._tasks.start("back up", self._back_up()))
+        window.connection.connect(lambda: self._show(self._connection))
+        window.scheme_chosen.connect(self._choose_scheme)
+        window.close_requested.connect(self._close)
+        window.library.opened.connect(self._open)
+        changes = self._changes
+        for owner in (window.library, self._job):
+            owner.renamed.connect(changes.rename)
+            owner.duplicated.connect(changes.duplicate)
+            owner.archived.connect(changes.archive)
+            owner.deleted.connect(changes.delete)
+            owner.compare_wanted.connect(self._comparing.choose)
+        self._comparing.shown.connect(lambda: window.library.open_job(""))
+        self._comparing.opened.connect(self._open)
+        self._system.clicked.connect(window.raise_)
+
+    def _connect_pages(self) -> None:
+        self._welcome.try_example.connect(self._try_example)
+        self._welcome.connect_account.connect(self.window.connection)
+        self._welcome.open_file.connect(self._open_file)
+        for page in (self._welcome, self._job, self._comparing.page):  # the others take what is pasted themselves
+            QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), page).activated.connect(self._paste)
+        self._draft.sent.connect(self._sent)
+        self._draft.changed.connect(lambda _: self._show_jobs())
+        self._draft.connection_wanted.connect(self.window.connection)
+        self._draft.duplicate_made.connect(self._open)
+        self._draft.deleted.connect(lambda _: self._show_jobs())
+        self._job.export_wanted.connect(self._export)
+        self._job.connection_wanted.connect(self.window.connection)
+        self._connection.changed.connect(lambda: self._tasks.start("connection", self._connection_changed()))
+        self._connection.state_shown.connect(lambda: self._tasks.start("connection", self._show_connection()))
+        self._connection.done.connect(self._leave_connection)
+        self._connection.scheme_chosen.connect(self._choose_scheme)
+        self._connection.traffic_wanted.connect(lambda: self._show(self._traffic))
+        self._traffic.done.connect(lambda: self._show(self._connection))
