@@ -10,8 +10,8 @@ from typing import Any, BinaryIO
 from cfbatch_gui.core.inputs.files.open_file import open_bytes
 from cfbatch_gui.core.inputs.input_values import Quoting, Row, Source
 from cfbatch_gui.core.inputs.readers.blocks import Block
+from cfbatch_gui.core.inputs.readers.csv_rows import csv_rows
 from cfbatch_gui.core.inputs.readers.decoded_text import END_MARK, LONGEST_LINE, text_lines
-from cfbatch_gui.core.inputs.recognise.csv_dialect import csv_rows
 
 csv.field_size_limit(LONGEST_LINE)  # the module's own 131,072 is less than a chapter of a book; this is per process
 

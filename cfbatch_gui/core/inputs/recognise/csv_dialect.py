@@ -4,16 +4,15 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import Any
+from functools import lru_cache
 
 from cfbatch_gui.core.inputs.column_names import is_number_or_date
 from cfbatch_gui.core.inputs.input_values import Quoting
+from cfbatch_gui.core.inputs.readers.csv_rows import _WRAPPED, _null_cell, csv_rows
 from cfbatch_gui.core.inputs.recognise.table_bounds import Record, end_of_table, first_of_table
 
-_WRAPPED = re.compile(r'"((?:[^"]|"")*)"(\r?\n|\r|)')
 _LEAST = 2  # lines that show it
 
 
@@ -22,16 +21,6 @@ def has_wrapped_lines(sample: str, separator: str) -> bool:
     cell = re.compile(rf'(?:^|{re.escape(separator)})"(?:[^"]|"")*"(?:{re.escape(separator)}|$)')
     lines = (_WRAPPED.fullmatch(line) for line in io.StringIO(sample, newline=""))
     return sum(bool(line and cell.search(line[1].replace('""', '"'))) for line in lines) >= _LEAST
-
-
-def unwrapped(lines: Iterable[str]) -> Iterator[str]:
-    """The lines as they were before; others as they stand."""
-    return map(_unwrapped, lines)
-
-
-def _unwrapped(line: str) -> str:
-    found = _WRAPPED.fullmatch(line)
-    return found[1].replace('""', '"') + found[2] if found else line
 
 
 _OUTFILE_NULL = r"\N"
@@ -61,23 +50,12 @@ def _is_unquoted(cell: str) -> bool:
     return cell == _OUTFILE_NULL or is_number_or_date(cell) or bool(_TIME.fullmatch(cell))
 
 
-def with_empty_cells(lines: Iterable[str], separator: str) -> Iterator[str]:
-    r"""The lines with nothing where \N stands for a whole cell; within quotation marks MySQL writes \\N."""
-    return map(partial(_null_cell(separator).sub, ""), lines)
-
-
 @lru_cache(maxsize=8)
 def _cell(separator: str) -> re.Pattern[str]:
     sign = re.escape(separator)
     return re.compile(
         rf'(?:(?P<quoted>"(?:[^"\\]|\\["\\\r\n0{sign}])*")|(?P<plain>[^"{sign}\r\n]+))(?:{sign}|\r?\n|\Z)'
     )
-
-
-@lru_cache(maxsize=8)
-def _null_cell(separator: str) -> re.Pattern[str]:
-    sign = re.escape(separator)
-    return re.compile(rf"(?<![^{sign}\r\n])\\N(?![^{sign}\r\n])")
 
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -95,17 +73,6 @@ _SPACED_LINE = re.compile(rf"(?:{_SPACED_CELL.pattern})(?: (?:{_SPACED_CELL.patt
 _UNQUOTED = ("\t", "|")  # separators that are chosen so that nothing needs quotation marks
 _END = "\0end"
 _ONE_QUOTED = re.compile(r"'.*'", re.DOTALL)
-
-_READER_OPTIONS: dict[Quoting, dict[str, Any]] = {
-    Quoting.DOUBLED: {},
-    Quoting.ESCAPED: {"escapechar": "\\"},
-    Quoting.OUTFILE: {"escapechar": "\\"},
-    Quoting.WRAPPED: {},
-    Quoting.SINGLE: {"quotechar": "'"},
-    Quoting.SPACED: {"skipinitialspace": True},
-    Quoting.NONE: {"quoting": csv.QUOTE_NONE},
-    Quoting.COPY: {"quoting": csv.QUOTE_NONE},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +108,6 @@ class _Trial:
     def likelihood(self) -> float:
         """Agreement, less for what another separator would not need: lines left aside, cells that begin with spaces."""
         return self.agreement - 0.15 * (self.first_line > 1) - 0.2 * self.is_spaced
-
-
-def csv_rows(lines: Iterable[str], separator: str, quoting: Quoting, *, strict: bool = False) -> Any:
-    """A reader of the csv module for a way of quoting; COPY's escapes are still in the cells."""
-    if quoting is Quoting.OUTFILE:
-        lines = with_empty_cells(lines, separator)
-    elif quoting is Quoting.WRAPPED:
-        lines = unwrapped(lines)
-    return csv.reader(lines, delimiter=separator, strict=strict, **_READER_OPTIONS[quoting])
 
 
 def find_separator(sample: str, *, is_whole: bool, preferred: str = "") -> str:
