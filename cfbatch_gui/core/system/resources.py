@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-_PACKAGE = Path(__file__).resolve().parents[1]
+_PACKAGE = Path(__file__).resolve().parents[2]
 _PLACES = (
     _PACKAGE / "resources",  # in the wheel and in a frozen program
     _PACKAGE.parent / "resources",  # in a checkout
