@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, Source
-from cfbatch_gui.core.inputs.readers import read_rows
-from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 ROWS = 1_000_000
 REPEATS = 3

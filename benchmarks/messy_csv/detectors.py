@@ -15,9 +15,9 @@ from typing import Any
 from benchmarks.messy_csv.judging import Detector, Found
 from benchmarks.messy_csv.model import Cells, MessyFile
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
+from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions
-from cfbatch_gui.core.inputs.readers import read_rows
-from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 _SEPARATORS = ",;\t|"
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from cfbatch_gui.cli.column_roles import ColumnRole
 from cfbatch_gui.cli.reading import Reading
 from cfbatch_gui.core.errors import InputError, UsageError
-from cfbatch_gui.core.inputs.column_names import listed, place_of
+from cfbatch_gui.core.inputs.column_names import index_of, listed
 from cfbatch_gui.core.inputs.columns.layouts import check_mapping, suggest_mapping, with_role
 from cfbatch_gui.core.inputs.columns.recipes import Recipe, fitted
+from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions, Role, Source
-from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 _TEXTS = (Role.TEXT, Role.CONTEXT)
 
@@ -79,9 +79,9 @@ def _find(wanted: ColumnRole, source: Source, second: Source | None) -> tuple[bo
     """Whether the column is in the second file, and its place from 0. A name that both have is the first file's,
     unless it is to hold contexts, for these come from the second.
     """
-    places = [(False, place_of(wanted.column, source.columns))]
+    places = [(False, index_of(wanted.column, source.columns))]
     if second is not None:
-        places.append((True, place_of(wanted.column, second.columns)))
+        places.append((True, index_of(wanted.column, second.columns)))
         if wanted.role in _TEXTS:
             places.reverse()
     for is_second, place in places:

@@ -7,11 +7,11 @@ _SHOWN = 12
 _LONGEST_FIGURE = 60  # characters
 
 
-def place_of(name: str, columns: Sequence[str]) -> int | None:
-    """The place, from 0, of the column with exactly this name, else of the only one that differs in case or spaces."""
+def index_of(name: str, columns: Sequence[str]) -> int | None:
+    """The index of the column with exactly this name, else of the only one that differs in case or spaces."""
     if name in columns:
         return columns.index(name)
-    alike = [place for place, column in enumerate(columns) if column.strip().casefold() == name.strip().casefold()]
+    alike = [index for index, column in enumerate(columns) if column.strip().casefold() == name.strip().casefold()]
     return alike[0] if len(alike) == 1 else None
 
 

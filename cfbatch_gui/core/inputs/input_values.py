@@ -4,6 +4,7 @@ What comes once a row is a msgspec Struct: a frozen dataclass takes longer to ma
 They hold nothing that could refer back to them, so the garbage collector need not look at them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -160,6 +161,16 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     cells: tuple[str, ...]
     problem: str = ""
     problem_kind: ProblemKind = ProblemKind.UNREADABLE_ROW
+
+
+class Block(msgspec.Struct, frozen=True, gc=False):
+    """Rows without a problem, in the order of the file: the number of each, and its cells, as many as columns.
+
+    Large files are read in blocks, so that less is done once a row.
+    """
+
+    numbers: Sequence[int]
+    rows: Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,9 @@ from cfbatch_gui.core.inputs import column_vocabulary as vocabulary
 from cfbatch_gui.core.inputs.columns.layouts import check_mapping
 from cfbatch_gui.core.inputs.columns.nested_contexts import split_contexts
 from cfbatch_gui.core.inputs.columns.templates import Template, read_template
+from cfbatch_gui.core.inputs.file_rows import read_blocks, read_rows
 from cfbatch_gui.core.inputs.input_values import (
+    Block,
     Context,
     Layout,
     Mapping,
@@ -24,7 +26,6 @@ from cfbatch_gui.core.inputs.input_values import (
     Source,
     Text,
 )
-from cfbatch_gui.core.inputs.readers import Block, read_blocks, read_rows
 from cfbatch_gui.core.inputs.readers.text_store import TextStore
 
 Item = Query | Text | Context | Problem

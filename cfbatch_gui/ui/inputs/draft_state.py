@@ -5,9 +5,9 @@ from pathlib import Path
 
 from cfbatch_gui.core.inputs.columns.layouts import check_mapping, suggest_mapping
 from cfbatch_gui.core.inputs.columns.recipes import FileKind
+from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions, Row, Source
-from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import Spent
 

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject
 from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
 from cfbatch_gui.core.inputs.columns.layouts import with_layout, with_role
 from cfbatch_gui.core.inputs.columns.recipes import Recipe, fitted
+from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, ReadOptions, Role
-from cfbatch_gui.core.inputs.preview import preview
 from cfbatch_gui.core.jobs.states import JobOptions
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import sha256_of

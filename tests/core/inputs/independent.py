@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from cfbatch_gui.core.errors import EncodingUnknown, UserError
+from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, Quoting, ReadOptions, Row, Shape, Source
-from cfbatch_gui.core.inputs.readers import read_rows
-from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 Cells = tuple[str | None, ...]  # None is what is compared by nobody: numbers, lists
 

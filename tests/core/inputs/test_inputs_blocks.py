@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from cfbatch_gui.core.inputs.file_rows import read_blocks, read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Quoting, Role, Row, Source, Text
 from cfbatch_gui.core.inputs.items import TextBlock, read_items, read_text_blocks
-from cfbatch_gui.core.inputs.readers import decoded_text, read_blocks, read_rows
+from cfbatch_gui.core.inputs.readers import decoded_text
 
 pieces = st.sampled_from(
     [",", '"', "\n", "\r", "\r\n", "a", "b,c", '""', '"x\ny"', '"x\r\ny"', "é", ",,", "\n\n", "\\"]

@@ -12,9 +12,9 @@ import pytest
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.columns.layouts import check_mapping, suggest_mapping
+from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.items import read_items
-from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from tests.core.inputs.independent import outcome
 
 CSV = "query;text;label\n" + "".join(

@@ -6,11 +6,10 @@ import pytest
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions, Role, Source
-from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.readers import read_rows
 from cfbatch_gui.core.inputs.recognise.explain import explain
-from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 PSQL = """ id |      text       | label
 ----+-----------------+-------

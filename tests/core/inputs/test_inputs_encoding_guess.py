@@ -6,7 +6,7 @@ import pytest
 
 from cfbatch_gui.core.errors import EncodingUnknown
 from cfbatch_gui.core.inputs.files.legacy_encodings import guess_encoding
-from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 SHORT = [
     ("cp1252", "Größe und Gewicht"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
 from cfbatch_gui.core.inputs.columns.nested_contexts import split_contexts
+from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import (
     Context,
     Kind,
@@ -24,8 +25,7 @@ from cfbatch_gui.core.inputs.input_values import (
     Text,
 )
 from cfbatch_gui.core.inputs.items import read_items
-from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
 Q, C, T, I, L, K = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP  # noqa: E741

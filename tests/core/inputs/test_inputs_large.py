@@ -8,19 +8,18 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
+from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.files import encodings, open_file
 from cfbatch_gui.core.inputs.input_values import ReadOptions
-from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.readers import read_rows
-from cfbatch_gui.core.inputs.recognise import recognise
-from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.inputs.recognise import recogniser
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 
 @pytest.fixture(autouse=True)
 def _small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (encodings, recognise):
+    for module in (encodings, recogniser):
         monkeypatch.setattr(module, "MOST_CHECKED", 2_000_000)
-    for module in (open_file, recognise):
+    for module in (open_file, recogniser):
         monkeypatch.setattr(module, "MOST_TRIED", 1_500_000)
 
 

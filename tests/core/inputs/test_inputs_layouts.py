@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.columns.layouts import check_mapping, describe, suggest_mapping, with_layout, with_role
+from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Source
-from cfbatch_gui.core.inputs.preview import preview
 from cfbatch_gui.core.inputs.recognise.csv_dialect import find_separator
 from cfbatch_gui.core.inputs.recognise.headers import has_header
-from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
 Q, C, T, I, L, K = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP  # noqa: E741

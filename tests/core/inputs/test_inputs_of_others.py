@@ -6,10 +6,9 @@ import pytest
 
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
 from cfbatch_gui.core.inputs.columns.layouts import check_mapping, suggest_mapping
+from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import ReadOptions, Source
-from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.readers import read_rows
-from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 OAK = "Der Schrank ist aus Eiche; er misst 1,80 m in der Höhe und 0,90 m in der Breite."
 LIGHT = "このライトはオーク材でできており、暖かい光を出します。"

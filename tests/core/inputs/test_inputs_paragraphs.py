@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions
-from cfbatch_gui.core.inputs.readers import read_rows
 from cfbatch_gui.core.inputs.recognise.explain import explain
-from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 ENGLISH = (
     "Solar panels turn light into electricity. They work best in full sun and need little care over the twenty years "

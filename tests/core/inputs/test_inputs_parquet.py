@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.readers import read_rows
-from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.inputs.file_rows import read_rows
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 core = pytest.importorskip("arro3.core")
 arro = pytest.importorskip("arro3.io")

@@ -10,12 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
+from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.files.encodings import CHOICES, shown_name
 from cfbatch_gui.core.inputs.input_values import FileFormat, Quoting, ReadOptions, Row
-from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.readers import read_rows
 from cfbatch_gui.core.inputs.readers.decoded_text import PIECE
-from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 Write = Callable[[str, bytes], Path]
 

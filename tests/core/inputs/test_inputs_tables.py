@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import (
     Quoting,
     ReadOptions,
     Row,
 )
-from cfbatch_gui.core.inputs.readers import read_rows
-from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 LONG_TEXT = "The lamp stands on the desk, and its light is warm"
 

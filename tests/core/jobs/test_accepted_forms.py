@@ -19,9 +19,9 @@ from hypothesis import settings
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.columns.layouts import check_mapping, suggest_mapping
+from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Source, Split
-from cfbatch_gui.core.inputs.preview import preview
-from cfbatch_gui.core.inputs.recognise.recognise import open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.plan.packing import bodies_of
 from cfbatch_gui.core.jobs.states import JobOptions

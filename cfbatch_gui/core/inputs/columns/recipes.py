@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.column_names import place_of
+from cfbatch_gui.core.inputs.column_names import index_of
 from cfbatch_gui.core.inputs.input_values import FileFormat, Mapping, ReadOptions, Role, Source
 from cfbatch_gui.core.system.files import write_own_file
 
@@ -69,7 +69,7 @@ def fitted(recipe: Recipe, columns: tuple[str, ...], second_columns: tuple[str, 
 def _roles(known: tuple[str, ...], roles: tuple[Role, ...], columns: tuple[str, ...]) -> tuple[Role, ...] | str:
     found = [Role.KEEP] * len(columns)
     for name, role in zip(known, roles, strict=True):
-        place = place_of(name, columns)
+        place = index_of(name, columns)
         if place is not None:
             found[place] = role
         elif role not in _NOT_NEEDED:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cfbatch_gui.core.inputs.column_names import listed, place_of
+from cfbatch_gui.core.inputs.column_names import index_of, listed
 
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
@@ -43,7 +43,7 @@ def read_template(text: str, columns: Sequence[str]) -> Template | str:
         elif found[1] is None:
             return f"The template has a single “{found[0]}”. Write “{found[0] * 2}” for the sign itself."
         else:
-            place = place_of(found[1], columns)
+            place = index_of(found[1], columns)
             if place is None:
                 return f"There is no column “{found[1]}” for the template. The columns are {listed(columns)}."
             pieces.append(place)

@@ -12,12 +12,17 @@ from cfbatch_gui.core.inputs.input_values import Row, Source
 from cfbatch_gui.core.inputs.readers.decoded_text import text_lines
 from cfbatch_gui.core.inputs.readers.text_store import TextStore
 
+FileReader = Callable[[Path], tuple[Source, Iterator[Row]]]
 PAIR_COLUMNS = ("query_id", "query", "doc_id", "text", "initial_rank", "label")
 _SUFFIXES = (".jsonl", ".ndjson", ".json", ".tsv", ".csv", ".parquet", ".txt", ".gz")
 _CORPUS = ("corpus", "documents", "docs", "collection")
 _QUERIES = ("queries", "topics", "questions")
 _RUNS = ("top_ranked", "bm25", "run", "candidates")
 _SPLITS = ("test", "dev", "validation", "val", "train")
+_QUERY_IDS = ("query-id", "query_id", "qid", "_id", "id")
+_DOC_IDS = ("corpus-ids", "corpus-id", "corpus_id", "doc_id", "docid", "docno", "pid", "_id", "id")
+_TEXTS = ("text", "contents", "content", "passage", "body", "query", "question", "segment")
+_SCORES = ("score", "rel", "relevance", "label", "rating", "sim")
 _RUN_LINE = re.compile(r"\s*\S+\s+Q0\s+\S+\s+\d+\s+[-+.\deE]+\s+\S.*", re.IGNORECASE)
 _JUDGEMENT_LINE = re.compile(r"\S+[ \t]+(?:0|Q0)[ \t]+\S+[ \t]+-?\d")
 
@@ -98,30 +103,27 @@ def _any_run(folder: Path) -> Path | None:
     return None
 
 
-_QUERY_IDS = ("query-id", "query_id", "qid", "_id", "id")
-_DOC_IDS = ("corpus-ids", "corpus-id", "corpus_id", "doc_id", "docid", "docno", "pid", "_id", "id")
-_TEXTS = ("text", "contents", "content", "passage", "body", "query", "question", "segment")
-_SCORES = ("score", "rel", "relevance", "label", "rating", "sim")
-
-
-def read_collection(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+def read_collection(
+    source: Source, progress: Callable[[int], None] | None, read_file: FileReader
+) -> Generator[Row, None, None]:
     """Yield the pairs of query and candidate with `PAIR_COLUMNS`, numbered from 1.
 
     A run's own rank is not trusted: candidates stand by falling score, as they stand in the file when equal. Only the
     documents that are candidates are kept, in a file of their own, so that a corpus may be of any size. A candidate
-    without a document, or of an unknown query, is a problem. `progress` gets pairs.
+    without a document, or of an unknown query, is a problem. `progress` gets pairs. `read_file` recognises a file of
+    the collection and reads its rows.
     """
     parts = parts_of(source.path)
     if parts is None:
         raise InputError(f"{source.path.name} has lost its corpus or its queries. Choose it again.")
-    judged = dict(_judgements(parts.judgements)) if parts.judgements else {}
-    pairs = _candidates(parts.run) if parts.run else _by_query((query, doc) for query, doc in judged)
-    queries = {row_id: text for row_id, _, text in _texts(parts.queries, _QUERY_IDS)}
+    judged = dict(_judgements(parts.judgements, read_file)) if parts.judgements else {}
+    pairs = _candidates(parts.run, read_file) if parts.run else _by_query((query, doc) for query, doc in judged)
+    queries = {row_id: text for row_id, _, text in _texts(parts.queries, _QUERY_IDS, read_file)}
     wanted = {doc for docs in pairs.values() for doc in docs}
     with TextStore() as store:
         store.add(
             (doc_id, f"{title} {text}" if title else text)
-            for doc_id, title, text in _texts(parts.corpus, _DOC_IDS)
+            for doc_id, title, text in _texts(parts.corpus, _DOC_IDS, read_file)
             if doc_id in wanted
         )
         yield from _pairs(store, pairs, queries, judged, progress)
@@ -152,31 +154,27 @@ def _pairs(
                 progress(number)
 
 
-def _table(path: Path) -> Iterator[dict[str, str]]:
+def _table(path: Path, read_file: FileReader) -> Iterator[dict[str, str]]:
     """The rows of a part, each as its columns' names in lower case → cells."""
-    # Each part is a file like any other; both modules need this one's reader to be there first.
-    from cfbatch_gui.core.inputs.readers import read_rows
-    from cfbatch_gui.core.inputs.recognise.recognise import open_source
-
-    source = open_source(path)
+    source, rows = read_file(path)
     if not source.has_header and source.separator and len(source.columns) == 2:
         names = ["_id", "text"]  # MS MARCO's collection.tsv and queries.tsv
     else:
         names = [name.casefold() for name in source.columns]
-    for row in read_rows(source):
+    for row in rows:
         if not row.problem:
             yield dict(zip(names, row.cells, strict=True))
 
 
-def _texts(path: Path, ids: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
-    for fields in _table(path):
+def _texts(path: Path, ids: tuple[str, ...], read_file: FileReader) -> Iterator[tuple[str, str, str]]:
+    for fields in _table(path, read_file):
         yield _first(fields, ids), fields.get("title", ""), _first(fields, _TEXTS)
 
 
-def _candidates(path: Path) -> dict[str, list[str]]:
+def _candidates(path: Path, read_file: FileReader) -> dict[str, list[str]]:
     with open_bytes(path) as file:
         is_trec = is_run(file.read(8192).decode("utf-8", "ignore"))
-    return _trec_candidates(path) if is_trec else _listed_candidates(path)
+    return _trec_candidates(path) if is_trec else _listed_candidates(path, read_file)
 
 
 def _trec_candidates(path: Path) -> dict[str, list[str]]:
@@ -193,9 +191,9 @@ def _trec_candidates(path: Path) -> dict[str, list[str]]:
     return {query: [doc for _, _, doc in sorted(found)] for query, found in scored.items()}
 
 
-def _listed_candidates(path: Path) -> dict[str, list[str]]:
+def _listed_candidates(path: Path, read_file: FileReader) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for fields in _table(path):
+    for fields in _table(path, read_file):
         documents = _first(fields, _DOC_IDS[:-2])
         query = _first(fields, _QUERY_IDS)
         try:
@@ -206,7 +204,7 @@ def _listed_candidates(path: Path) -> dict[str, list[str]]:
     return found
 
 
-def _judgements(path: Path) -> Iterator[tuple[tuple[str, str], str]]:
+def _judgements(path: Path, read_file: FileReader) -> Iterator[tuple[tuple[str, str], str]]:
     with open_bytes(path) as file:
         head = file.read(4096).decode("utf-8", "ignore").split("\n")[0].split()
     if len(head) == 4 and head[3].lstrip("-").isdigit():  # TREC: qid iter docno rel
@@ -216,7 +214,7 @@ def _judgements(path: Path) -> Iterator[tuple[tuple[str, str], str]]:
                 if len(fields) >= 4:
                     yield (fields[0], fields[2]), fields[3]
         return
-    for named in _table(path):
+    for named in _table(path, read_file):
         yield (_first(named, _QUERY_IDS), _first(named, _DOC_IDS)), _first(named, _SCORES)
 
 

@@ -8,8 +8,7 @@ from itertools import accumulate, groupby, islice, repeat, takewhile
 from typing import Any, BinaryIO
 
 from cfbatch_gui.core.inputs.files.open_file import open_bytes
-from cfbatch_gui.core.inputs.input_values import Quoting, Row, Source
-from cfbatch_gui.core.inputs.readers.blocks import Block
+from cfbatch_gui.core.inputs.input_values import Block, Quoting, Row, Source
 from cfbatch_gui.core.inputs.readers.csv_rows import csv_rows
 from cfbatch_gui.core.inputs.readers.decoded_text import END_MARK, LONGEST_LINE, text_lines
 

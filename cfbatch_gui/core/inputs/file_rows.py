@@ -1,0 +1,71 @@
+"""The rows of a file, by the reader of its format."""
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+
+from cfbatch_gui.core.inputs.input_values import Block, FileFormat, Row, Source
+from cfbatch_gui.core.inputs.readers import READERS
+from cfbatch_gui.core.inputs.readers.collection import read_collection
+from cfbatch_gui.core.inputs.readers.delimited import read_delimited_blocks
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+
+_ROWS_IN_BLOCK, _CHARACTERS_IN_BLOCK = 1_000, 256 * 1024
+
+
+def read_rows(source: Source, *, progress: Callable[[int], None] | None = None) -> Generator[Row, None, None]:
+    """Yield the rows of a file exactly as `source` says, in file order, without the header.
+
+    Text files are read in pieces and never held whole; a workbook is held by its library while it is read.
+    `progress` gets the bytes read so far; for workbooks, Parquet, documents and collections the rows. A row that
+    cannot be used comes with `problem` set and as many cells as there are columns. Blank lines count as rows with
+    empty cells, except at the end of the file, where they are left out. Close the generator to stop: it closes the
+    file.
+
+    Raises InputError when the file has gone or cannot be read any more.
+    """
+    if source.format is FileFormat.COLLECTION:
+        return read_collection(source, progress, _recognised)
+    return READERS[source.format](source, progress)
+
+
+def read_blocks(source: Source, *, progress: Callable[[int], None] | None = None) -> Generator[Block | Row, None, None]:
+    """Yield what `read_rows` yields, rows without a problem in blocks."""
+    if source.format is FileFormat.DELIMITED:
+        return _in_blocks(read_delimited_blocks(source, progress))
+    return _in_blocks(read_rows(source, progress=progress))
+
+
+def preview(source: Source, limit: int = 200) -> tuple[Row, ...]:
+    """Return the first rows by the reader that a job uses, so that what is shown is what is sent. Raises InputError."""
+    with closing(read_rows(source)) as rows:
+        return tuple(islice(rows, limit))
+
+
+def _recognised(path: Path) -> tuple[Source, Iterator[Row]]:
+    source = open_source(path)
+    return source, read_rows(source)
+
+
+def _in_blocks(rows: Iterable[Block | Row]) -> Generator[Block | Row, None, None]:
+    """Collect single rows without a problem into blocks of some megabytes at most, or of one row; pass blocks on as
+    they are. A row that is yielded alone has a problem."""
+    numbers: list[int] = []
+    cells: list[tuple[str, ...]] = []
+    size = 0
+    for row in rows:
+        if isinstance(row, Block) or row.problem:
+            if numbers:
+                yield Block(numbers, cells)
+                numbers, cells, size = [], [], 0
+            yield row
+            continue
+        numbers.append(row.number)
+        cells.append(row.cells)
+        size += sum(map(len, row.cells))
+        if len(numbers) >= _ROWS_IN_BLOCK or size >= _CHARACTERS_IN_BLOCK:
+            yield Block(numbers, cells)
+            numbers, cells, size = [], [], 0
+    if numbers:
+        yield Block(numbers, cells)
