@@ -13,7 +13,8 @@ from cfbatch_gui.core.practice.envelope import Answer, RefusalError
 from cfbatch_gui.core.practice.models import PracticeModel, choose_model
 from cfbatch_gui.core.practice.queue import Pace
 from cfbatch_gui.core.practice.routes import find_route
-from cfbatch_gui.core.practice.service import TOO_LARGE_BYTES, PracticeService
+from cfbatch_gui.core.practice.service import PracticeService
+from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -83,7 +84,7 @@ async def _read(receive: Receive) -> bytes | None:
         if message["type"] == "http.disconnect":
             return None
         body += message.get("body", b"")
-        del body[TOO_LARGE_BYTES:]
+        del body[MAX_BODY_BYTES + 1 :]
         if not message.get("more_body", False):
             return bytes(body)
 

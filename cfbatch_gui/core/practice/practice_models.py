@@ -6,6 +6,7 @@ from typing import Any
 
 from cfbatch_gui.core.practice import schemas
 from cfbatch_gui.core.practice.models import PracticeModel
+from cfbatch_gui.core.workers_ai.limits import BGE_ENGLISH_TEXT_TOKENS, BGE_M3_PADDED_TOKENS, BGE_M3_TEXT_TOKENS
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ def _english(size: str, price: float) -> ServedModel:
         name=f"@cf/baai/bge-{size}-en-v1.5",
         summary=f"BAAI general embedding ({size.capitalize()}), English.",
         can_rank=False,
-        most_tokens=512,
+        most_tokens=BGE_ENGLISH_TEXT_TOKENS,
         most_padded_tokens=None,
         can_truncate=False,
         default_pooling="mean",
@@ -50,8 +51,8 @@ SERVED = (
         name="@cf/baai/bge-m3",
         summary="Multi-Functionality, Multi-Linguality, and Multi-Granularity embeddings model.",
         can_rank=True,
-        most_tokens=8_192,
-        most_padded_tokens=60_000,
+        most_tokens=BGE_M3_TEXT_TOKENS,
+        most_padded_tokens=BGE_M3_PADDED_TOKENS,
         can_truncate=True,
         default_pooling="cls",
         price=0.012,

@@ -15,8 +15,8 @@ from cfbatch_gui.core.practice.models import PracticeModel
 from cfbatch_gui.core.practice.practice_models import ServedModel
 from cfbatch_gui.core.practice.queue import Pace, Queue, State
 from cfbatch_gui.core.practice.routes import ModelSchema, Route, RunModel, SearchModels, VerifyToken
+from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
 
-TOO_LARGE_BYTES = 10_000_000
 _BEARER = re.compile(r"Bearer +([A-Za-z0-9._~+/-]+=*) *\Z", re.IGNORECASE)
 
 
@@ -73,8 +73,10 @@ class PracticeService:
 
     def _run(self, route: RunModel, body: bytes) -> Answer:
         served = _served(route.model)
-        if len(body) >= TOO_LARGE_BYTES:
-            raise RefusalError(413, (3006, f"Request is too large: {len(body)} bytes, the limit is {TOO_LARGE_BYTES}"))
+        if len(body) > MAX_BODY_BYTES:
+            raise RefusalError(
+                413, (3006, f"Request is too large: {len(body)} bytes, the limit is {MAX_BODY_BYTES + 1}")
+            )
         wish = read_body(body, served)
         if isinstance(wish, Poll):
             return self._poll(route, served, wish.request_id)

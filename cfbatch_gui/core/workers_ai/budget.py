@@ -10,9 +10,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-CALLS = 800
-WINDOW_SECONDS = 300.0
-RESERVE = 100  # calls kept for what a person waits for: sending, checking a connection
+from cfbatch_gui.core.workers_ai.limits import CALL_BUDGET, CALL_WINDOW_SECONDS, URGENT_CALLS
 
 _LEFT = re.compile(r'"[^"]*"\s*;\s*r=(\d{1,9})\s*;\s*t=(\d{1,9})')
 
@@ -26,8 +24,8 @@ class RateBudget:
     def __init__(
         self,
         *,
-        calls: int = CALLS,
-        window: float = WINDOW_SECONDS,
+        calls: int = CALL_BUDGET,
+        window: float = CALL_WINDOW_SECONDS,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -62,7 +60,7 @@ class RateBudget:
 
     async def take(self, *, urgent: bool = False) -> None:
         """Wait until one more call fits. Ten thousand questions in line do not keep an urgent call waiting."""
-        reserve = 0 if urgent else min(RESERVE, self._calls // 8)
+        reserve = 0 if urgent else min(URGENT_CALLS, self._calls // 8)
         async with self._turns[urgent]:
             while self.left <= reserve:
                 await self._sleep(max(0.01, self._free_at(reserve) - self._clock()))

@@ -9,7 +9,13 @@ import datetime
 from dataclasses import dataclass, replace
 from typing import Final
 
-from cfbatch_gui.core.workers_ai.wire.requests import MAX_BODY_BYTES, MAX_TEXTS
+from cfbatch_gui.core.workers_ai.limits import (
+    BGE_ENGLISH_TEXT_TOKENS,
+    BGE_M3_PADDED_TOKENS,
+    BGE_M3_TEXT_TOKENS,
+    MAX_BODY_BYTES,
+    MAX_TEXTS_PER_REQUEST,
+)
 
 LISTED_ON: Final = datetime.date(2026, 8, 1)
 DEFAULT_MODEL: Final = "@cf/baai/bge-m3"
@@ -36,7 +42,7 @@ class ModelFacts:
     padded_tokens: int
     poolings: tuple[str, ...]
     neurons_per_million: float
-    texts_per_request: int = MAX_TEXTS
+    texts_per_request: int = MAX_TEXTS_PER_REQUEST
     batch: bool = True
     is_listed: bool = True
     body_bytes: int = MAX_BODY_BYTES
@@ -48,13 +54,35 @@ class ModelFacts:
         return not self.poolings
 
 
+def _english(size: str, *, dimension: int, neurons_per_million: float) -> ModelFacts:
+    return ModelFacts(
+        f"@cf/baai/bge-{size}-en-v1.5",
+        f"BGE {size} (English)",
+        can_rank=False,
+        dimension=dimension,
+        max_tokens=BGE_ENGLISH_TEXT_TOKENS,
+        padded_tokens=0,
+        poolings=("mean", "cls"),
+        neurons_per_million=neurons_per_million,
+    )
+
+
 # bge-m3 always pools "cls" and has no key for it. Its mark for batches came and went in the live catalogue, while the
 # batch pages use no other model: it is taken to have it, and a refusal (code 8007) is met when it comes.
 MODELS: Final = (
-    ModelFacts(DEFAULT_MODEL, "BGE-M3 (100+ languages)", True, 1_024, 8_192, 60_000, (), 1_075),
-    ModelFacts("@cf/baai/bge-small-en-v1.5", "BGE small (English)", False, 384, 512, 0, ("mean", "cls"), 1_841),
-    ModelFacts("@cf/baai/bge-base-en-v1.5", "BGE base (English)", False, 768, 512, 0, ("mean", "cls"), 6_058),
-    ModelFacts("@cf/baai/bge-large-en-v1.5", "BGE large (English)", False, 1_024, 512, 0, ("mean", "cls"), 18_582),
+    ModelFacts(
+        DEFAULT_MODEL,
+        "BGE-M3 (100+ languages)",
+        can_rank=True,
+        dimension=1_024,
+        max_tokens=BGE_M3_TEXT_TOKENS,
+        padded_tokens=BGE_M3_PADDED_TOKENS,
+        poolings=(),
+        neurons_per_million=1_075,
+    ),
+    _english("small", dimension=384, neurons_per_million=1_841),
+    _english("base", dimension=768, neurons_per_million=6_058),
+    _english("large", dimension=1_024, neurons_per_million=18_582),
 )
 
 _BY_NAME: Final = {facts.name: facts for facts in MODELS}
@@ -64,7 +92,7 @@ _UNKNOWN: Final = ModelFacts(
     can_rank=False,
     dimension=0,
     max_tokens=min(facts.max_tokens for facts in MODELS),
-    padded_tokens=60_000,
+    padded_tokens=BGE_M3_PADDED_TOKENS,
     poolings=(),
     neurons_per_million=max(facts.neurons_per_million for facts in MODELS),
     batch=False,

@@ -7,7 +7,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 from urllib.parse import quote
@@ -29,9 +29,10 @@ from cfbatch_gui.core.errors import (
     UserError,
 )
 from cfbatch_gui.core.system.logs import redacted
-from cfbatch_gui.core.workers_ai.budget import WINDOW_SECONDS, RateBudget
+from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.endpoints import Secrets, door_of
+from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, ExchangeLimits
 from cfbatch_gui.core.workers_ai.refusals import nothing_said, read_retry_after, refusal
 from cfbatch_gui.core.workers_ai.tokens import Token
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, Headers, HttpAnswer, Transport, What
@@ -43,6 +44,8 @@ _SIGN_IN_FIRST = 511  # HTTP's own status for a captive portal
 PER_PAGE = 100  # models of the catalogue in one answer
 NO_REQUEST = "00000000-0000-4000-8000-000000000000"  # the id of no batch
 LARGE_ANSWER = 256 * 1024  # bytes from which on reading is felt in a window
+
+_LIMITS = ExchangeLimits()
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -61,18 +64,6 @@ _NOT_REACHED = {
     " proxy settings.",
     "too_large": "{title} sent far more than an answer can hold, so it was not read.",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How long an exchange may take in all, in seconds, and how large its answer may be, in bytes of content."""
-
-    submit_seconds: float = 300.0  # ten megabytes over a slow line
-    run_seconds: float = 180.0  # the service itself stops after two minutes
-    poll_seconds: float = 300.0  # fifty megabytes over a slow line
-    check_seconds: float = 20.0
-    poll_bytes: int = 256 << 20  # five times what a batch is planned to bring back
-    other_bytes: int = 16 << 20  # the list of models has less than one megabyte, the answer to a submit 200 bytes
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -94,7 +85,7 @@ class WorkersAI:
         budget: RateBudget,
         gateway_token: Callable[[], Awaitable[Token | None]] | None = None,
         clock: Callable[[], float] = time.time,
-        limits: Limits = Limits(),
+        limits: ExchangeLimits = _LIMITS,
     ) -> None:
         self.connection, self._door, self._limits = connection, door_of(connection), limits
         self._token, self._gateway_token = token, gateway_token
@@ -266,7 +257,7 @@ class WorkersAI:
         retry_after = answer.headers.get("retry-after", "")
         if answer.status == 429 and not any(error.code for error in envelope.errors):
             wait = read_retry_after(retry_after, self._clock())
-            self._budget.block(WINDOW_SECONDS if wait is None else wait)  # every call of the token, not only this one
+            self._budget.block(BLOCK_SECONDS if wait is None else wait)  # every call of the token, not only this one
         title = self.connection.title
         found = refusal(answer.status, envelope.errors, retry_after, now=self._clock(), service=title)
         if isinstance(found, TokenRefused) and self.connection.kind is ConnectionKind.WORKER:

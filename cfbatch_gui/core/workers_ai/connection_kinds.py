@@ -7,12 +7,11 @@ from enum import StrEnum
 
 from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.workers_ai.addresses import check_base_url
-from cfbatch_gui.core.workers_ai.wire.requests import MAX_BODY_BYTES
+from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES, MAX_FREE_WORKER_BODY_BYTES
 
 CLOUDFLARE_BASE_URL = "https://api.cloudflare.com/client/v4"
 GATEWAY_BASE_URL = "https://gateway.ai.cloudflare.com/v1"
 PRACTICE_BASE_URL = "http://practice.invalid/client/v4"  # never resolved: the practice service is called in-process
-FREE_WORKER_BYTES = 999_999
 PRACTICE_ACCOUNT = "00000000000000000000000000000000"
 
 _ACCOUNT_ID = re.compile(r"(?<![0-9a-z_])[0-9a-f]{32}(?![0-9a-z_])")  # not a part of a token
@@ -113,7 +112,7 @@ def worker(url: str, *, connection_id: str, title: str, paid_plan: bool = False)
         title=title,
         kind=ConnectionKind.WORKER,
         base_url=address.partition("/ai/run")[0],
-        body_bytes=MAX_BODY_BYTES if paid_plan else FREE_WORKER_BYTES,
+        body_bytes=MAX_BODY_BYTES if paid_plan else MAX_FREE_WORKER_BODY_BYTES,
     )
 
 

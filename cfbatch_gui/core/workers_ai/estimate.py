@@ -57,8 +57,6 @@ def script_of(text: str) -> Script:
     return most if counts[most] else Script.OTHER
 
 
-MAX_ANSWER_BYTES: Final = 50_000_000  # what we want to take back in one piece; the service states no limit
-
 DOLLARS_PER_NEURON: Final = 0.011 / 1_000
 FREE_NEURONS_A_DAY: Final = 10_000
 

@@ -23,10 +23,8 @@ from cfbatch_gui.core.errors import (
     UserError,
 )
 from cfbatch_gui.core.workers_ai.estimate import next_reset
+from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, MAX_RETRY_AFTER_SECONDS
 from cfbatch_gui.core.workers_ai.wire.envelope import ServiceError
-
-LONGEST_WAIT: Final = 86_400.0  # seconds; a longer Retry-After is taken for a mistake
-BLOCK_SECONDS: Final = 300.0  # how long the v4 API refuses every call of a token that asked too often
 
 
 class Meaning(Enum):
@@ -239,7 +237,10 @@ def nothing_said(error: QueueNotSupported, service: str) -> ServiceRefused:
 
 
 def read_retry_after(header: str, now: float) -> float | None:
-    """Seconds to wait by a Retry-After header in either form, 0 to `LONGEST_WAIT`; None when it says nothing."""
+    """Seconds to wait, by a Retry-After header with seconds or a date; None for any other text.
+
+    From 0 to `MAX_RETRY_AFTER_SECONDS`. `now` is in seconds since 1970.
+    """
     text = header.strip()
     try:
         seconds = float(text)
@@ -253,7 +254,7 @@ def read_retry_after(header: str, now: float) -> float | None:
             return None
     if math.isnan(seconds) or seconds < 0:
         return None
-    return min(seconds, LONGEST_WAIT)
+    return min(seconds, MAX_RETRY_AFTER_SECONDS)
 
 
 def _find_rule(status: int, errors: Sequence[ServiceError]) -> tuple[int, Rule]:

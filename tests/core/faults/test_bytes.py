@@ -14,8 +14,9 @@ from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
 from cfbatch_gui.core.practice.queue import accepted
 from cfbatch_gui.core.workers_ai.budget import RateBudget
-from cfbatch_gui.core.workers_ai.client import Limits, Reply, WorkersAI
+from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimits
 from cfbatch_gui.core.workers_ai.tokens import Token
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import TOKEN
@@ -38,7 +39,7 @@ async def client(door: FaultyDoor) -> AsyncIterator[WorkersAI]:
     async def token() -> Token:
         return Token(TOKEN)
 
-    limits = Limits(submit_seconds=10, poll_seconds=10, check_seconds=10)
+    limits = ExchangeLimits(submit_seconds=10, poll_seconds=10, check_seconds=10)
     made = WorkersAI(
         cloudflare("a" * 32, base_url=door.url), token, transport=Transport(), budget=RateBudget(), limits=limits
     )
@@ -119,9 +120,9 @@ asyncio.run(main())
 @pytest.mark.parametrize(
     ("fault", "most_bytes"),
     [
-        (script.GzipBomb(number=2, megabytes=500), Limits().poll_bytes),
-        (script.GzipBomb(number=2, megabytes=500), Limits().other_bytes),
-        (script.LargeReply(number=2, megabytes=300), Limits().other_bytes),
+        (script.GzipBomb(number=2, megabytes=500), ExchangeLimits().poll_bytes),
+        (script.GzipBomb(number=2, megabytes=500), ExchangeLimits().other_bytes),
+        (script.LargeReply(number=2, megabytes=300), ExchangeLimits().other_bytes),
     ],
 )
 async def test_no_answer_fills_the_memory(door: FaultyDoor, fault: script.AnyFault, most_bytes: int) -> None:

@@ -18,7 +18,8 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
-from cfbatch_gui.core.workers_ai.wire.requests import MAX_BODY_BYTES, parse_requests
+from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
+from cfbatch_gui.core.workers_ai.wire.requests import parse_requests
 from tests.bodies import body_of
 
 BGE_M3 = "@cf/baai/bge-m3"

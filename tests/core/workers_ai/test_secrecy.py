@@ -18,8 +18,9 @@ from cfbatch_gui.core.practice.ngrams import HashedNgrams
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.budget import RateBudget
-from cfbatch_gui.core.workers_ai.client import Limits, WorkersAI
+from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimits
 from cfbatch_gui.core.workers_ai.tokens import Token
 from cfbatch_gui.core.workers_ai.transport import Transport
 from cfbatch_gui.core.workers_ai.wire.requests import RankRequest, encode_batch, encode_request
@@ -29,7 +30,9 @@ from tests.core.workers_ai.telling import everything_told, holds_token
 MODEL = "@cf/baai/bge-m3"
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 BODY = encode_batch([encode_request(RankRequest("cloud", ("an orange cloud", "a llama"), reference="r-1"))])
-LIMITS = Limits(submit_seconds=0.3, poll_seconds=0.3, check_seconds=0.3, poll_bytes=100_000, other_bytes=100_000)
+LIMITS = ExchangeLimits(
+    submit_seconds=0.3, poll_seconds=0.3, check_seconds=0.3, poll_bytes=100_000, other_bytes=100_000
+)
 TALKATIVE = ("", "httpcore", "httpx", "asyncio")
 
 FAULTS: dict[str, AnyFault] = {

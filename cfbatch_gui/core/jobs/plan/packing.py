@@ -14,18 +14,18 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.packed_texts import open_texts
 from cfbatch_gui.core.job_folder.schema import transaction
-from cfbatch_gui.core.jobs.plan.planning import MAX_TEXTS_PER_BATCH, Plan, PlannedBatch, Planning
+from cfbatch_gui.core.jobs.plan.planning import Plan, PlannedBatch, Planning
 from cfbatch_gui.core.jobs.plan.request_bodies import Pieces, copied_elements, element_of
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.workers_ai.catalogue import ModelFacts, find_model
-from cfbatch_gui.core.workers_ai.estimate import MAX_ANSWER_BYTES, answer_bytes
+from cfbatch_gui.core.workers_ai.estimate import answer_bytes
+from cfbatch_gui.core.workers_ai.limits import MAX_ANSWER_BYTES, MAX_TEXTS_PER_BATCH
 from cfbatch_gui.core.workers_ai.wire.requests import batch_size, encode_batch
 
 _encode = msgspec.json.Encoder().encode
 _OPENING, _CLOSING = encode_batch(())[:-2], encode_batch(())[-2:]  # of the body around its elements
 
 __all__ = [
-    "MAX_TEXTS_PER_BATCH",
     "TEXTS_OF_REQUEST",
     "Plan",
     "PlannedBatch",

@@ -22,16 +22,15 @@ from cfbatch_gui.core.jobs.plan.sequence import Sequence, read_sequence
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
 from cfbatch_gui.core.workers_ai.estimate import (
-    MAX_ANSWER_BYTES,
     answer_bytes,
     tokens_lower,
     tokens_most,
 )
+from cfbatch_gui.core.workers_ai.limits import MAX_ANSWER_BYTES, MAX_TEXTS_PER_BATCH
 from cfbatch_gui.core.workers_ai.wire.packed import Frame
 from cfbatch_gui.core.workers_ai.wire.requests import batch_size
 
 # What comes back is shown batch by batch and a batch can fail as a whole: a few seconds more of queue buy both.
-MAX_TEXTS_PER_BATCH = 2_000
 
 
 @dataclass(frozen=True, slots=True)

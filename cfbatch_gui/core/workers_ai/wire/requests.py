@@ -10,11 +10,9 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.workers_ai.limits import MAX_TEXTS_PER_REQUEST
 
 AnswerKind: TypeAlias = Literal["scores", "embeddings"]
-
-MAX_TEXTS: Final = 100  # strings in `text`, by the model's schema
-MAX_BODY_BYTES: Final = 9_999_999  # "under 10 MB", and nobody says that a MB is more than a million bytes
 
 _OPENING: Final = b'{"requests":['
 _CLOSING: Final = b"]}"
@@ -54,7 +52,7 @@ class RankRequest:
 
 @dataclass(frozen=True, slots=True)
 class EmbedRequest:
-    """One to `MAX_TEXTS` texts, answered by one vector a text.
+    """One to `MAX_TEXTS_PER_REQUEST` texts, answered by one vector a text.
 
     `pooling` "" leaves the key out. `as_array` False sends a single text as `"text": "one"`.
     """
@@ -66,8 +64,8 @@ class EmbedRequest:
     as_array: bool = True
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.texts) <= MAX_TEXTS or not all(self.texts):
-            raise ValueError(f"there are 1 to {MAX_TEXTS} texts of at least one character")
+        if not 1 <= len(self.texts) <= MAX_TEXTS_PER_REQUEST or not all(self.texts):
+            raise ValueError(f"there are 1 to {MAX_TEXTS_PER_REQUEST} texts of at least one character")
         if not self.as_array and len(self.texts) != 1:
             raise ValueError("several texts go as an array")
 
@@ -209,8 +207,10 @@ def _request(element: _ElementAsWritten, number: int) -> Request:
     texts = (element.text,) if isinstance(element.text, str) else tuple(element.text or ())
     if not texts or not all(texts):
         raise InputError(f"Request {number} has an empty text. Every text needs at least one character.")
-    if len(texts) > MAX_TEXTS:
-        raise InputError(f"Request {number} has {len(texts)} texts. The service takes at most {MAX_TEXTS} at a time.")
+    if len(texts) > MAX_TEXTS_PER_REQUEST:
+        raise InputError(
+            f"Request {number} has {len(texts)} texts. The service takes at most {MAX_TEXTS_PER_REQUEST} at a time."
+        )
     return EmbedRequest(
         texts,
         _text(element.external_reference),
