@@ -13,6 +13,7 @@ from cfbatch_gui.core.evaluation.judged import Evaluation
 from cfbatch_gui.core.evaluation.matching import MatchedBy
 from cfbatch_gui.core.evaluation.moves import QueryMove, QueryMoves, summary
 from cfbatch_gui.core.evaluation.overlap import P
+from cfbatch_gui.core.results.numbers import score_text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,8 +91,8 @@ class Report:
         total = summary(self.moves[number - 1])
         return (
             f"{number + 1}",
-            f"{total.rbo:.4f}",
-            f"{total.top:.4f}",
+            score_text(total.rbo),
+            score_text(total.top),
             f"{total.other_first:,} of {total.queries:,}",
             f"{total.unmoved:,} of {total.queries:,}",
         )
@@ -99,7 +100,7 @@ class Report:
     def _metric_lines(self, evaluation: Evaluation, width: int) -> Iterator[str]:
         names = tuple(evaluation.runs[0].means)
         rows = [
-            (f"{number}", *(f"{run.means[name]:.4f}" for name in names), f"{run.without_answer:,}")
+            (f"{number}", *(score_text(run.means[name]) for name in names), f"{run.without_answer:,}")
             for number, run in enumerate(evaluation.runs, 1)
         ]
         yield (
@@ -156,8 +157,8 @@ def _counts(by: dict[MatchedBy, int]) -> dict[str, int]:
 def _move_rows(moves: Sequence[QueryMove]) -> list[tuple[str, ...]]:
     return [
         (
-            f"{move.rbo:.4f}",
-            f"{move.top:.4f}",
+            score_text(move.rbo),
+            score_text(move.top),
             f"{move.largest_change:,}",
             one_line(f"{move.id}  {move.text}" if move.id else move.text),
         )

@@ -14,6 +14,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.rows import RowProblem, count_sent_rows, row_problems
 from cfbatch_gui.core.jobs.states import Batch, Job
 from cfbatch_gui.core.results.exports import Exported
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings, rank_text
 from cfbatch_gui.core.results.rankings.score_figures import score_figures
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
@@ -120,7 +121,7 @@ def _ranked(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
 
 
 def _context_line(context: RankedContext, width: int) -> str:
-    score = "" if context.score is None else f"{context.score:.4f}"
+    score = "" if context.score is None else score_text(context.score)
     text = context.text if context.score is not None else f"({context.error or context.status}) {context.text}"
     rank = rank_text(context) or "–"
     # "2=" and "2" stand with their digits below each other.

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.score_figures import Baseline, ScoreFigures, Spread
 
 _NO_BASELINE = {
@@ -22,7 +23,7 @@ def lines_of_scores(figures: ScoreFigures) -> Iterator[str]:
     if figures.unrelated is None:
         yield f"{'Baseline':<11} {_NO_BASELINE[figures.baseline]}"
     else:
-        mean, high = f"{figures.unrelated.mean:.4f}", f"{figures.unrelated.ninetieth:.4f}"
+        mean, high = score_text(figures.unrelated.mean), score_text(figures.unrelated.ninetieth)
         yield (
             f"{'Baseline':<11} {figures.unrelated_pairs:,} unrelated pairs score {mean} on average; 9 in 10 stay below"
             f" {high}, {figures.above:,} of all scores lie above"
@@ -51,7 +52,7 @@ def json_of_scores(figures: ScoreFigures) -> dict[str, object]:
 
 
 def _spread(spread: Spread) -> str:
-    return (
-        f"{spread.lowest:.4f} to {spread.highest:.4f}; 1 in 10 below {spread.tenth:.4f}, middle {spread.median:.4f},"
-        f" 9 in 10 below {spread.ninetieth:.4f}"
+    lowest, tenth, median, ninetieth, highest = map(
+        score_text, (spread.lowest, spread.tenth, spread.median, spread.ninetieth, spread.highest)
     )
+    return f"{lowest} to {highest}; 1 in 10 below {tenth}, middle {median}, 9 in 10 below {ninetieth}"

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 
 from cfbatch_gui.cli.console import counted, elided
+from cfbatch_gui.core.results.numbers import score_text, vector_value_text
 from cfbatch_gui.core.results.vectors.clusters import Clusters
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.vectors.near_duplicates import Duplicates
@@ -13,7 +14,8 @@ from cfbatch_gui.core.results.vectors.vector_checks import Health
 def lines_of_health(health: Health) -> Iterator[str]:
     """A line for each figure, names at the left."""
     unit = " (unit length)" if health.unit_length else ""
-    length = "" if math.isnan(health.norm_min) else f"{health.norm_min:.4f} to {health.norm_max:.4f}{unit}"
+    shortest, longest = vector_value_text(health.norm_min), vector_value_text(health.norm_max)
+    length = "" if math.isnan(health.norm_min) else f"{shortest} to {longest}{unit}"
     for name, value in (
         ("Dimension", f"{health.dimension:,}"),
         ("Length", length),
@@ -54,7 +56,7 @@ def lines_of_duplicates(embeddings: Embeddings, found: Duplicates, width: int) -
         yield ""
         yield _line("  stays          ", stays, width)
         for text, similarity in zip(goes, group.similarities, strict=True):
-            yield _line(f"  goes   {similarity:.4f}  ", text, width)
+            yield _line(f"  goes   {score_text(similarity)}  ", text, width)
 
 
 def json_of_duplicates(embeddings: Embeddings, found: Duplicates) -> dict[str, object]:
@@ -76,7 +78,7 @@ def lines_of_clusters(embeddings: Embeddings, found: Clusters, width: int) -> It
     yield f"{counted(len(found.clusters), 'cluster')} of {texts}{partial}"
     for number, cluster in enumerate(found.clusters, 1):
         yield ""
-        yield f"  {number}  {counted(cluster.size, 'text')}, likeness {cluster.similarity:.4f}"
+        yield f"  {number}  {counted(cluster.size, 'text')}, likeness {score_text(cluster.similarity)}"
         yield from (_line("     ", text, width) for text in embeddings.texts(cluster.typical))
 
 

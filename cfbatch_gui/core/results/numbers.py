@@ -1,4 +1,4 @@
-"""The different numbers among many."""
+"""How figures about scores and vectors are written for people, and the different ones among many numbers."""
 
 from typing import TypeVar
 
@@ -6,6 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 Number = TypeVar("Number", bound=np.integer)
+
+
+def score_text(score: float) -> str:
+    """A score, or what is measured on such a scale: a similarity, a margin, a metric or a mean. Four decimals.
+
+    Every window, page, printed line and file for people writes them by this. Exports for programs write all digits.
+    """
+    return f"{score:.4f}"
+
+
+def vector_value_text(value: float) -> str:
+    """The length of a vector or one of its values, four decimals."""
+    return f"{value:.4f}"
 
 
 def distinct(numbers: NDArray[Number]) -> NDArray[Number]:

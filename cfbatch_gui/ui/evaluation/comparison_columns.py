@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.evaluation.moves import QueryMoves
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.tables.rows import Column
 
@@ -49,7 +50,7 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
         Column(
             _tr("Overlap"),
             lambda place: float(moves.rbo[place]),
-            _share,
+            score_text,
             key="rbo",
             align="right",
             width=74,
@@ -58,7 +59,7 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
         Column(
             _tr("Top {k}").format(k=top_k),
             lambda place: float(moves.top[place]),
-            _share,
+            score_text,
             key="top",
             align="right",
             width=72,
@@ -102,11 +103,11 @@ def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
             tip=_tr("How many ranks it rose or fell from job A to the other."),
         ),
         Column(_tr("Text"), lambda row: row.text, key="text", stretch=True),
-        Column(_tr("Score A"), lambda row: row.score, _share, key="score", align="right", width=74),
+        Column(_tr("Score A"), lambda row: row.score, score_text, key="score", align="right", width=74),
         Column(
             _tr("Score {letter}").format(letter=letter),
             lambda row: row.other_score,
-            _share,
+            score_text,
             key="other score",
             align="right",
             width=74,
@@ -114,10 +115,6 @@ def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
         Column(_tr("ID"), lambda row: row.id, key="id", width=96, hidden=True),
         Column(_tr("Label"), lambda row: row.label, key="label", width=64, hidden=True),
     )
-
-
-def _share(value: float) -> str:
-    return f"{value:.4f}"
 
 
 def _tr(text: str) -> str:

@@ -15,6 +15,7 @@ from cfbatch_gui.core.evaluation.comparison_files import write_queries, write_te
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import ExportOptions, Preset
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import dialogs, words
 from cfbatch_gui.ui.evaluation.comparison_words import foot_words, named, partial_words
 from cfbatch_gui.ui.evaluation.jobs_tab import JobsTab
@@ -290,8 +291,8 @@ class ComparisonPage(QWidget):
             return
         other = self.other()
         total = compared.summaries[other - 1]
-        self.rbo.set_figure(f"{total.rbo:.4f}", self.tr("overlap (RBO)"))
-        self.top.set_figure(f"{total.top:.4f}", self.tr("overlap of the first {k}").format(k=compared.top_k))
+        self.rbo.set_figure(score_text(total.rbo), self.tr("overlap (RBO)"))
+        self.top.set_figure(score_text(total.top), self.tr("overlap of the first {k}").format(k=compared.top_k))
         of = self.tr("{n} of {all}")
         self.first.set_figure(
             of.format(n=words.number(total.other_first), all=words.number(total.queries)),

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.evaluation.comparison_words import judged_words, letter, matched_words
 from cfbatch_gui.ui.evaluation.read_comparison import Compared
@@ -65,7 +66,7 @@ class JobsTab(QWidget):
             return
         names = tuple(found.runs[0].means)
         lines = [
-            (letter(number), job.name, *(f"{run.means[name]:.4f}" for name in names))
+            (letter(number), job.name, *(score_text(run.means[name]) for name in names))
             for number, (job, run) in enumerate(zip(compared.jobs, found.runs, strict=True))
         ]
         self._metrics.show_lines(("", self.tr("Job"), *names), lines, right=range(2, len(names) + 2))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen, QPolygonF
 
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.plots.colours import of_role
 from cfbatch_gui.ui.plots.dot_image import paint_dots, radius_for
@@ -100,7 +101,7 @@ def _dot_at(layer: Dots, shown: Frame, mouse: QPointF) -> Found | None:
     if not len(away) or away.min() > _NEAR:
         return None
     place = int(away.argmin())
-    text = layer.describe(place) if layer.describe else f"{layer.x[place]:.4f} · {layer.y[place]:.4f}"
+    text = layer.describe(place) if layer.describe else f"{score_text(layer.x[place])} · {score_text(layer.y[place])}"
     return Found(QPointF(float(x[place]), float(y[place])), text, place)
 
 

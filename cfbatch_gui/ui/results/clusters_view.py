@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSpinBox, QSplitter, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.vectors.clusters import MOST_CLUSTERS, Cluster, Clusters, find_clusters, usual_number
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText
 from cfbatch_gui.core.results.vectors.nearest import Neighbour
@@ -199,7 +200,7 @@ def _columns() -> tuple[Column[ClusterRow], ...]:
         Column(
             _tr("Likeness"),
             lambda each: each.cluster.similarity,
-            lambda value: f"{value:.4f}",
+            score_text,
             key="similarity",
             align="right",
             width=90,

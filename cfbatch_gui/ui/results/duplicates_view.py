@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText
 from cfbatch_gui.core.results.vectors.near_duplicates import Duplicates, Group, Keep, find_duplicates, write_keep_list
 from cfbatch_gui.ui import dialogs, words
@@ -278,7 +279,7 @@ def _group_columns() -> tuple[Column[GroupRow], ...]:
         Column(
             _tr("Least similar"),
             lambda each: min(each.group.similarities),
-            lambda value: f"{value:.4f}",
+            score_text,
             key="least",
             align="right",
             width=104,
@@ -311,7 +312,7 @@ def _member_columns() -> tuple[Column[MemberRow], ...]:
             align="right",
             width=96,
             sortable=False,
-            text=lambda each: "" if each.similarity is None else f"{each.similarity:.4f}",
+            text=lambda each: "" if each.similarity is None else score_text(each.similarity),
         ),
     )
 

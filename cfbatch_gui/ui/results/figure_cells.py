@@ -3,16 +3,18 @@
 from PySide6.QtCore import QObject, QRect, QRectF, Qt
 from PySide6.QtGui import QPainter
 
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui.tables.cells import CellDelegate
 from cfbatch_gui.ui.widgets import paint_bar
 
+_SAMPLE = score_text(-0.0)  # with its sign, the widest of the usual ones
 _BAR_GAP, _BAR_HEIGHT = 10, 6  # pixels
 
 
 class FigureDelegate(CellDelegate):
     """A figure as wide as `sample` or wider, right-aligned so that all bars begin at one place."""
 
-    def __init__(self, parent: QObject, *, sample: str = "-0.0000") -> None:
+    def __init__(self, parent: QObject, *, sample: str = _SAMPLE) -> None:
         super().__init__(parent)
         self._sample = sample
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import QRegularExpression, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.rankings import RankedContext
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.tasks import Tasks
@@ -63,7 +64,7 @@ class ThresholdField(QLineEdit):
         value = self.value()
         steps = {Qt.Key.Key_Up: _STEP, Qt.Key.Key_Down: -_STEP}.get(Qt.Key(event.key()))
         if steps is not None and value is not None:
-            self.setText(f"{value + steps:.4f}")
+            self.setText(score_text(value + steps))
         elif event.key() == Qt.Key.Key_Escape and self.text():
             self.clear()
         else:
@@ -98,7 +99,7 @@ class LimitsBar(QWidget):
     def show_limits(self, limits: Limits) -> None:
         """Set both, and say nothing to anyone."""
         self.threshold.blockSignals(True)
-        self.threshold.setText("" if limits.threshold is None else f"{limits.threshold:.4f}")
+        self.threshold.setText("" if limits.threshold is None else score_text(limits.threshold))
         self.threshold.blockSignals(False)
         self._show_top(limits.top_k)
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QStackedWidget, QWidget
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.score_figures import ScoreFigures, Spread
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.job_words import is_practice
@@ -15,7 +16,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, Steps
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.results_of import FigureReader, Version, nothing_yet, version_of
-from cfbatch_gui.ui.results.score_words import partial_line, reading_line, score_text
+from cfbatch_gui.ui.results.score_words import partial_line, reading_line
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (

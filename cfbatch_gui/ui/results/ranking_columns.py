@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, RankedQuery, rank_text
 from cfbatch_gui.ui import words
@@ -70,7 +71,7 @@ def query_columns() -> tuple[Column[RankedQuery], ...]:
         Column(
             _tr("Margin"),
             lambda query: query.margin,
-            lambda margin: f"{margin:.4f}",
+            score_text,
             key="margin",
             align="right",
             width=76,
@@ -108,7 +109,7 @@ def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[C
         Column(
             _tr("Score"),
             lambda row: row.context.score,
-            text=score_text,
+            text=score_or_status,
             key="score",
             width=150,
             bar=lambda row: row.share,
@@ -139,10 +140,10 @@ def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[C
     )
 
 
-def score_text(row: ContextRow) -> str:
+def score_or_status(row: ContextRow) -> str:
     """Four decimals; where there is no score, why."""
     context = row.context
-    return status_words(context.status, context.error) if context.score is None else f"{context.score:.4f}"
+    return status_words(context.status, context.error) if context.score is None else score_text(context.score)
 
 
 def _tr(text: str) -> str:

@@ -14,6 +14,7 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, RankedQuery, Rankings, rank_text
 from cfbatch_gui.core.results.rankings.text_search import TextSearch
 from cfbatch_gui.ui import words
@@ -348,7 +349,7 @@ class RankingView(ResultView):
     def _heading(self, context: RankedContext) -> str:
         if context.score is None:
             return self.tr("Without a score")
-        return self.tr("Rank {rank}, score {score}").format(rank=rank_text(context), score=f"{context.score:.4f}")
+        return self.tr("Rank {rank}, score {score}").format(rank=rank_text(context), score=score_text(context.score))
 
     def _label_words(self, context: RankedContext) -> str:
         return self.tr("label {label}").format(label=context.label) if context.label else ""

@@ -2,13 +2,9 @@
 
 from PySide6.QtCore import QCoreApplication
 
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.score_figures import Baseline, ScoreFigures
 from cfbatch_gui.ui import words
-
-
-def score_text(score: float) -> str:
-    """Four decimals, as everywhere."""
-    return f"{score:.4f}"
 
 
 def baseline_line(figures: ScoreFigures) -> str:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.results.exports.vector_text import vector_texts
+from cfbatch_gui.core.results.numbers import vector_value_text
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.nearest import Neighbour, nearest
 from cfbatch_gui.ui import words
@@ -99,7 +100,7 @@ class VectorPanel(QWidget):
         if self._vector is None:
             self.values.setText(self.tr("No vector"))
             return
-        first = ", ".join(f"{value:.4f}" for value in self._vector[:_VALUES].tolist())
+        first = ", ".join(vector_value_text(value) for value in self._vector[:_VALUES].tolist())
         more = len(self._vector) - _VALUES
         self.values.setText(
             self.tr("{values}, … {n} more").format(values=first, n=words.number(more)) if more > 0 else first

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 
+from cfbatch_gui.core.results.numbers import score_text, vector_value_text
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.vectors.nearest import Neighbour
@@ -45,7 +46,7 @@ def blank_rows(start: int, stop: int) -> tuple[VectorRow, ...]:
 
 def length_text(row: VectorRow) -> str:
     """Four decimals; where there is no vector, why."""
-    return status_words(row.text.status, row.text.error) if row.length is None else f"{row.length:.4f}"
+    return status_words(row.text.status, row.text.error) if row.length is None else vector_value_text(row.length)
 
 
 def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -> tuple[Column[VectorRow], ...]:
@@ -108,7 +109,7 @@ def neighbour_columns() -> tuple[Column[Neighbour], ...]:
         Column(
             _tr("Similarity"),
             lambda each: each.similarity,
-            lambda value: f"{value:.4f}",
+            score_text,
             key="similarity",
             align="right",
             width=96,
@@ -128,7 +129,7 @@ def found_columns() -> tuple[Column[Neighbour], ...]:
         Column(
             _tr("Similarity"),
             lambda each: each.similarity,
-            lambda value: f"{value:.4f}",
+            score_text,
             key="similarity",
             width=170,
             bar=lambda each: max(0.0, each.similarity),
@@ -144,7 +145,7 @@ def health_line(health: Health) -> tuple[str, bool]:
     if health.unit_length:
         found.append(_tr("all of unit length"))
     else:
-        lengths = f"{health.norm_min:.4f}–{health.norm_max:.4f}"
+        lengths = f"{vector_value_text(health.norm_min)}–{vector_value_text(health.norm_max)}"
         found.append(_tr("lengths {range}").format(range=lengths))
     wrong = [
         words.plural(count, one, many)

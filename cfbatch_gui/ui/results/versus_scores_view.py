@@ -11,6 +11,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports.base import Cell
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.vectors.versus_scores import Beside, similarities_beside, texts_of_pair, texts_of_pairs
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.notices import Notices
@@ -143,7 +144,8 @@ class BesideView(VectorPage):
         except UserError as error:  # while painting there is nobody else to catch it
             return error.message
         score, similarity = self._beside.scores[place], self._beside.similarities[place]
-        return f"{words.one_line(query, _LONGEST)}\n{words.one_line(text, _LONGEST)}\n{score:.4f} · {similarity:.4f}"
+        figures = f"{score_text(score)} · {score_text(similarity)}"
+        return f"{words.one_line(query, _LONGEST)}\n{words.one_line(text, _LONGEST)}\n{figures}"
 
     def _picked(self, place: int) -> None:
         if self._beside is None or self._folder is None:
@@ -156,7 +158,9 @@ class BesideView(VectorPage):
         score, similarity = self._beside.scores[place], self._beside.similarities[place]
         about = self.tr("score {score}, similarity {similarity}")
         self.panel.show_text(
-            words.one_line(query, 100), text, about=about.format(score=f"{score:.4f}", similarity=f"{similarity:.4f}")
+            words.one_line(query, 100),
+            text,
+            about=about.format(score=score_text(score), similarity=score_text(similarity)),
         )
 
 
