@@ -28,7 +28,7 @@ from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window import loop
 from tests.screen import elsewhere, failures, material
-from tests.screen.past import Clock, Door, MemoryKeyring, draft, run
+from tests.screen.past import Clock, MemoryKeyring, ThreadedService, draft, run
 from tests.screen.stage import Stage, opened
 
 APART = (*elsewhere.NAMES, *failures.NAMES)  # pictures that have a window and data of their own
@@ -95,10 +95,10 @@ async def rename(stage: Stage, name: str) -> None:
     stage.workspace.window.pages.setFocus(Qt.FocusReason.MouseFocusReason)  # no ring in the pictures
 
 
-async def first_start(root: Path, theme: Theme, camera: Camera, door: Door) -> None:
+async def first_start(root: Path, theme: Theme, camera: Camera, faulty: ThreadedService) -> None:
     """An empty data folder, and an account that is connected."""
     keyring = Credentials(MemoryKeyring(), {})
-    environ = {"CLOUDFLARE_API_BASE_URL": door.url}
+    environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}
     async with opened(root / "first", theme, environ=environ, credentials=keyring) as stage:
         person = stage.person
         await person.until_sees("Start with the example")
@@ -116,8 +116,8 @@ async def first_start(root: Path, theme: Theme, camera: Camera, door: Door) -> N
 class Past:
     """A month of work that was really done, with the clock set back; before the window opens."""
 
-    def __init__(self, files: Path, clock: Clock, door: Door) -> None:
-        self._files, self._clock, self._door = files, clock, door
+    def __init__(self, files: Path, clock: Clock, faulty: ThreadedService) -> None:
+        self._files, self._clock, self._faulty = files, clock, faulty
 
     async def make(self, root: Path, credentials: Credentials) -> None:
         """Finished jobs, a draft, and a job whose outcome is unknown."""
@@ -128,7 +128,7 @@ class Past:
 
         program = await Program.open(
             root,
-            environ={"CLOUDFLARE_API_BASE_URL": self._door.url},
+            environ={"CLOUDFLARE_API_BASE_URL": self._faulty.url},
             on_change=follow,
             credentials=credentials,
             practice_times=(0.0, 0.0),
@@ -147,9 +147,9 @@ class Past:
         self._clock.offset = -DAY
         await run(program, "Catalogue vectors", material.catalogue(self._files / "catalogue.csv", 1_820), Kind.EMBED)
         self._clock.offset = -3 * HOUR
-        self._door.follow(script.ResetAfterBody(on="submit"))
+        self._faulty.follow(script.ResetAfterBody(on="submit"))
         await run(program, "FAQ rerank, second try", help_centre, Kind.RANK, "cloudflare")
-        self._door.follow()
+        self._faulty.follow()
         self._clock.offset = -2 * HOUR
         await draft(program, "Product search, May", resource("examples/wide-questions.csv"), Kind.RANK)
         await program.close()
@@ -289,10 +289,10 @@ def _are(stage: Stage, done: int, running: int) -> bool:
     return [each.state for each in stage.job(LARGE).batches] == wanted
 
 
-async def trouble(stage: Stage, files: Path, camera: Camera, door: Door) -> None:
+async def trouble(stage: Stage, files: Path, camera: Camera, faulty: ThreadedService) -> None:
     """What needs the user, and what is offered."""
     person = stage.person
-    door.follow(script.FailRequests(on="poll", requests=(2, 5), error="AiError: Internal server error"))
+    faulty.follow(script.FailRequests(on="poll", requests=(2, 5), error="AiError: Internal server error"))
     letters = material.reviews(files / "newsletters.csv", 9, 30)
     await run(stage.program, "Newsletter archive", letters, Kind.RANK, "cloudflare")
     await person.click_row("Jobs", "Newsletter archive")
@@ -300,7 +300,7 @@ async def trouble(stage: Stage, files: Path, camera: Camera, door: Door) -> None
     await person.click("Progress")
     await person.until_sees("The service refused 2 of 9 requests")
     await camera.take(stage, "failed-in-part")
-    door.follow(script.Refusal(on="any", times=0, status=401, code=10000, message="Authentication error"))
+    faulty.follow(script.Refusal(on="any", times=0, status=401, code=10000, message="Authentication error"))
     help_centre = resource("examples/help-centre-ranking.csv")
     await run(stage.program, "Invoices, first quarter", help_centre, Kind.RANK, "cloudflare")
     await person.click_row("Jobs", "Invoices, first quarter")
@@ -312,7 +312,7 @@ async def trouble(stage: Stage, files: Path, camera: Camera, door: Door) -> None
     await person.click_row("Jobs", "Support articles, March")
     await person.until_row("Queries", "how do I reset my password")
     await camera.take(stage, "sidebar")
-    door.follow()
+    faulty.follow()
     clauses = material.clauses(files / "clauses.csv")
     await run(stage.program, "Terms of use, clauses", clauses, Kind.RANK, "cloudflare")
     await person.click_row("Jobs", "Terms of use, clauses")
@@ -342,12 +342,12 @@ async def usual_way(root: Path, theme: Theme, camera: Camera) -> None:
     clock = Clock()
     files = root / "files"
     files.mkdir()
-    with Door(root / "service", clock).opened() as door:
-        await first_start(root, theme, camera, door)
+    with ThreadedService(root / "service", clock).opened() as faulty:
+        await first_start(root, theme, camera, faulty)
         credentials = Credentials(MemoryKeyring(), {})
-        environ = {"CLOUDFLARE_API_BASE_URL": door.url}
+        environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}
         window = partial(opened, root / "data", theme, environ=environ, credentials=credentials, clock=clock)
-        await Past(files, clock, door).make(root / "data", credentials)
+        await Past(files, clock, faulty).make(root / "data", credentials)
         async with window(practice_times=(0.1, 0.1)) as stage:
             await rank(stage, camera)
             await embed(stage, camera)
@@ -356,7 +356,7 @@ async def usual_way(root: Path, theme: Theme, camera: Camera) -> None:
         async with window(practice_times=TIMES, tell=queue.tell) as stage:
             stage.workspace.window.setGeometry(QApplication.primaryScreen().geometry())
             await work(stage, files, camera, clock, queue)
-            await trouble(stage, files, camera, door)
+            await trouble(stage, files, camera, faulty)
 
 
 def _is_wanted(wanted: Sequence[str], names: Sequence[str]) -> bool:

@@ -14,7 +14,7 @@ import pytest
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN
-from tests.core.doors.conftest import ACCOUNT, GATEWAY, Doors, opened, service
+from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, Endpoints, opened, service
 from tests.journeys.terminal import COMMAND, Ended, Terminal, practice_service
 
 # Runs a command on a terminal of its own, and types what comes on stdin once it is asked for.
@@ -32,17 +32,21 @@ sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], shown, lambda keyboar
 
 
 @pytest.fixture
-async def doors(tmp_path: Path) -> AsyncIterator[Doors]:
-    async with opened(service(tmp_path / "service")) as doors:
-        yield doors
+async def endpoints(tmp_path: Path) -> AsyncIterator[Endpoints]:
+    async with opened(service(tmp_path / "service")) as endpoints:
+        yield endpoints
 
 
 async def run(terminal: Terminal, *arguments: object, given: str = "") -> Ended:
     return await asyncio.to_thread(terminal.run, "connections", *arguments, given=given)
 
 
-async def test_a_worker_from_the_first_word_to_the_last(terminal: Terminal, doors: Doors, tmp_path: Path) -> None:
-    added = await run(terminal, "add", "worker", "--url", doors.worker_url, "--name", "Berlin", "--use", given=SECRET)
+async def test_a_worker_from_the_first_word_to_the_last(
+    terminal: Terminal, endpoints: Endpoints, tmp_path: Path
+) -> None:
+    added = await run(
+        terminal, "add", "worker", "--url", endpoints.worker_url, "--name", "Berlin", "--use", given=SECRET
+    )
     assert added.status == 0, added.err
     assert added.out.splitlines() == [
         "Worker reached: yes.",
@@ -68,19 +72,19 @@ async def test_a_worker_from_the_first_word_to_the_last(terminal: Terminal, door
     assert ended.status == 0 and ended.json["connection"] == berlin["id"]
     assert (await run(terminal, "remove", "Berlin")).status == 0
     assert (await run(terminal, "test", "Berlin")).status == 2
-    assert len(doors.worker.submits) == 1
+    assert len(endpoints.worker.submits) == 1
 
 
-async def test_accounts_and_gateways_out_of_whatever_was_copied(terminal: Terminal, doors: Doors) -> None:
-    url = f"{doors.rest.url}/accounts/{ACCOUNT}/ai/run/@cf/baai/bge-m3"
+async def test_accounts_and_gateways_out_of_whatever_was_copied(terminal: Terminal, endpoints: Endpoints) -> None:
+    url = f"{endpoints.rest.url}/accounts/{ACCOUNT}/ai/run/@cf/baai/bge-m3"
     curl = f'curl {url} --header "Authorization: Bearer {TOKEN}"'
     copied = await run(terminal, "add", "cloudflare", "--json", given=curl)
     assert copied.status == 0 and copied.json["name"] == "Cloudflare 2"
-    terminal.environ["CLOUDFLARE_API_BASE_URL"] = doors.rest.url
+    terminal.environ["CLOUDFLARE_API_BASE_URL"] = endpoints.rest.url
     terminal.environ["MINE"] = TOKEN
     first = await run(terminal, "add", "cloudflare", "--account", ACCOUNT, "--secret-from", "MINE", "--name", "First")
     assert first.status == 0 and "Account found: yes." in first.out
-    terminal.environ["CLOUDFLARE_API_BASE_URL"] = doors.gateway.url
+    terminal.environ["CLOUDFLARE_API_BASE_URL"] = endpoints.gateway.url
     through = ("--gateway", GATEWAY, "--by-header", "--account", ACCOUNT)
     ended = await run(terminal, "add", "gateway", *through, given=TOKEN)
     assert ended.status == 0 and "Model takes batches: not certain." in ended.out
@@ -109,8 +113,8 @@ def test_what_is_missing_is_said_and_nothing_is_kept(
     assert Settings.load(Paths(terminal.data).settings).connections == ()
 
 
-async def test_a_token_that_is_refused_is_kept_and_said(terminal: Terminal, doors: Doors) -> None:
-    terminal.environ["CLOUDFLARE_API_BASE_URL"] = doors.rest.url
+async def test_a_token_that_is_refused_is_kept_and_said(terminal: Terminal, endpoints: Endpoints) -> None:
+    terminal.environ["CLOUDFLARE_API_BASE_URL"] = endpoints.rest.url
     ended = await run(terminal, "add", "cloudflare", "--account", ACCOUNT, given=OTHER_TOKEN)
     assert ended.status == 4 and "Token accepted: NO." in ended.out
     assert (await run(terminal, "list", "--json")).json["connections"][1]["id"] == "cloudflare"
@@ -134,8 +138,8 @@ def test_jobs_that_are_under_way_are_not_left_by_accident(terminal: Terminal, tm
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no pseudo-terminals")
-async def test_the_prompt_shows_nothing_of_what_is_typed(terminal: Terminal, doors: Doors) -> None:
-    command = [*COMMAND, "connections", "add", "worker", "--url", doors.worker_url, "--name", "Typed"]
+async def test_the_prompt_shows_nothing_of_what_is_typed(terminal: Terminal, endpoints: Endpoints) -> None:
+    command = [*COMMAND, "connections", "add", "worker", "--url", endpoints.worker_url, "--name", "Typed"]
     environ = {"PATH": os.environ["PATH"], "HOME": str(terminal.data), "CFBATCH_DATA_DIR": str(terminal.data)}
     done = await asyncio.to_thread(
         subprocess.run,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.script import Refusal, ResetAfterBody
 from cfbatch_gui.core.practice.queue import accepted
 from cfbatch_gui.core.system.resources import resource
@@ -21,8 +21,8 @@ EXAMPLE = resource("examples/help-centre-ranking.csv")
 async def in_doubt(terminal: Terminal, tmp_path: Path) -> AsyncIterator[str]:
     """A job whose one batch was accepted, and the answer lost; its id. The service is there and well."""
     application = practice_app(tmp_path / "service", seconds_queued=0, seconds_running=0)
-    async with FaultyDoor(application, [ResetAfterBody(billed=True)]) as door:
-        terminal.connect(door.url)
+    async with FaultyService(application, [ResetAfterBody(billed=True)]) as faulty:
+        terminal.connect(faulty.url)
         out = str(tmp_path / "ranked.csv")
         run = ("run", EXAMPLE, "--rank", "--connection", "cloudflare", "--out", out, "--json")
         ended = await asyncio.to_thread(terminal.run, *run)
@@ -59,8 +59,8 @@ async def test_above_the_budget_it_is_not_sent_again(terminal: Terminal, in_doub
 
 async def test_above_the_budget_what_failed_is_not_sent_again(terminal: Terminal, tmp_path: Path) -> None:
     application = practice_app(tmp_path / "service", seconds_queued=0, seconds_running=0)
-    async with FaultyDoor(application, [Refusal(on="submit", code=5006)]) as door:
-        terminal.connect(door.url)
+    async with FaultyService(application, [Refusal(on="submit", code=5006)]) as faulty:
+        terminal.connect(faulty.url)
         run = ("run", EXAMPLE, "--rank", "--connection", "cloudflare", "--json")
         job = (await asyncio.to_thread(terminal.run, *run)).json["job"]
         ended = await asyncio.to_thread(terminal.run, "resume", job, "--failed", "--budget", "0")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.script import Refusal, ResetAfterBody
 from cfbatch_gui.core.system.resources import resource
 from tests.canary import OTHER_TOKEN, TOKEN
@@ -149,8 +149,8 @@ def test_no_network_keeps_the_job_until_there_is_one(terminal: Terminal, tmp_pat
 
 async def test_an_answer_that_was_lost_leaves_the_outcome_unknown(terminal: Terminal, tmp_path: Path) -> None:
     application = practice_app(tmp_path / "service", seconds_queued=0, seconds_running=0)
-    async with FaultyDoor(application, [ResetAfterBody(billed=True)]) as door:
-        terminal.connect(door.url)
+    async with FaultyService(application, [ResetAfterBody(billed=True)]) as faulty:
+        terminal.connect(faulty.url)
         ended = await asyncio.to_thread(terminal.run, *RUN, "--out", tmp_path / "ranked.csv", "--json")
         again = await asyncio.to_thread(terminal.run, "resume")
     for each in (ended, again):
@@ -164,8 +164,8 @@ async def test_an_answer_that_was_lost_leaves_the_outcome_unknown(terminal: Term
 async def test_what_the_service_refuses_fails_with_its_reason(terminal: Terminal, tmp_path: Path) -> None:
     application = practice_app(tmp_path / "service", seconds_queued=0, seconds_running=0)
     script = [Refusal(code=5007, message="No such model @cf/baai/bge-m3 or task")]
-    async with FaultyDoor(application, script) as door:
-        terminal.connect(door.url)
+    async with FaultyService(application, script) as faulty:
+        terminal.connect(faulty.url)
         ended = await asyncio.to_thread(terminal.run, *RUN, "--json")
     assert ended.status == 1
     assert ended.json["state"] == "failed"

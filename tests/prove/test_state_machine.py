@@ -26,7 +26,7 @@ from cfbatch_gui.core.jobs.run import runner
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.practice.app import Application, practice_app
 from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.queue import accepted, answered_at_once
 from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.program import facts_of
@@ -162,9 +162,9 @@ class Machine(RuleBasedStateMachine):
     async def _open(self) -> None:
         folder = self.root / "service"
         service = practice_app(folder, seconds_queued=20.0, seconds_running=20.0, clock=self.clock.of_service)
-        self.door = FaultyDoor(self.disk.lifted_for(service), clock=self.clock)
-        await self.door.__aenter__()
-        self.bench = Bench(self.root / "data", self.door, self.clock, service_folder=folder)
+        self.faulty = FaultyService(self.disk.lifted_for(service), clock=self.clock)
+        await self.faulty.__aenter__()
+        self.bench = Bench(self.root / "data", self.faulty, self.clock, service_folder=folder)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Let the program work until this is done."""
@@ -309,7 +309,7 @@ class Machine(RuleBasedStateMachine):
         self.lacked_room |= is_full
 
     async def _follow(self, *faults: script.AnyFault) -> None:
-        self.door.follow(*faults)
+        self.faulty.follow(*faults)
 
     # What holds
 
@@ -360,7 +360,7 @@ class Machine(RuleBasedStateMachine):
 
     async def _close(self) -> None:
         await self.bench.stop()
-        await self.door.__aexit__()
+        await self.faulty.__aexit__()
 
 
 class TestMachine(Machine.TestCase):  # type: ignore[misc, valid-type]  # hypothesis makes that class at run time

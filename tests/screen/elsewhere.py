@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QApplication, QScrollArea
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
 from cfbatch_gui.ui.theme import Theme
-from tests.core.doors import conftest as stand_ins
+from tests.core.endpoints import conftest as stand_ins
 from tests.screen.past import MemoryKeyring, draft, run
 from tests.screen.stage import Stage, opened
 
@@ -36,15 +36,15 @@ async def elsewhere(root: Path, theme: Theme, take: Take) -> None:
     root.mkdir(parents=True)
     behind = stand_ins.service(root / "service")
     async with (
-        FaultyDoor(stand_ins.gateway(behind)) as door,
-        FaultyDoor(stand_ins.worker(behind)) as worker,
+        FaultyService(stand_ins.gateway(behind)) as faulty,
+        FaultyService(stand_ins.worker(behind)) as worker,
     ):
-        environ = {"CLOUDFLARE_API_BASE_URL": door.url}
+        environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}
         credentials = Credentials(MemoryKeyring(), {})
         async with opened(root / "data", theme, environ=environ, credentials=credentials) as stage:
             await stage.program.save_cloudflare(stand_ins.ACCOUNT, stand_ins.TOKEN)
             await connections(stage, take, worker.url.removesuffix("/client/v4"))
-            await at_once(stage, take, door)
+            await at_once(stage, take, faulty)
             await begun_elsewhere(stage, take, root)
 
 
@@ -77,7 +77,7 @@ async def connections(stage: Stage, take: Take, worker_url: str) -> None:
     await take(stage, "other-gateway")
 
 
-async def at_once(stage: Stage, take: Take, door: FaultyDoor) -> None:
+async def at_once(stage: Stage, take: Take, faulty: FaultyService) -> None:
     """A small draft with its offer, and a batch that the queue did not take."""
     person = stage.person
     job = await draft(stage.program, "Help centre", resource(HELP_CENTRE), Kind.RANK, "cloudflare")
@@ -90,12 +90,12 @@ async def at_once(stage: Stage, take: Take, door: FaultyDoor) -> None:
     await person.click("Options")
     await person.until_sees("Models as Cloudflare listed them")
     await take(stage, "at-once-chosen")
-    door.follow(NO_QUEUE)
+    faulty.follow(NO_QUEUE)
     await run(stage.program, "Newsletter archive", resource(HELP_CENTRE), Kind.RANK, "cloudflare")
     await person.click_row("Jobs", "Newsletter archive")
     await person.until_sees("takes no batches", "Run at once")
     await take(stage, "at-once-refused")
-    door.follow()
+    faulty.follow()
 
 
 async def begun_elsewhere(stage: Stage, take: Take, root: Path) -> None:

@@ -1,6 +1,6 @@
 """Pictures of every way in which connecting fails: what the page says, and what it says to do next.
 
-What answers is on this computer: the practice service behind a door that misbehaves, an address that is nowhere, a
+What answers is on this computer: the practice service with faults, an address that is nowhere, a
 certificate that has run out, a proxy that lets nothing through.
 """
 
@@ -11,11 +11,11 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.serving import load_certificate
 from cfbatch_gui.ui.theme import Theme
-from tests.core.doors import conftest as stand_ins
-from tests.core.doors.test_checking import EXPIRED, FAILURES
+from tests.core.endpoints import conftest as stand_ins
+from tests.core.endpoints.test_checking import EXPIRED, FAILURES
 from tests.screen.past import MemoryKeyring
 from tests.screen.stage import Stage, opened
 
@@ -35,16 +35,16 @@ async def failures(root: Path, theme: Theme, take: Take) -> None:
     """Refused as it is typed, refused by the service, and not reached at all."""
     root.mkdir(parents=True)
     behind = stand_ins.service(root / "service")
-    async with FaultyDoor(behind) as door, _page(root / "typed", theme, door.url) as stage:
+    async with FaultyService(behind) as faulty, _page(root / "typed", theme, faulty.url) as stage:
         for name, (account, token, words) in TYPED.items():
             await _connect(stage, account, token)
             await stage.person.until_sees(words)
             await take(stage, f"failure-{name}")
-    async with FaultyDoor(behind) as door, _page(root / "refused", theme, door.url) as stage:
+    async with FaultyService(behind) as faulty, _page(root / "refused", theme, faulty.url) as stage:
         await _connect(stage)
         await stage.person.until_sees("Everything works")
         for name, (faults, _, words) in FAILURES.items():
-            door.follow(*faults)
+            faulty.follow(*faults)
             await stage.person.click("Test again")
             await stage.person.until_sees(words)
             await take(stage, f"failure-{name.replace(', ', '-').replace(' ', '-')}")
@@ -52,8 +52,8 @@ async def failures(root: Path, theme: Theme, take: Take) -> None:
         await _not_reached(stage, take, "no-network", "connected to the internet")
     with _environ(SSL_CERT_FILE=str(EXPIRED)):
         async with (
-            FaultyDoor(behind, tls=load_certificate(EXPIRED)) as door,
-            _page(root / "clock", theme, door.url) as stage,
+            FaultyService(behind, tls=load_certificate(EXPIRED)) as faulty,
+            _page(root / "clock", theme, faulty.url) as stage,
         ):
             await _not_reached(stage, take, "clock-wrong", "Set the clock")
     async with _proxy() as address, _page(root / "proxy", theme, "") as stage:

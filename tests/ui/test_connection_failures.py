@@ -9,15 +9,15 @@ import pytest
 from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.script import AnyFault
 from cfbatch_gui.core.practice.faults.serving import load_certificate
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.notices import Notices
 from tests.canary import TOKEN
-from tests.core.doors.conftest import service
-from tests.core.doors.test_checking import EXPIRED, FAILURES
+from tests.core.endpoints.conftest import service
+from tests.core.endpoints.test_checking import EXPIRED, FAILURES
 from tests.ui.conftest import Until
 from tests.ui.test_connection_page import MemoryKeyring, everything_said, save, states
 
@@ -54,17 +54,17 @@ async def opening(tmp_path: Path, qtbot: Any, until: Until) -> AsyncIterator[Ope
 
 
 @pytest.fixture
-async def door(tmp_path: Path) -> AsyncIterator[FaultyDoor]:
-    async with FaultyDoor(service(tmp_path / "service")) as door:
-        yield door
+async def faulty(tmp_path: Path) -> AsyncIterator[FaultyService]:
+    async with FaultyService(service(tmp_path / "service")) as faulty:
+        yield faulty
 
 
 @pytest.mark.parametrize(("faults", "question", "words"), FAILURES.values(), ids=FAILURES)
 async def test_a_failure_stands_at_its_tick_with_its_sentence(
-    opening: Opening, door: FaultyDoor, until: Until, faults: tuple[AnyFault, ...], question: int, words: str
+    opening: Opening, faulty: FaultyService, until: Until, faults: tuple[AnyFault, ...], question: int, words: str
 ) -> None:
-    page = await opening.page_of(door.url)
-    door.follow(*faults)
+    page = await opening.page_of(faulty.url)
+    faulty.follow(*faults)
     await save(page, until)
     rows = page.cloudflare.ticks.rows
     assert words in rows[question].reason() and rows[question].reason()[-1] in ".?"
@@ -73,11 +73,11 @@ async def test_a_failure_stands_at_its_tick_with_its_sentence(
     assert page.cloudflare.state.text() in ("The test failed", "The test was cut short")
     assert ("its last test failed" in everything_said(page)) is page.cloudflare.has_failed()
     assert TOKEN not in everything_said(page)
-    assert not door.submits  # no text was sent
+    assert not faulty.submits  # no text was sent
 
 
-async def test_a_global_key_never_reaches_the_network(opening: Opening, door: FaultyDoor) -> None:
-    page = await opening.page_of(door.url)
+async def test_a_global_key_never_reaches_the_network(opening: Opening, faulty: FaultyService) -> None:
+    page = await opening.page_of(faulty.url)
     page.cloudflare.account.setText("0" * 32)
     QTest.keyClicks(page.cloudflare.token_block.field, "cfk_0123456789abcdefghijklmnop")
     page.cloudflare.save_button.click()
@@ -89,8 +89,8 @@ async def test_a_wrong_clock_is_named(
     opening: Opening, until: Until, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(EXPIRED))
-    async with FaultyDoor(service(tmp_path / "tls"), tls=load_certificate(EXPIRED)) as door:
-        page = await opening.page_of(door.url)
+    async with FaultyService(service(tmp_path / "tls"), tls=load_certificate(EXPIRED)) as faulty:
+        page = await opening.page_of(faulty.url)
         await save(page, until)
         assert states(page)[0] == "No" and "Set the clock" in page.cloudflare.ticks.rows[0].reason()
 

@@ -17,13 +17,13 @@ from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.errors import Action
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, JobState
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.ui.connections.traffic_page import TrafficPage
 from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
 from cfbatch_gui.ui.theme import Scheme, Theme
 from tests.canary import TOKEN
-from tests.core.doors import conftest as stand_ins
-from tests.core.doors.conftest import ACCOUNT
+from tests.core.endpoints import conftest as stand_ins
+from tests.core.endpoints.conftest import ACCOUNT
 from tests.screen.stage import Stage, opened
 from tests.ui.conftest import Until
 from tests.ui.practice_desk import MODEL, TIED, Desk, open_desk
@@ -49,13 +49,13 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 
 
 @pytest.fixture
-async def service(tmp_path: Path) -> AsyncIterator[FaultyDoor]:
-    async with FaultyDoor(stand_ins.service(tmp_path / "service")) as door:
-        yield door
+async def service(tmp_path: Path) -> AsyncIterator[FaultyService]:
+    async with FaultyService(stand_ins.service(tmp_path / "service")) as faulty:
+        yield faulty
 
 
 @pytest.fixture
-async def stage(tmp_path: Path, theme: Theme, service: FaultyDoor, until: Until) -> AsyncIterator[Stage]:
+async def stage(tmp_path: Path, theme: Theme, service: FaultyService, until: Until) -> AsyncIterator[Stage]:
     """The whole window, with an account that is connected."""
     environ = {"CLOUDFLARE_API_BASE_URL": service.url}
     credentials = Credentials(MemoryKeyring(), environ)
@@ -67,7 +67,7 @@ async def stage(tmp_path: Path, theme: Theme, service: FaultyDoor, until: Until)
         await until(lambda: not stage.workspace._tasks.is_running("connection"))
 
 
-async def by_curl(service: FaultyDoor, body: object = BODY) -> str:
+async def by_curl(service: FaultyService, body: object = BODY) -> str:
     """What someone's own script gets for a batch."""
     async with httpx.AsyncClient() as client:
         answer = await client.post(
@@ -159,7 +159,7 @@ async def test_the_requests_are_saved_for_the_code(desk: Desk, until: Until, tmp
 
 
 async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
-    stage: Stage, service: FaultyDoor, until: Until
+    stage: Stage, service: FaultyService, until: Until
 ) -> None:
     answer = await by_curl(service)
     request_id = json.loads(answer)["result"]["request_id"]
@@ -182,7 +182,7 @@ async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
 
 
 async def test_with_its_file_the_texts_are_shown(
-    stage: Stage, service: FaultyDoor, until: Until, tmp_path: Path
+    stage: Stage, service: FaultyService, until: Until, tmp_path: Path
 ) -> None:
     request_id = json.loads(await by_curl(service))["result"]["request_id"]
     path = tmp_path / "questions.csv"
@@ -203,7 +203,7 @@ async def test_with_its_file_the_texts_are_shown(
 
 
 async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
-    stage: Stage, service: FaultyDoor, until: Until, tmp_path: Path
+    stage: Stage, service: FaultyService, until: Until, tmp_path: Path
 ) -> None:
     shared = ("Choose a new password", "Invoices")
     body = {"requests": [{"query": query, "contexts": [{"text": text} for text in shared]} for query in QUERIES]}
@@ -243,7 +243,7 @@ async def test_queries_and_contexts_of_two_files_and_a_folder_of_texts(
 
 
 async def test_an_id_that_nobody_knows_and_one_that_is_here_are_said(
-    stage: Stage, service: FaultyDoor, until: Until
+    stage: Stage, service: FaultyService, until: Until
 ) -> None:
     request_id = json.loads(await by_curl(service))["result"]["request_id"]
     await stage.program.attach("cloudflare", request_id, model=MODEL)
@@ -260,7 +260,7 @@ async def test_an_id_that_nobody_knows_and_one_that_is_here_are_said(
     assert len(stage.program.ledger.jobs()) == 1
 
 
-async def test_what_leaves_this_computer_is_listed(stage: Stage, service: FaultyDoor, until: Until) -> None:
+async def test_what_leaves_this_computer_is_listed(stage: Stage, service: FaultyService, until: Until) -> None:
     window, workspace = stage.workspace.window, stage.workspace
     window.connection.emit()
     click(workspace._connection.traffic_link)

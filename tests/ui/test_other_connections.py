@@ -25,8 +25,8 @@ from cfbatch_gui.ui.connections.saved_card import SavedCard
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
 from cfbatch_gui.ui.notices import Notices
 from tests.canary import SECRET, TOKEN
-from tests.core.doors import conftest as stand_ins
-from tests.core.doors.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, Doors
+from tests.core.endpoints import conftest as stand_ins
+from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, Endpoints
 from tests.ui.test_connection_page import MemoryKeyring, click, everything_said, paste
 
 Until = Callable[..., Awaitable[None]]
@@ -40,9 +40,9 @@ def backend() -> MemoryKeyring:
 
 
 @pytest_asyncio.fixture
-async def doors(tmp_path: Path) -> AsyncIterator[Doors]:
-    async with stand_ins.opened(stand_ins.service(tmp_path / "service")) as doors:
-        yield doors
+async def endpoints(tmp_path: Path) -> AsyncIterator[Endpoints]:
+    async with stand_ins.opened(stand_ins.service(tmp_path / "service")) as endpoints:
+        yield endpoints
 
 
 @pytest_asyncio.fixture
@@ -98,11 +98,11 @@ def entry(card: SavedCard, text: str) -> None:
 
 
 async def test_without_a_keyring_each_names_the_variable_of_its_own(
-    open_page: Open, doors: Doors, until: Until
+    open_page: Open, endpoints: Endpoints, until: Until
 ) -> None:
     page = await open_page(keeper=keyring.backends.fail.Keyring())  # type: ignore[no-untyped-call]
     card = begin(page, "Your own Worker")
-    paste(card.url, doors.worker_url)
+    paste(card.url, endpoints.worker_url)
     QTest.keyClicks(card.token_block.field, SECRET)
     await save(page, card, until)
     variable = variable_of(card.record.id)
@@ -112,19 +112,19 @@ async def test_without_a_keyring_each_names_the_variable_of_its_own(
 
 
 async def test_a_worker_is_added_tested_and_used_for_new_jobs(
-    open_page: Open, doors: Doors, backend: MemoryKeyring, until: Until
+    open_page: Open, endpoints: Endpoints, backend: MemoryKeyring, until: Until
 ) -> None:
     page = await open_page()
     card = begin(page, "Your own Worker")
     assert card.title() == "My Worker" and states(card) == ["Not tested yet"] * 4
     assert not card.choice.isEnabled()
-    paste(card.url, doors.worker_url)
+    paste(card.url, endpoints.worker_url)
     QTest.keyClicks(card.token_block.field, SECRET)
     await save(page, card, until)
     assert states(card) == ["Yes"] * 4 and card.state.text() == "Connected"
     assert card.token_block.where() == "A secret is saved in this computer’s keyring"
     saved = page._program.address_book.saved()[1]
-    assert (saved.name, saved.kind, saved.url) == ("My Worker", "worker", doors.worker_url)
+    assert (saved.name, saved.kind, saved.url) == ("My Worker", "worker", endpoints.worker_url)
     assert backend.stored == {("CF Batch", saved.id): SECRET}
     assert card.choice.isChecked() and page._program.settings.connection == saved.id
     assert page.header.state.text() == "New jobs use My Worker"
@@ -142,11 +142,11 @@ async def test_a_worker_is_added_tested_and_used_for_new_jobs(
 
 
 async def test_a_wrong_secret_and_a_wrong_address_fail_at_their_own_ticks(
-    open_page: Open, doors: Doors, until: Until
+    open_page: Open, endpoints: Endpoints, until: Until
 ) -> None:
     page = await open_page()
     card = begin(page, "Your own Worker")
-    paste(card.url, doors.worker_url)
+    paste(card.url, endpoints.worker_url)
     QTest.keyClicks(card.token_block.field, OTHER_SECRET)
     await save(page, card, until)
     assert states(card) == ["Yes", "No", "Not asked", "Not asked"]
@@ -156,7 +156,7 @@ async def test_a_wrong_secret_and_a_wrong_address_fail_at_their_own_ticks(
     paste(card.url, "http://127.0.0.1:9")
     await save(page, card, until)
     assert states(card)[0] == "No" and card.ticks.rows[0].reason()
-    paste(card.url, doors.worker_url)
+    paste(card.url, endpoints.worker_url)
     click(card.token_block.replace)
     QTest.keyClicks(card.token_block.field, SECRET)
     await save(page, card, until)
@@ -185,9 +185,9 @@ async def test_what_has_the_wrong_form_is_said_beside_its_field(open_page: Open,
 
 
 async def test_a_gateway_is_marked_and_its_last_tick_stays_open(
-    open_page: Open, doors: Doors, backend: MemoryKeyring, until: Until
+    open_page: Open, endpoints: Endpoints, backend: MemoryKeyring, until: Until
 ) -> None:
-    page = await open_page(doors.locked_gateway.url)
+    page = await open_page(endpoints.locked_gateway.url)
     card = begin(page, "AI Gateway")
     assert card.mark.text() == "Batches unconfirmed by Cloudflare" and card.mark.isVisible()
     paste(card.account, ACCOUNT)
@@ -211,9 +211,9 @@ async def test_a_gateway_is_marked_and_its_last_tick_stays_open(
 
 
 async def test_a_second_account_has_its_own_token(
-    open_page: Open, doors: Doors, backend: MemoryKeyring, until: Until
+    open_page: Open, endpoints: Endpoints, backend: MemoryKeyring, until: Until
 ) -> None:
-    page = await open_page(doors.rest.url)
+    page = await open_page(endpoints.rest.url)
     card = begin(page, "Cloudflare account")
     assert card.title() == "Cloudflare 2"
     paste(card.account, f"https://dash.cloudflare.com/{ACCOUNT}/ai")
@@ -294,11 +294,11 @@ async def test_a_paste_that_says_nothing_and_a_global_key_are_answered(open_page
 
 
 async def test_rename_and_remove(
-    open_page: Open, doors: Doors, backend: MemoryKeyring, until: Until, tmp_path: Path
+    open_page: Open, endpoints: Endpoints, backend: MemoryKeyring, until: Until, tmp_path: Path
 ) -> None:
     page = await open_page()
     card = begin(page, "Your own Worker")
-    paste(card.url, doors.worker_url)
+    paste(card.url, endpoints.worker_url)
     QTest.keyClicks(card.token_block.field, SECRET)
     await save(page, card, until)
     entry(card, "Rename…")

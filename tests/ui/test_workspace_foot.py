@@ -6,11 +6,11 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.script import Refusal
 from cfbatch_gui.ui.theme import Theme
 from tests.canary import TOKEN
-from tests.core.doors.conftest import ACCOUNT, service
+from tests.core.endpoints.conftest import ACCOUNT, service
 from tests.screen.past import MemoryKeyring
 from tests.screen.stage import opened
 
@@ -36,14 +36,14 @@ async def test_calls_that_are_left_are_counted_only_where_they_are_few(tmp_path:
 async def test_a_failed_test_of_the_connection_stands_there_until_one_succeeds(
     tmp_path: Path, theme: Theme, until: Until
 ) -> None:
-    async with FaultyDoor(service(tmp_path / "service")) as door:
-        environ = {"CLOUDFLARE_API_BASE_URL": door.url}
+    async with FaultyService(service(tmp_path / "service")) as faulty:
+        environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}
         credentials = Credentials(MemoryKeyring(), environ)
         async with opened(tmp_path / "data", theme, environ=environ, credentials=credentials) as stage:
             await stage.program.save_cloudflare(ACCOUNT, TOKEN)
             person, gear = stage.person, stage.workspace.window.library.foot._gear
             await person.press(*CONNECTION)
-            door.follow(Refusal(status=404, code=7003, message="Could not route"))
+            faulty.follow(Refusal(status=404, code=7003, message="Could not route"))
             await person.click("Test")
             await person.until_sees("no account with this id")
             await until(lambda: "its last test failed" in gear.accessibleDescription())

@@ -14,7 +14,7 @@ from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui.theme import Theme
 from tests.canary import OTHER_TOKEN, TOKEN
-from tests.screen.past import Clock, Door, MemoryKeyring, draft
+from tests.screen.past import Clock, MemoryKeyring, ThreadedService, draft
 from tests.screen.small_disk import fill_up, free_up, small_disk
 from tests.screen.stage import Stage, opened
 
@@ -25,16 +25,18 @@ REFUSED = script.Refusal(on="any", times=0, status=401, code=10000, message="Aut
 
 
 @pytest.fixture
-def door(tmp_path: Path) -> Iterator[Door]:
-    with Door(tmp_path / "service", Clock()).opened() as door:
-        yield door
+def faulty(tmp_path: Path) -> Iterator[ThreadedService]:
+    with ThreadedService(tmp_path / "service", Clock()).opened() as faulty:
+        yield faulty
 
 
 @asynccontextmanager
-async def connected(root: Path, theme: Theme, door: Door, keyring: MemoryKeyring | None = None) -> AsyncIterator[Stage]:
-    """The window with a Cloudflare account behind the door, and a draft that is ready to go there."""
+async def connected(
+    root: Path, theme: Theme, faulty: ThreadedService, keyring: MemoryKeyring | None = None
+) -> AsyncIterator[Stage]:
+    """The window with a Cloudflare account behind the faulty service, and a draft that is ready to go there."""
     credentials = Credentials(keyring or MemoryKeyring(), {})
-    async with opened(root, theme, environ={"CLOUDFLARE_API_BASE_URL": door.url}, credentials=credentials) as stage:
+    async with opened(root, theme, environ={"CLOUDFLARE_API_BASE_URL": faulty.url}, credentials=credentials) as stage:
         if not stage.program.account_id:
             await stage.program.save_cloudflare(ACCOUNT, TOKEN)
             await draft(stage.program, NAME, HELP_CENTRE, Kind.RANK, "cloudflare")
@@ -49,47 +51,47 @@ async def finished(stage: Stage) -> None:
 
 
 async def test_a_refused_token_stops_says_so_and_leads_to_the_connection(
-    tmp_path: Path, theme: Theme, door: Door
+    tmp_path: Path, theme: Theme, faulty: ThreadedService
 ) -> None:
-    async with connected(tmp_path / "data", theme, door) as stage:
+    async with connected(tmp_path / "data", theme, faulty) as stage:
         person = stage.person
-        door.follow(REFUSED)
+        faulty.follow(REFUSED)
         await person.click("Send 1 batch")
         await person.until_sees("Cloudflare refused the API token. Sending has stopped; nothing was lost.", "Paused")
         assert stage.job(NAME).batches[0].state is BatchState.PLANNED
         await person.click("Open connection")
         await person.until_sees("API token", "A token is saved")
-        door.follow()
+        faulty.follow()
         await person.click("Replace the token…")
         await person.type("API token", OTHER_TOKEN)
         await person.click("Save and test")
         await person.until(lambda: stage.state(NAME) is JobState.DONE)
         await person.click_row("Jobs", NAME)
         await finished(stage)
-    assert len(door.accepted()) == 1
+    assert len(faulty.accepted()) == 1
 
 
 async def test_without_a_network_it_says_so_and_goes_on_when_it_is_back(
-    tmp_path: Path, theme: Theme, door: Door
+    tmp_path: Path, theme: Theme, faulty: ThreadedService
 ) -> None:
-    async with connected(tmp_path / "data", theme, door) as stage:
+    async with connected(tmp_path / "data", theme, faulty) as stage:
         person = stage.person
-        door.shut()
+        faulty.shut()
         await person.click("Send 1 batch")
         await person.until_sees("Cloudflare could not be reached")
-        door.follow()
+        faulty.follow()
         if stage.state(NAME) is JobState.PAUSED:
             await person.click("Carry on")
         await finished(stage)
-    assert len(door.accepted()) == 1
+    assert len(faulty.accepted()) == 1
 
 
 async def test_an_unknown_outcome_is_sent_again_only_after_a_second_word(
-    tmp_path: Path, theme: Theme, door: Door
+    tmp_path: Path, theme: Theme, faulty: ThreadedService
 ) -> None:
-    async with connected(tmp_path / "data", theme, door) as stage:
+    async with connected(tmp_path / "data", theme, faulty) as stage:
         person = stage.person
-        door.follow(script.ResetAfterBody(on="submit", billed=True))
+        faulty.follow(script.ResetAfterBody(on="submit", billed=True))
         await person.click("Send 1 batch")
         await person.until_sees("nobody knows whether it arrived", "It may have been accepted and billed")
         await person.click("Send again…")
@@ -100,22 +102,24 @@ async def test_an_unknown_outcome_is_sent_again_only_after_a_second_word(
         await finished(stage)
 
 
-async def test_an_id_that_was_found_is_adopted(tmp_path: Path, theme: Theme, door: Door) -> None:
-    async with connected(tmp_path / "data", theme, door) as stage:
+async def test_an_id_that_was_found_is_adopted(tmp_path: Path, theme: Theme, faulty: ThreadedService) -> None:
+    async with connected(tmp_path / "data", theme, faulty) as stage:
         person = stage.person
-        door.follow(script.ResetAfterBody(on="submit", billed=True))
+        faulty.follow(script.ResetAfterBody(on="submit", billed=True))
         await person.click("Send 1 batch")
         await person.until_sees("nobody knows whether it arrived")
-        await person.type("Request id, if you have it", door.accepted()[0])
+        await person.type("Request id, if you have it", faulty.accepted()[0])
         await person.press(Qt.Key.Key_Return)
         await finished(stage)
-    assert len(door.accepted()) == 1
+    assert len(faulty.accepted()) == 1
 
 
-async def test_what_the_service_refused_is_sent_again_alone(tmp_path: Path, theme: Theme, door: Door) -> None:
-    async with connected(tmp_path / "data", theme, door) as stage:
+async def test_what_the_service_refused_is_sent_again_alone(
+    tmp_path: Path, theme: Theme, faulty: ThreadedService
+) -> None:
+    async with connected(tmp_path / "data", theme, faulty) as stage:
         person = stage.person
-        door.follow(script.FailRequests(on="poll", requests=(1, 3)))
+        faulty.follow(script.FailRequests(on="poll", requests=(1, 3)))
         await person.click("Send 1 batch")
         await person.until_sees("Finished in part")
         await person.click("Progress")
@@ -125,16 +129,18 @@ async def test_what_the_service_refused_is_sent_again_alone(tmp_path: Path, them
         assert [batch.requests for batch in stage.job(NAME).batches] == [12, 2]
 
 
-async def test_a_window_closed_in_the_middle_goes_on_where_it_was(tmp_path: Path, theme: Theme, door: Door) -> None:
+async def test_a_window_closed_in_the_middle_goes_on_where_it_was(
+    tmp_path: Path, theme: Theme, faulty: ThreadedService
+) -> None:
     keyring = MemoryKeyring()
-    async with connected(tmp_path / "data", theme, door, keyring) as stage:
-        door.follow(script.Refusal(on="poll", times=0, status=500, code=10001))
+    async with connected(tmp_path / "data", theme, faulty, keyring) as stage:
+        faulty.follow(script.Refusal(on="poll", times=0, status=500, code=10001))
         await stage.person.click("Send 1 batch")
         await stage.person.until(lambda: stage.job(NAME).batches[0].request_id if stage.job(NAME).is_sent else "")
-    door.follow()
-    async with connected(tmp_path / "data", theme, door, keyring) as stage:
+    faulty.follow()
+    async with connected(tmp_path / "data", theme, faulty, keyring) as stage:
         await finished(stage)
-    assert len(door.accepted()) == 1
+    assert len(faulty.accepted()) == 1
 
 
 async def test_a_full_disk_is_a_sentence_and_room_lets_it_go_on(tmp_path: Path, theme: Theme) -> None:

@@ -18,7 +18,7 @@ from cfbatch_gui.core.jobs.plan.packing import bodies_of
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE_BASE_URL, Connection, ConnectionKind
-from cfbatch_gui.core.workers_ai.endpoints import Secrets, door_of
+from cfbatch_gui.core.workers_ai.endpoints import Secrets, endpoint_of
 from cfbatch_gui.core.workers_ai.tokens import Token
 
 PRACTICE_ADDRESS = "http://127.0.0.1:8787/client/v4"  # where "cfbatch practice serve" listens
@@ -105,14 +105,14 @@ def _worker(job: Job) -> str:
 
 
 def _url(connection: Connection, model: str, *, queued: bool) -> str:
-    return door_of(connection).run_url(model, queued=queued).replace(PRACTICE_BASE_URL, PRACTICE_ADDRESS)
+    return endpoint_of(connection).run_url(model, queued=queued).replace(PRACTICE_BASE_URL, PRACTICE_ADDRESS)
 
 
 def _headers(connection: Connection) -> dict[str, str]:
-    """As the door sends them, with names of variables in the place of secrets."""
+    """As the endpoint sends them, with names of variables in the place of secrets."""
     token = Token(f"${secret_variable(connection)}")
     gateway = Token("$CF_AIG_TOKEN") if connection.kind is ConnectionKind.GATEWAY else None
-    found = door_of(connection).headers(Secrets(token, gateway))
+    found = endpoint_of(connection).headers(Secrets(token, gateway))
     return {"-".join(part.capitalize() for part in name.split("-")): value for name, value in found.items()}
 
 

@@ -5,7 +5,7 @@ refusals      every refusal as a row of a table: the user's sentence and what ca
 catalogue     models with their limits and prices, as listed on a date
 estimate      tokens, prices and sizes, before anything is sent
 connections   how the service is reached, as values
-doors/        what each kind of connection says and how it answers: REST, Worker, gateway
+endpoints/        what each kind of connection says and how it answers: REST, Worker, gateway
 pasted        what a pasted text says about a connection
 checking      the free test of a connection
 listing       the service's own list of models

@@ -31,7 +31,7 @@ from cfbatch_gui.core.errors import (
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
-from cfbatch_gui.core.workers_ai.endpoints import Secrets, door_of
+from cfbatch_gui.core.workers_ai.endpoints import Secrets, endpoint_of
 from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, ExchangeLimits
 from cfbatch_gui.core.workers_ai.refusals import nothing_said, read_retry_after, refusal
 from cfbatch_gui.core.workers_ai.tokens import Token
@@ -87,7 +87,7 @@ class WorkersAI:
         clock: Callable[[], float] = time.time,
         limits: ExchangeLimits = _LIMITS,
     ) -> None:
-        self.connection, self._door, self._limits = connection, door_of(connection), limits
+        self.connection, self._endpoint, self._limits = connection, endpoint_of(connection), limits
         self._token, self._gateway_token = token, gateway_token
         self._transport, self._budget, self._clock = transport, budget, clock
 
@@ -98,7 +98,7 @@ class WorkersAI:
         service said no in its own envelope; TokenRefused, NotConnected; and OutcomeUnknown for everything else, which
         must not be sent again without the user's word.
         """
-        url, limits = self._door.run_url(model, queued=True), self._limits
+        url, limits = self._endpoint.run_url(model, queued=True), self._limits
         return self._read_submitted(await self._once("submit", url, body, limits.submit_seconds, limits.other_bytes))
 
     async def run(self, model: str, body: bytes) -> bytes:
@@ -107,7 +107,7 @@ class WorkersAI:
         Raises what `submit` raises. The difference: an error in the service's own form, of whatever status, is final,
         for there is no result to come back for; such a time-out or fault is ServiceRefused.
         """
-        url, limits = self._door.run_url(model, queued=False), self._limits
+        url, limits = self._endpoint.run_url(model, queued=False), self._limits
         answer = await self._once("run", url, body, limits.run_seconds, limits.poll_bytes)
         try:
             envelope = await self._off_the_loop(answer.body, self._envelope, answer)
@@ -125,7 +125,7 @@ class WorkersAI:
         Raises RequestGone, TokenRefused, ServiceBusy, ServiceRefused, Unreachable (also for an answer that is not the
         service's: a proxy's page, a server error), ReplyError for an answer of the service that cannot be read.
         """
-        url, limits = self._door.run_url(model, queued=True), self._limits
+        url, limits = self._endpoint.run_url(model, queued=True), self._limits
         try:
             answer = await self._call("ask", url, encode_poll(request_id), limits.poll_seconds, limits.poll_bytes)
         except QueueNotSupported as error:
@@ -146,14 +146,14 @@ class WorkersAI:
 
     async def look_up(self, rest: str) -> ServiceAnswer:
         """Ask Cloudflare's v4 API something; free. Raises UsageError where a connection has none, and as `ask`."""
-        url, limits = self._door.api_url(rest), self._limits
+        url, limits = self._endpoint.api_url(rest), self._limits
         if not url:
             raise UsageError(f"{self.connection.title} has no list of models.")
         return self._envelope(await self._call("check", url, b"", limits.check_seconds, limits.other_bytes))
 
     async def probe(self, model: str) -> None:
         """Ask for a batch that does not exist; free. Returns when the service says so, else raises as `ask`."""
-        url, limits = self._door.run_url(model, queued=True), self._limits
+        url, limits = self._endpoint.run_url(model, queued=True), self._limits
         with suppress(RequestGone):
             await self._call("check", url, encode_poll(NO_REQUEST), limits.check_seconds, limits.other_bytes)
 
@@ -167,7 +167,7 @@ class WorkersAI:
 
     async def _headers(self) -> Headers:
         gateway = await self._gateway_token() if self._gateway_token is not None else None
-        return Headers(self._door.headers(Secrets(await self._token(), gateway)))
+        return Headers(self._endpoint.headers(Secrets(await self._token(), gateway)))
 
     async def _take_turn(self) -> None:
         """Wait for the budget; not for the end of a block, which takes minutes and is to be said."""
@@ -227,7 +227,7 @@ class WorkersAI:
         if 300 <= answer.status < 400:
             raise self._not_the_service(answer)
         try:
-            found = self._door.read(answer.body, answer.status)
+            found = self._endpoint.read(answer.body, answer.status)
         except ReplyError as error:
             if answer.status < 300 and "json" in answer.headers.get("content-type", "").lower():
                 raise UnreadableReply(error.message, raw=answer.body, detail=error.detail) from error

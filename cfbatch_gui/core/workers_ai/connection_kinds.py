@@ -30,7 +30,7 @@ class ConnectionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """One way to the service. How it speaks is its door's to know (`doors`).
+    """One way to the service. How it speaks is its endpoint's to know (`endpoints`).
 
     `base_url` is what its addresses begin with, `api_base_url` that of Cloudflare's v4 API, "" where there is none.
     `account_id` is "" for a Worker. `first_check` is the shortest time in seconds between two questions about a batch.

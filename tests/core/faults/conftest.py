@@ -1,4 +1,4 @@
-"""The whole program below its faces, over a door that misbehaves; one deadline is short, the rest is as it is."""
+"""The whole program below its faces, over a faulty service; one deadline is short, the rest is as it is."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -11,7 +11,7 @@ import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.serving import load_certificate
 from cfbatch_gui.core.workers_ai.transport import HttpAnswer, Transport, What
 from tests.core.jobs.conftest import Bench, Clock
@@ -133,7 +133,7 @@ Open = Callable[..., AbstractAsyncContextManager[FaultBench]]
 
 @pytest.fixture
 def open_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
-    """Make a bench over a door, which speaks TLS where that is asked for; `trusted` by this computer, or not.
+    """Make a bench over a faulty service, which speaks TLS where that is asked for; `trusted` by this computer, or not.
 
     `hasty` is the kind of exchange that is given up soon, the first time.
     """
@@ -147,9 +147,9 @@ def open_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
         service = practice_app(folder, seconds_queued=0, seconds_running=0, clock=clock, load_model=TinyModel)
         if tls and trusted:
             monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
-        async with FaultyDoor(service, clock=clock, tls=load_certificate(CERTIFICATE) if tls else None) as door:
+        async with FaultyService(service, clock=clock, tls=load_certificate(CERTIFICATE) if tls else None) as faulty:
             transport = partial(HastyTransport, hasty)
-            bench = FaultBench(tmp_path / "data", door, clock, service_folder=folder, new_transport=transport)
+            bench = FaultBench(tmp_path / "data", faulty, clock, service_folder=folder, new_transport=transport)
             try:
                 yield bench
             finally:

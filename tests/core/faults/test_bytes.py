@@ -11,7 +11,7 @@ import pytest
 from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.queue import accepted
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
@@ -28,20 +28,20 @@ ROOM = 64  # megabytes that an answer without measure may take
 
 
 @pytest.fixture
-async def door(tmp_path: Path) -> AsyncIterator[FaultyDoor]:
+async def faulty(tmp_path: Path) -> AsyncIterator[FaultyService]:
     service = practice_app(tmp_path, seconds_queued=0, seconds_running=0, load_model=TinyModel)
-    async with FaultyDoor(service) as made:
+    async with FaultyService(service) as made:
         yield made
 
 
 @pytest.fixture
-async def client(door: FaultyDoor) -> AsyncIterator[WorkersAI]:
+async def client(faulty: FaultyService) -> AsyncIterator[WorkersAI]:
     async def token() -> Token:
         return Token(TOKEN)
 
     limits = ExchangeLimits(submit_seconds=10, poll_seconds=10, check_seconds=10)
     made = WorkersAI(
-        cloudflare("a" * 32, base_url=door.url), token, transport=Transport(), budget=RateBudget(), limits=limits
+        cloudflare("a" * 32, base_url=faulty.url), token, transport=Transport(), budget=RateBudget(), limits=limits
     )
     yield made
     await made.close()
@@ -49,7 +49,7 @@ async def client(door: FaultyDoor) -> AsyncIterator[WorkersAI]:
 
 @pytest.mark.parametrize("rst", [True, False])
 async def test_a_reply_that_ends_at_any_byte_leaves_the_outcome_unknown(
-    door: FaultyDoor, client: WorkersAI, tmp_path: Path, rst: bool
+    faulty: FaultyService, client: WorkersAI, tmp_path: Path, rst: bool
 ) -> None:
     faults: list[script.AnyFault] = []
     for byte in range(0, 300, 23):
@@ -57,29 +57,29 @@ async def test_a_reply_that_ends_at_any_byte_leaves_the_outcome_unknown(
             script.ResetInReplyHeaders(byte=byte, rst=rst, billed=True),
             script.ResetInReply(byte=byte, rst=rst, billed=True),
         ]
-    door.follow(*faults)
+    faulty.follow(*faults)
     for _ in faults:
         with pytest.raises(OutcomeUnknown):
             await client.submit(MODEL, BODY)
-    assert len(accepted(tmp_path)) == len(door.submits) == len(faults)
+    assert len(accepted(tmp_path)) == len(faulty.submits) == len(faults)
     assert (await client.submit(MODEL, BODY)).request_id
 
 
 async def test_a_body_that_is_cut_at_any_byte_is_not_accepted(
-    door: FaultyDoor, client: WorkersAI, tmp_path: Path
+    faulty: FaultyService, client: WorkersAI, tmp_path: Path
 ) -> None:
     faults = [script.ResetInBody(byte=byte, rst=byte % 2 == 0) for byte in range(0, len(BODY), 7)]
-    door.follow(*faults)
+    faulty.follow(*faults)
     for _ in faults:
         with pytest.raises(OutcomeUnknown):
             await client.submit(MODEL, BODY)
     assert accepted(tmp_path) == []
 
 
-async def test_a_question_that_breaks_does_not_break_the_others(door: FaultyDoor, client: WorkersAI) -> None:
+async def test_a_question_that_breaks_does_not_break_the_others(faulty: FaultyService, client: WorkersAI) -> None:
     """They share kept connections, which are given up when one of them fails."""
     request_id = (await client.submit(MODEL, BODY)).request_id
-    door.follow(
+    faulty.follow(
         script.Stall(on="poll", times=3, seconds=0.1, billed=True),
         script.ResetAfterBody(on="poll", times=3, billed=True),
     )
@@ -125,13 +125,13 @@ asyncio.run(main())
         (script.LargeReply(number=2, megabytes=300), ExchangeLimits().other_bytes),
     ],
 )
-async def test_no_answer_fills_the_memory(door: FaultyDoor, fault: script.AnyFault, most_bytes: int) -> None:
-    door.follow(fault)
+async def test_no_answer_fills_the_memory(faulty: FaultyService, fault: script.AnyFault, most_bytes: int) -> None:
+    faulty.follow(fault)
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
         MEASURED,
-        f"{door.url}/user/tokens/verify",
+        f"{faulty.url}/user/tokens/verify",
         str(most_bytes),
         stdout=asyncio.subprocess.PIPE,
     )

@@ -45,7 +45,7 @@ def said(bench: FaultBench, job: Job) -> tuple[str, ...]:
 async def play(bench: FaultBench, fault: AnyFault, kind: Kind = Kind.RANK) -> Job:
     """Send a job of one batch and wait until nothing more happens by itself."""
     job = bench.draft(bench.write(kind), kind)
-    bench.door.follow(fault)
+    bench.faulty.follow(fault)
     async with asyncio.timeout(HANGS_AFTER):
         return await bench.run(job)
 
@@ -70,9 +70,9 @@ async def test_sending(row: Row, billed: bool, open_bench: Open) -> None:
             await noted(bench)
         known = accepted(bench.service_folder)
         assert len(known) <= 1
-        assert not any(arrival.is_asked for arrival in bench.door.submits[:-1])
+        assert not any(arrival.is_asked for arrival in bench.faulty.submits[:-1])
         if row.submit is LOST:
-            assert len(bench.door.submits) <= 1 and len(known) == int(billed)
+            assert len(bench.faulty.submits) <= 1 and len(known) == int(billed)
             await stays_unknown(bench, job)
         elif job.batches[0].state is BatchState.DONE:
             assert [line.sha256 for line in known] == [job.batches[0].sha256]
@@ -81,18 +81,18 @@ async def test_sending(row: Row, billed: bool, open_bench: Open) -> None:
 async def noted(bench: FaultBench) -> None:
     """Wait until the service has done what it is billed for: whoever gave up waiting may have been quicker."""
     async with asyncio.timeout(HANGS_AFTER):
-        while not bench.door.submits:
+        while not bench.faulty.submits:
             await asyncio.sleep(0.01)
 
 
 async def stays_unknown(bench: FaultBench, job: Job) -> None:
     """No timer and no start of the program ever sends it again."""
-    arrived = len(bench.door.submits)
+    arrived = len(bench.faulty.submits)
     await bench.restart()
     assert await bench.runner.resume_all() == ()
     await bench.clock.sleep(1_000_000)
     assert bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN
-    assert len(bench.door.submits) == arrived
+    assert len(bench.faulty.submits) == arrived
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS])
@@ -100,13 +100,13 @@ async def test_asking(row: Row, open_bench: Open) -> None:
     async with open_bench(tls=row.tls, trusted=row.trusted, hasty=hasty(row, "ask")) as bench:
         job = await play(bench, msgspec.structs.replace(row.fault, on="poll"))
         check(bench, job, row.poll)
-        assert len(bench.door.submits) == len(accepted(bench.service_folder)) == int(row.trusted)
+        assert len(bench.faulty.submits) == len(accepted(bench.service_folder)) == int(row.trusted)
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS])
 async def test_checking(row: Row, open_bench: Open) -> None:
     async with open_bench(tls=row.tls, trusted=row.trusted, hasty=hasty(row, "check")) as bench:
-        bench.door.follow(msgspec.structs.replace(row.fault, on="check"))
+        bench.faulty.follow(msgspec.structs.replace(row.fault, on="check"))
         async with asyncio.timeout(HANGS_AFTER):
             if row.check is None:
                 assert (await bench.client.find_models("bge")).ok

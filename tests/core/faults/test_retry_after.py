@@ -46,7 +46,7 @@ def gaps(arrivals: list[Arrival]) -> list[float]:
 
 async def done(bench: FaultBench, fault: Refusal | Block) -> None:
     job = bench.draft(bench.write(Kind.RANK), Kind.RANK)
-    bench.door.follow(fault)
+    bench.faulty.follow(fault)
     async with asyncio.timeout(10):
         assert (await bench.run(job)).state is JobState.DONE
     assert bench.wrong_results(job.id) == []
@@ -56,7 +56,7 @@ async def done(bench: FaultBench, fault: Refusal | Block) -> None:
 async def test_a_batch_waits_as_long_as_it_is_told(fault: Refusal, seconds: float, open_bench: Open) -> None:
     async with open_bench() as bench:
         await done(bench, msgspec.structs.replace(fault, on="submit"))
-        (gap,) = gaps(bench.door.submits)
+        (gap,) = gaps(bench.faulty.submits)
         # A date is said in whole seconds, so it is up to one second earlier than was meant.
         assert seconds - (fault.retry_date is not None) <= gap <= max(seconds, 1.0) + SLACK
 
@@ -65,34 +65,34 @@ async def test_a_batch_waits_as_long_as_it_is_told(fault: Refusal, seconds: floa
 async def test_a_question_waits_as_long_as_it_is_told(fault: Refusal, seconds: float, open_bench: Open) -> None:
     async with open_bench() as bench:
         await done(bench, msgspec.structs.replace(fault, on="poll"))
-        first = next(number for number, arrival in enumerate(bench.door.arrivals) if arrival.kind == "poll")
-        gap = gaps(bench.door.arrivals[first:])[0]
+        first = next(number for number, arrival in enumerate(bench.faulty.arrivals) if arrival.kind == "poll")
+        gap = gaps(bench.faulty.arrivals[first:])[0]
         assert seconds - (fault.retry_date is not None) <= gap <= seconds + SLACK
 
 
 async def test_a_fault_of_the_service_that_says_how_long_is_waited_for(open_bench: Open) -> None:
     async with open_bench() as bench:
         await done(bench, msgspec.structs.replace(OWN_FAULT, on="poll", retry_after="500"))
-        assert gaps([arrival for arrival in bench.door.arrivals if arrival.kind == "poll"])[0] >= 500
+        assert gaps([arrival for arrival in bench.faulty.arrivals if arrival.kind == "poll"])[0] >= 500
 
 
 async def test_in_a_block_nothing_asks_and_everything_is_said(open_bench: Open) -> None:
     async with open_bench() as bench:
-        bench.door.follow(Block(on="check", told=True))
+        bench.faulty.follow(Block(on="check", told=True))
         for _ in range(3):
             with pytest.raises(ServiceBusy) as caught:
                 await bench.client.find_models("bge")
             assert 290 < caught.value.retry_after <= 301
-        assert len(bench.door.arrivals) == 1
+        assert len(bench.faulty.arrivals) == 1
         started = bench.clock.now
         job = await bench.run(bench.draft(bench.write(Kind.RANK), Kind.RANK))
         assert job.state is JobState.DONE
-        assert all(arrival.at >= started + 299 for arrival in bench.door.arrivals[1:])
+        assert all(arrival.at >= started + 299 for arrival in bench.faulty.arrivals[1:])
 
 
 async def test_a_block_that_is_longer_than_it_says_costs_one_call_each_time(open_bench: Open) -> None:
     async with open_bench() as bench:
         await done(bench, Block(on="submit", seconds=900.0))
-        assert [arrival.fault for arrival in bench.door.submits] == ["block"] * (len(bench.door.submits) - 1) + [""]
-        assert len(bench.door.submits) <= 4
-        assert all(gap >= 300 for gap in gaps(bench.door.submits))
+        assert [arrival.fault for arrival in bench.faulty.submits] == ["block"] * (len(bench.faulty.submits) - 1) + [""]
+        assert len(bench.faulty.submits) <= 4
+        assert all(gap >= 300 for gap in gaps(bench.faulty.submits))

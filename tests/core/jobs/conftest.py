@@ -1,4 +1,4 @@
-"""A runner over real stores, and the practice service behind a door that can misbehave; time moves when slept."""
+"""A runner over real stores, and the practice service with faults; time moves when slept."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -16,7 +16,7 @@ from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.queue import Queue, accepted
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.budget import RateBudget
@@ -56,7 +56,7 @@ class Bench:
     def __init__(
         self,
         root: Path,
-        door: FaultyDoor,
+        faulty: FaultyService,
         clock: Clock,
         *,
         service_folder: Path,
@@ -64,7 +64,7 @@ class Bench:
     ) -> None:
         # Looked up now: the state machine puts another in its place.
         self.service_folder, self._new_transport = service_folder, new_transport or Transport
-        self.paths, self.door, self.clock = Paths(root), door, clock
+        self.paths, self.faulty, self.clock = Paths(root), faulty, clock
         self.paths.create()
         self.seen: list[Job] = []
         self.start()
@@ -81,7 +81,7 @@ class Bench:
             return Token(TOKEN)
 
         self.client = WorkersAI(
-            cloudflare(ACCOUNT, base_url=self.door.url),
+            cloudflare(ACCOUNT, base_url=self.faulty.url),
             token,
             transport=self.transport,
             budget=budget,
@@ -139,8 +139,8 @@ def clock() -> Clock:
 @pytest.fixture
 async def bench(tmp_path: Path, clock: Clock) -> AsyncIterator[Bench]:
     service = practice_app(tmp_path / "service", seconds_queued=300.0, seconds_running=400.0, clock=clock.of_service)
-    async with FaultyDoor(service, clock=clock) as door:
-        made = Bench(tmp_path / "data", door, clock, service_folder=tmp_path / "service")
+    async with FaultyService(service, clock=clock) as faulty:
+        made = Bench(tmp_path / "data", faulty, clock, service_folder=tmp_path / "service")
         yield made
         await made.stop()
 

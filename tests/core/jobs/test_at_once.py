@@ -55,7 +55,7 @@ async def test_each_raw_answer_is_kept_as_it_came(bench: Bench, write: Write) ->
 
 async def test_what_goes_out_is_one_bare_request(bench: Bench, write: Write) -> None:
     job = drafted(bench, write("pairs.csv", PAIRS), Kind.RANK)
-    bench.door.shut()
+    bench.faulty.shut()
     paused = await bench.run(job)
     assert paused.state is JobState.PAUSED and {batch.state for batch in paused.batches} == {BatchState.PLANNED}
     body = json.loads(bench.runner.folder(job.id).body(1).read_bytes())
@@ -68,20 +68,20 @@ async def test_what_goes_out_is_one_bare_request(bench: Bench, write: Write) -> 
 async def test_a_lost_answer_is_an_unknown_outcome_and_the_others_go_on(
     bench: Bench, write: Write, fault: AnyFault
 ) -> None:
-    bench.door.follow(fault)
+    bench.faulty.follow(fault)
     job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
     assert job.state is JobState.OUTCOME_UNKNOWN
     assert sorted(batch.state for batch in job.batches) == ["done"] * 5 + ["outcome_unknown"]
     await bench.restart()
     await bench.runner.resume_all()
-    assert bench.ledger.job(job.id).state is JobState.OUTCOME_UNKNOWN and len(bench.door.submits) == 6
+    assert bench.ledger.job(job.id).state is JobState.OUTCOME_UNKNOWN and len(bench.faulty.submits) == 6
     (lost,) = [batch for batch in job.batches if batch.state is BatchState.OUTCOME_UNKNOWN]
     with pytest.raises(UsageError, match="no request id"):
         await bench.runner.adopt(job.id, lost.number, "some-id")
     await bench.runner.send_again(job.id, lost.number)
     done = await bench.runner.wait(job.id)
     assert done.state is JobState.DONE and None not in [score for _, score in scores(bench, job.id)]
-    assert len(bench.door.submits) == 7
+    assert len(bench.faulty.submits) == 7
 
 
 async def test_what_died_while_it_was_sent_is_unknown_and_what_had_arrived_is_stored(
@@ -94,11 +94,11 @@ async def test_what_died_while_it_was_sent_is_unknown_and_what_had_arrived_is_st
     await bench.runner.resume_all()
     job = await bench.runner.wait(job.id)
     assert [batch.state for batch in job.batches[:2]] == [BatchState.OUTCOME_UNKNOWN, BatchState.DONE]
-    assert len(bench.door.submits) == 6
+    assert len(bench.faulty.submits) == 6
 
 
 async def test_a_busy_service_is_waited_for_by_all(bench: Bench, write: Write) -> None:
-    bench.door.follow(Refusal(status=429, code=3040, message="No capacity", retry_after="70", times=3))
+    bench.faulty.follow(Refusal(status=429, code=3040, message="No capacity", retry_after="70", times=3))
     started = bench.clock.now
     job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
     assert job.state is JobState.DONE and bench.clock.now >= started + 70
@@ -113,7 +113,7 @@ async def test_a_busy_service_is_waited_for_by_all(bench: Bench, write: Write) -
     ],
 )
 async def test_a_request_that_is_refused_fails_alone(bench: Bench, write: Write, fault: Refusal) -> None:
-    bench.door.follow(fault)
+    bench.faulty.follow(fault)
     job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
     assert job.state is JobState.PARTLY_DONE and job.batches_done == 5
     (failed,) = [batch for batch in job.batches if batch.state is BatchState.FAILED]
@@ -123,28 +123,30 @@ async def test_a_request_that_is_refused_fails_alone(bench: Bench, write: Write,
 
 
 async def test_what_is_refused_of_all_is_not_asked_again_and_again(bench: Bench, write: Write) -> None:
-    bench.door.follow(Refusal(status=400, code=5007, message="No such model", times=0))
+    bench.faulty.follow(Refusal(status=400, code=5007, message="No such model", times=0))
     job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
-    assert job.state is JobState.FAILED and len(bench.door.submits) <= 4
+    assert job.state is JobState.FAILED and len(bench.faulty.submits) <= 4
     assert any("Not sent" in batch.error for batch in job.batches)
 
 
 async def test_a_refused_token_stops_all_of_them(bench: Bench, write: Write) -> None:
-    bench.door.follow(Refusal(status=401, code=10000, message="Authentication error", times=0))
+    bench.faulty.follow(Refusal(status=401, code=10000, message="Authentication error", times=0))
     job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
-    assert job.state is JobState.PAUSED and len(bench.door.submits) <= 4
-    bench.door.follow()
+    assert job.state is JobState.PAUSED and len(bench.faulty.submits) <= 4
+    bench.faulty.follow()
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
 
 
 async def test_a_model_without_a_queue_offers_to_run_at_once(bench: Bench, write: Write) -> None:
     lines = "".join(f"{'word ' * 40}{n}\n" for n in range(4_500))  # three batches
-    bench.door.follow(Refusal(code=8007, message="This model does not support request queuing", on="submit", number=2))
+    bench.faulty.follow(
+        Refusal(code=8007, message="This model does not support request queuing", on="submit", number=2)
+    )
     job = await bench.run(bench.draft(write("texts.txt", lines), Kind.EMBED))
     assert [batch.state for batch in job.batches] == [BatchState.DONE, BatchState.FAILED, BatchState.FAILED]
     assert {batch.error_action for batch in job.batches[1:]} == {Action.RUN_AT_ONCE}
-    bench.door.follow()
+    bench.faulty.follow()
     await bench.runner.run_at_once(job.id)
     job = await bench.runner.wait(job.id)
     assert job.state is JobState.DONE and [batch.number for batch in job.batches] == list(
@@ -158,7 +160,7 @@ async def test_a_model_without_a_queue_offers_to_run_at_once(bench: Bench, write
 
 async def test_an_accepted_batch_outlives_a_model_that_lost_its_queue(bench: Bench, write: Write) -> None:
     lost = Refusal(code=8007, message="This model does not support request queuing", on="poll", times=0)
-    bench.door.follow(lost)
+    bench.faulty.follow(lost)
     job = await bench.run(bench.draft(write("texts.txt", TEXTS), Kind.EMBED))
     assert job.state is JobState.PAUSED and job.batches[0].state is BatchState.QUEUED
     assert "which it has accepted" in job.paused_because
@@ -166,10 +168,10 @@ async def test_an_accepted_batch_outlives_a_model_that_lost_its_queue(bench: Ben
     assert trouble is not None and trouble.action is Action.NONE
     with pytest.raises(UsageError, match="accepted by the service already"):
         await bench.runner.run_at_once(job.id)
-    bench.door.follow()
+    bench.faulty.follow()
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
-    assert len(bench.door.submits) == 1
+    assert len(bench.faulty.submits) == 1
 
 
 def test_preflight_says_when_it_fits(bench: Bench, write: Write) -> None:
@@ -185,7 +187,7 @@ def test_preflight_says_when_it_fits(bench: Bench, write: Write) -> None:
 async def test_vectors_pooled_in_another_way_are_not_stored(bench: Bench, write: Write) -> None:
     model = "@cf/baai/bge-small-en-v1.5"
     answer = {"result": {"data": [[0.6, 0.8]], "shape": [1, 2], "pooling": "cls"}, "success": True, "errors": []}
-    bench.door.follow(AnyReply(body=json.dumps(answer)))
+    bench.faulty.follow(AnyReply(body=json.dumps(answer)))
     options = JobOptions(pooling="mean", at_once=True)
     job = await bench.run(drafted(bench, write("text.txt", "one text\n"), Kind.EMBED, options, model=model))
     assert job.state is JobState.FAILED and "pooled in another way" in job.error

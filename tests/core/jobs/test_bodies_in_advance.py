@@ -68,6 +68,6 @@ async def test_only_what_is_to_leave_is_packed(bench: Bench, write: Write, monke
 async def test_every_text_is_sent_once(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planning, "MAX_TEXTS_PER_BATCH", 20)
     job = await bench.run(bench.draft(write("texts.txt", TEXTS), Kind.EMBED))
-    assert job.state is JobState.DONE and len(bench.door.submits) == 5
+    assert job.state is JobState.DONE and len(bench.faulty.submits) == 5
     sent = [text for body in bench.accepted_bodies() for each in json.loads(body)["requests"] for text in each["text"]]
     assert sent == TEXTS.splitlines()

@@ -14,14 +14,14 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.script import AnyFault, FailRequests, Mutate, Refusal, ResetAfterBody
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.estimate import price
 from tests.canary import TOKEN
-from tests.core.doors.conftest import ACCOUNT, service
+from tests.core.endpoints.conftest import ACCOUNT, service
 
 LITTLE = Budget(a_job=0.001, unit="neurons")
 FAULTS = [
@@ -34,35 +34,35 @@ FAULTS = [
 
 @dataclass
 class World:
-    """A program with an account, and the service behind a door."""
+    """A program with an account, and the service behind a faulty."""
 
     program: Program
-    door: FaultyDoor
+    faulty: FaultyService
 
     async def run(self, path: Path, fault: AnyFault, connection: str = "cloudflare") -> Job:
         """Send a file's rows, and wait."""
-        self.door.follow(fault)
+        self.faulty.follow(fault)
         job = self.program.drafts.create(Kind.RANK, path.stem, "@cf/baai/bge-m3", connection)
         source = open_source(path)
         self.program.drafts.load(job.id, source, suggest_mapping(source, Kind.RANK, preview(source)))
         await self.program.runner.send(job.id)
         job = await self.program.runner.wait(job.id)
-        self.door.follow()
+        self.faulty.follow()
         return job
 
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with FaultyDoor(service(tmp_path / "service")) as door:
+    async with FaultyService(service(tmp_path / "service")) as faulty:
         environ = {
-            "CLOUDFLARE_API_BASE_URL": door.url,
+            "CLOUDFLARE_API_BASE_URL": faulty.url,
             "CLOUDFLARE_ACCOUNT_ID": ACCOUNT,
             "CLOUDFLARE_API_TOKEN": TOKEN,
         }
         program = await Program.open(
             tmp_path / "data", environ=environ, credentials=Credentials(environ=environ), practice_times=(0.0, 0.0)
         )
-        yield World(program, door)
+        yield World(program, faulty)
         await program.close()
 
 
@@ -81,10 +81,10 @@ async def test_above_the_budget_nothing_is_sent_again(
     world.program.change_settings(budget=LITTLE)
     with pytest.raises(OverBudget, match=r"This job may cost .*; your budget for a job is 0\.001 neurons\."):
         await world.program.send_again(job.id, *numbers)
-    assert world.program.ledger.job(job.id) == job and len(world.door.submits) == 1
+    assert world.program.ledger.job(job.id) == job and len(world.faulty.submits) == 1
     await world.program.send_again(job.id, *numbers, budget=Budget())  # the second word
     assert (await world.program.runner.wait(job.id)).state is JobState.DONE
-    assert len(world.door.submits) == 2
+    assert len(world.faulty.submits) == 2
 
 
 async def test_the_day_counts_the_first_time_as_well(world: World, rows: Path) -> None:

@@ -91,9 +91,9 @@ async def test_sending_the_failed_ones_again_leaves_what_is_under_way(
 ) -> None:
     """A batch that leaves while the refused requests are packed must not fall back to *planned*."""
     rows = "".join(f"query {n},context {n} {c}\n" for n in range(4) for c in range(2))
-    bench.door.follow(FailRequests(on="poll", times=0, requests=(1, 3)))
+    bench.faulty.follow(FailRequests(on="poll", times=0, requests=(1, 3)))
     job = await bench.run(bench.draft(write("four.csv", "question,answer\n" + rows), Kind.RANK))
-    bench.door.follow()
+    bench.faulty.follow()
     other = Batch(job.id, 2, BatchState.PLANNED, 1, 1, 1)
     bench.ledger.save_plan(job, (*job.batches, other))
     repack = packing.repack_failed
@@ -112,10 +112,10 @@ async def test_sending_the_failed_ones_again_leaves_what_is_under_way(
 
 async def test_a_batch_is_sent_again_while_another_is_at_the_service(bench: Bench, write: Write) -> None:
     texts = "text\n" + "".join(f"text {n}\n" for n in range(2_001))
-    bench.door.follow(Refusal(code=5006, message="AiError: bad input", times=1))
+    bench.faulty.follow(Refusal(code=5006, message="AiError: bad input", times=1))
     job = await bench.run(bench.draft(write("texts.csv", texts), Kind.EMBED))
     assert [batch.state for batch in job.batches] == [BatchState.FAILED, BatchState.FAILED]
-    bench.door.follow()
+    bench.faulty.follow()
     await bench.runner.send_again(job.id, 1)
     while bench.ledger.batch(job.id, 1).state is not BatchState.QUEUED:
         await asyncio.sleep(0)

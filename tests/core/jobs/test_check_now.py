@@ -8,7 +8,7 @@ import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import Arrival, FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import Arrival, FaultyService
 from cfbatch_gui.core.practice.faults.script import Stall
 from tests.core.jobs.conftest import Bench, Clock
 from tests.core.jobs.test_runner import CLOUDS
@@ -29,14 +29,14 @@ class HaltingClock(Clock):
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     clock = HaltingClock()
     service = practice_app(tmp_path / "service", seconds_queued=300.0, seconds_running=400.0, clock=clock.of_service)
-    async with FaultyDoor(service, [Stall(on="poll", seconds=0.1, billed=True)], clock=clock) as door:
-        made = Bench(tmp_path / "data", door, clock, service_folder=tmp_path / "service")
+    async with FaultyService(service, [Stall(on="poll", seconds=0.1, billed=True)], clock=clock) as faulty:
+        made = Bench(tmp_path / "data", faulty, clock, service_folder=tmp_path / "service")
         yield made
         await made.stop()
 
 
 def polls(bench: Bench) -> list[Arrival]:
-    return [arrival for arrival in bench.door.arrivals if arrival.kind == "poll"]
+    return [arrival for arrival in bench.faulty.arrivals if arrival.kind == "poll"]
 
 
 async def until(is_so: Callable[[], bool]) -> None:

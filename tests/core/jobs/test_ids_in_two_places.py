@@ -25,7 +25,7 @@ async def test_an_id_that_could_not_be_written_down_is_written_later(
             await asyncio.sleep(0.01)
     assert [each.request_id for each in submissions(bench.paths.submissions)] == [job.batches[0].request_id]
     assert bench.ledger.job(job.id).state is JobState.DONE
-    assert len(bench.door.submits) == 1
+    assert len(bench.faulty.submits) == 1
 
 
 async def test_an_id_that_stood_in_one_place_when_the_program_ended_stands_in_both_after_the_next_start(
@@ -63,7 +63,7 @@ async def test_a_start_that_cannot_write_an_id_down_goes_on_and_tries_again(
 async def test_an_adopted_id_gets_to_both_places_whoever_gave_up_waiting(
     bench: Bench, write: Callable[[str, str], Path]
 ) -> None:
-    bench.door.follow(ResetAfterBody(on="submit", billed=True))
+    bench.faulty.follow(ResetAfterBody(on="submit", billed=True))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     bench.paths.submissions.mkdir()
     (found,) = accepted(bench.service_folder)

@@ -39,7 +39,7 @@ async def test_answers_in_the_folder_are_enough_when_ledger_and_ids_are_lost(ben
     start_again(bench)
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
-    assert len(bench.door.submits) == 1
+    assert len(bench.faulty.submits) == 1
 
 
 async def test_a_copy_of_a_finished_jobs_folder_is_not_sent(bench: Bench, write: Write) -> None:
@@ -49,7 +49,7 @@ async def test_a_copy_of_a_finished_jobs_folder_is_not_sent(bench: Bench, write:
     start_again(bench)
     await bench.runner.carry_on("copied")
     assert (await bench.runner.wait("copied")).state is JobState.DONE
-    assert len(bench.door.submits) == 1
+    assert len(bench.faulty.submits) == 1
     await bench.stop()
     bench.start()  # what is on the disk, not what was in memory
     assert bench.ledger.job(job.id).batches == job.batches
@@ -58,9 +58,9 @@ async def test_a_copy_of_a_finished_jobs_folder_is_not_sent(bench: Bench, write:
 
 async def test_what_was_sent_again_is_collected_after_the_ledger_was_lost(bench: Bench, write: Write) -> None:
     rows = "".join(f"query {n},context {n} {c}\n" for n in range(4) for c in range(2))
-    bench.door.follow(FailRequests(on="poll", times=0, requests=(1, 3)))
+    bench.faulty.follow(FailRequests(on="poll", times=0, requests=(1, 3)))
     job = await bench.run(bench.draft(write("four.csv", "question,answer\n" + rows), Kind.RANK))
-    bench.door.follow()
+    bench.faulty.follow()
     await bench.runner.send_failed_again(job.id)
     while not bench.runner.job(job.id).batches[1].state.is_at_service:
         await bench.clock.sleep(0)
@@ -69,15 +69,15 @@ async def test_what_was_sent_again_is_collected_after_the_ledger_was_lost(bench:
     start_again(bench)
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
-    assert len(bench.door.submits) == 2
+    assert len(bench.faulty.submits) == 2
     assert all(score is not None for _, score in scores(bench, job.id))
 
 
 async def test_the_answer_to_an_earlier_attempt_does_not_end_the_later_one(bench: Bench, write: Write) -> None:
-    bench.door.follow(Mutate(on="poll", times=0, how="element_repeated"))
+    bench.faulty.follow(Mutate(on="poll", times=0, how="element_repeated"))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.batches[0].state is BatchState.FAILED
-    bench.door.follow()
+    bench.faulty.follow()
     await bench.runner.send_again(job.id, 1)
     await queued(bench, job)
     await bench.stop()
@@ -85,17 +85,17 @@ async def test_the_answer_to_an_earlier_attempt_does_not_end_the_later_one(bench
     start_again(bench)
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
-    assert len(bench.door.submits) == 2
+    assert len(bench.faulty.submits) == 2
 
 
 async def test_an_older_ledger_does_not_send_what_was_accepted_since(bench: Bench, write: Write) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    bench.door.follow(Refuse(on="submit"))
+    bench.faulty.follow(Refuse(on="submit"))
     await bench.run(job)
     await bench.stop()
     older = bench.paths.ledger.read_bytes()  # in it the batch has not left
     bench.start()
-    bench.door.follow()
+    bench.faulty.follow()
     await bench.runner.carry_on(job.id)
     known = await queued(bench, job)
     await bench.stop()
@@ -105,7 +105,7 @@ async def test_an_older_ledger_does_not_send_what_was_accepted_since(bench: Benc
     await bench.runner.carry_on(job.id)
     done = await bench.runner.wait(job.id)
     assert done.state is JobState.DONE and done.batches[0].request_id == known.batches[0].request_id
-    assert len(bench.door.submits) == 1
+    assert len(bench.faulty.submits) == 1
 
 
 async def test_an_older_ledger_knows_a_draft_where_a_job_was_sent(bench: Bench, write: Write) -> None:
@@ -121,17 +121,17 @@ async def test_an_older_ledger_knows_a_draft_where_a_job_was_sent(bench: Bench, 
     assert bench.ledger.job(job.id).state is JobState.PAUSED
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
-    assert len(bench.door.submits) == 1
+    assert len(bench.faulty.submits) == 1
 
 
 async def test_a_batch_that_is_sent_again_on_the_users_word_still_leaves(bench: Bench, write: Write) -> None:
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    bench.door.follow(Mutate(on="poll", times=0, how="element_repeated"))
+    bench.faulty.follow(Mutate(on="poll", times=0, how="element_repeated"))
     again = await bench.run(bench.draft(write("again.csv", CLOUDS), Kind.RANK))
     assert (job.state, again.state) == (JobState.DONE, JobState.FAILED)
     await bench.runner.send_again(again.id, 1)
     await bench.stop()
-    bench.door.follow()
+    bench.faulty.follow()
     start_again(bench)
     await bench.runner.resume_all()
     assert (await bench.runner.wait(again.id)).state is JobState.DONE
@@ -139,10 +139,10 @@ async def test_a_batch_that_is_sent_again_on_the_users_word_still_leaves(bench: 
 
 async def test_a_backup_sends_nothing_by_itself(bench: Bench, write: Write, tmp_path: Path) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    bench.door.follow(Refuse(on="submit"))
+    bench.faulty.follow(Refuse(on="submit"))
     await bench.run(job)
     back_up(bench.paths, tmp_path / "backup.zip")
-    bench.door.follow()
+    bench.faulty.follow()
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     await bench.stop()
@@ -153,7 +153,7 @@ async def test_a_backup_sends_nothing_by_itself(bench: Bench, write: Write, tmp_
     await bench.runner.resume_all()
     restored = await bench.runner.wait(job.id)
     assert restored.state is JobState.PAUSED and "backup" in restored.paused_because
-    assert len(bench.door.submits) == 1
+    assert len(bench.faulty.submits) == 1
 
 
 async def test_a_backup_holds_the_texts_once(bench: Bench, write: Write, tmp_path: Path) -> None:
@@ -187,4 +187,4 @@ async def test_a_paid_batch_is_collected_from_a_backup(bench: Bench, write: Writ
     start_again(bench)
     await bench.runner.resume_all()
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
-    assert len(bench.door.submits) == 1
+    assert len(bench.faulty.submits) == 1

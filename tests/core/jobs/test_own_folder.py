@@ -30,4 +30,4 @@ async def test_a_folder_that_cannot_be_written_stops_the_job_and_loses_nothing(
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
-    assert len(bench.door.submits) == 1
+    assert len(bench.faulty.submits) == 1

@@ -52,7 +52,7 @@ async def test_a_job_on_its_way_is_collected_after_the_ledger_was_lost(
     assert bench.ledger.job(job.id).state is JobState.PAUSED
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
-    assert len(bench.door.submits) == 1
+    assert len(bench.faulty.submits) == 1
     assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
 
 
@@ -68,7 +68,7 @@ async def test_what_was_damaged_is_kept_beside(bench: Bench, write: Write) -> No
 
 
 async def test_a_batch_that_may_have_left_is_not_sent_again(bench: Bench, write: Write) -> None:
-    bench.door.follow(ResetAfterBody(billed=True))
+    bench.faulty.follow(ResetAfterBody(billed=True))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     await bench.stop()
     bench.paths.ledger.unlink()
@@ -76,19 +76,19 @@ async def test_a_batch_that_may_have_left_is_not_sent_again(bench: Bench, write:
     bench.start()
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).batches[0].state is BatchState.OUTCOME_UNKNOWN
-    assert len(bench.door.submits) == 1
+    assert len(bench.faulty.submits) == 1
 
 
 async def test_a_finished_job_is_read_again_from_its_own_folder(bench: Bench, write: Write) -> None:
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    asked = len(bench.door.arrivals)
+    asked = len(bench.faulty.arrivals)
     await bench.stop()
     bench.paths.ledger.unlink()
     open_or_recover(bench.paths, clock=bench.clock)[0].close()
     bench.start()
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
-    assert len(bench.door.arrivals) == asked
+    assert len(bench.faulty.arrivals) == asked
 
 
 async def test_drafts_come_back_as_drafts(bench: Bench, write: Write) -> None:

@@ -37,7 +37,7 @@ async def test_ranking_goes_from_a_file_to_scores(bench: Bench, write: Write) ->
 async def test_states_are_seen_in_their_order(bench: Bench, write: Write) -> None:
     # Said once for certain: while a busy machine is at its work, the clock of these tests may pass the whole queue.
     running = '{"result":{"status":"running"},"success":true,"errors":[],"messages":[]}'
-    bench.door.follow(AnyReply(on="poll", body=running))
+    bench.faulty.follow(AnyReply(on="poll", body=running))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     states = [seen.batches[0].state for seen in bench.seen if seen.id == job.id]
     assert list(dict.fromkeys(states)) == [
@@ -76,22 +76,22 @@ async def test_a_job_is_picked_up_after_a_restart(bench: Bench, write: Write) ->
     assert [each.id for each in await bench.runner.resume_all()] == [job.id]
     done = await bench.runner.wait(job.id)
     assert done.state is JobState.DONE
-    assert len(bench.door.submits) == 1
+    assert len(bench.faulty.submits) == 1
     assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
 
 
 async def test_a_paused_job_asks_nothing_until_it_is_carried_on(bench: Bench, write: Write) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
     await bench.runner.send(job.id)
-    while not bench.door.submits:
+    while not bench.faulty.submits:
         await bench.clock.sleep(0)
     paused = await bench.runner.pause(job.id)
     while bench.runner.job(job.id).batches[0].state is BatchState.SENDING:
         await bench.clock.sleep(0)
     assert paused.state is JobState.PAUSED
-    asked = len(bench.door.arrivals)
+    asked = len(bench.faulty.arrivals)
     await bench.clock.sleep(60)
-    assert len(bench.door.arrivals) == asked
+    assert len(bench.faulty.arrivals) == asked
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
 

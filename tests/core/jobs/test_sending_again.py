@@ -26,10 +26,10 @@ Write = Callable[[str, str], Path]
 
 async def test_only_the_refused_requests_are_sent_again(bench: Bench, write: Write) -> None:
     rows = "".join(f"query {n},context {n} {c}\n" for n in range(4) for c in range(2))
-    bench.door.follow(FailRequests(on="poll", times=0, requests=(1, 3)))
+    bench.faulty.follow(FailRequests(on="poll", times=0, requests=(1, 3)))
     job = await bench.run(bench.draft(write("four.csv", "question,answer\n" + rows), Kind.RANK))
     assert job.state is JobState.PARTLY_DONE and job.batches[0].failed_requests == 2
-    bench.door.follow()
+    bench.faulty.follow()
     await bench.runner.send_failed_again(job.id)
     done = await bench.runner.wait(job.id)
     assert done.state is JobState.DONE and len(done.batches) == 2
@@ -40,7 +40,7 @@ async def test_only_the_refused_requests_are_sent_again(bench: Bench, write: Wri
 
 async def test_refused_requests_of_many_batches_keep_to_the_limits_of_one(bench: Bench, write: Write) -> None:
     rows = "".join(f"query {n},context {n} {c}\n" for n in range(8) for c in range(2))
-    bench.door.follow(FailRequests(on="poll", times=0, requests=tuple(range(1, 8))))
+    bench.faulty.follow(FailRequests(on="poll", times=0, requests=tuple(range(1, 8))))
     job = await bench.run(bench.draft(write("eight.csv", "question,answer\n" + rows), Kind.RANK))
     folder = JobFolder(bench.paths.job(job.id))
     small = replace(find_model(job.model), body_bytes=400)
@@ -57,12 +57,12 @@ async def test_refused_requests_of_many_batches_keep_to_the_limits_of_one(bench:
 
 
 async def test_a_refused_batch_is_sent_again_as_it_was(bench: Bench, write: Write) -> None:
-    bench.door.follow(Refusal(code=5006, message="AiError: bad input"))
+    bench.faulty.follow(Refusal(code=5006, message="AiError: bad input"))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.state is JobState.FAILED
     await bench.runner.send_failed_again(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
-    refused, accepted = bench.door.submits
+    refused, accepted = bench.faulty.submits
     assert refused.sha256 == accepted.sha256
 
 

@@ -43,20 +43,20 @@ async def test_a_text_of_the_job_comes_back_as_its_own_vector(bench: Bench, writ
 async def test_it_is_one_request_and_changes_nothing_in_the_job(bench: Bench, write: Write) -> None:
     job, embeddings = await embedded(bench, write)
     before = {path: path.stat().st_mtime_ns for path in bench.runner.folder(job.id).path.rglob("*")}
-    calls = len(bench.door.arrivals)
+    calls = len(bench.faulty.arrivals)
     await embed_sentence(bench.client, facts_of(job, "Cloudflare"), embeddings, "a lamp")
-    (arrival,) = bench.door.arrivals[calls:]
+    (arrival,) = bench.faulty.arrivals[calls:]
     assert arrival.sha256 == sha256(b'{"text":["a lamp"],"truncate_inputs":true}').hexdigest()
     assert {path: path.stat().st_mtime_ns for path in bench.runner.folder(job.id).path.rglob("*")} == before
 
 
 async def test_when_no_answer_came_it_says_that_it_may_be_billed(bench: Bench, write: Write) -> None:
     job, embeddings = await embedded(bench, write)
-    bench.door.follow(ResetAfterBody())
-    calls = len(bench.door.arrivals)
+    bench.faulty.follow(ResetAfterBody())
+    calls = len(bench.faulty.arrivals)
     with pytest.raises(OutcomeUnknown, match="may have been billed"):
         await embed_sentence(bench.client, facts_of(job, "Cloudflare"), embeddings, "a lamp")
-    assert len(bench.door.arrivals) == calls + 1
+    assert len(bench.faulty.arrivals) == calls + 1
 
 
 async def test_a_vector_of_another_pooling_is_refused(bench: Bench, write: Write) -> None:
@@ -69,8 +69,8 @@ async def test_a_vector_of_another_pooling_is_refused(bench: Bench, write: Write
 
 async def test_nothing_is_sent_for_what_cannot_be_looked_for(bench: Bench, write: Write) -> None:
     job, embeddings = await embedded(bench, write)
-    calls = len(bench.door.arrivals)
+    calls = len(bench.faulty.arrivals)
     for sentence in ("", "  \n ", "x" * (LONGEST + 1)):
         with pytest.raises(UsageError):
             await embed_sentence(bench.client, facts_of(job, "Cloudflare"), embeddings, sentence)
-    assert len(bench.door.arrivals) == calls
+    assert len(bench.faulty.arrivals) == calls

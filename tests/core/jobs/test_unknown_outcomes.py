@@ -47,7 +47,7 @@ UNKNOWN = [
 
 @pytest.mark.parametrize("fault", UNKNOWN)
 async def test_a_lost_answer_is_an_unknown_outcome(bench: Bench, write: Write, fault: AnyFault) -> None:
-    bench.door.follow(fault)
+    bench.faulty.follow(fault)
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.state is JobState.OUTCOME_UNKNOWN
     assert "may have been accepted" in job.batches[0].error
@@ -55,11 +55,11 @@ async def test_a_lost_answer_is_an_unknown_outcome(bench: Bench, write: Write, f
     await bench.runner.resume_all()
     await bench.clock.sleep(100_000)
     assert bench.ledger.job(job.id).state is JobState.OUTCOME_UNKNOWN
-    assert len(bench.door.submits) == 1
+    assert len(bench.faulty.submits) == 1
 
 
 async def unknown(bench: Bench, write: Write, fault: AnyFault = LOST_BILLED) -> Job:
-    bench.door.follow(fault)
+    bench.faulty.follow(fault)
     return await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
 
 
@@ -79,7 +79,7 @@ async def test_an_id_in_the_second_file_saves_a_batch_that_died_while_sending(be
     await bench.restart()
     await bench.runner.resume_all()
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
-    assert len(bench.door.submits) == 1
+    assert len(bench.faulty.submits) == 1
 
 
 async def test_the_right_id_is_adopted(bench: Bench, write: Write) -> None:
@@ -124,7 +124,7 @@ async def test_an_adopted_answer_that_comes_later_must_prove_whose_it_is(bench: 
     job = await unknown(bench, write)
     (known,) = accepted(bench.service_folder)
     waiting = AnyReply(on="poll", body='{"result":{"status":"queued"},"success":true,"errors":[]}')
-    bench.door.follow(waiting, Mutate(on="poll", times=0, how="references_null"))
+    bench.faulty.follow(waiting, Mutate(on="poll", times=0, how="references_null"))
     await bench.runner.adopt(job.id, 1, known.request_id)
     done = await bench.runner.wait(job.id)
     assert done.batches[0].state is BatchState.FAILED and "carries no references" in done.batches[0].error
@@ -135,7 +135,7 @@ async def test_it_is_sent_again_on_the_users_word(bench: Bench, write: Write) ->
     job = await unknown(bench, write, LOST_UNBILLED)
     await bench.runner.send_again(job.id, 1)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
-    assert len(bench.door.submits) == 2
+    assert len(bench.faulty.submits) == 2
 
 
 async def test_a_dismissed_batch_stays_in_the_history(bench: Bench, write: Write) -> None:
@@ -147,7 +147,7 @@ async def test_a_dismissed_batch_stays_in_the_history(bench: Bench, write: Write
 
 async def test_nothing_leaves_when_nobody_listens(bench: Bench, write: Write) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    bench.door.shut()
+    bench.faulty.shut()
     paused = await bench.run(job)
     assert paused.state is JobState.PAUSED
     assert isinstance(bench.runner.trouble(job.id), Unreachable)
@@ -155,9 +155,9 @@ async def test_nothing_leaves_when_nobody_listens(bench: Bench, write: Write) ->
 
 
 async def test_a_refused_token_stops_after_one_call(bench: Bench, write: Write) -> None:
-    bench.door.follow(Refusal(status=401, code=10000, message="Authentication error"))
+    bench.faulty.follow(Refusal(status=401, code=10000, message="Authentication error"))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    assert job.state is JobState.PAUSED and len(bench.door.arrivals) == 1
+    assert job.state is JobState.PAUSED and len(bench.faulty.arrivals) == 1
     trouble = bench.runner.trouble(job.id)
     assert isinstance(trouble, TokenRefused) and TOKEN not in repr(trouble.__dict__)
     await bench.runner.carry_on(job.id)
@@ -165,27 +165,27 @@ async def test_a_refused_token_stops_after_one_call(bench: Bench, write: Write) 
 
 
 async def test_a_busy_service_is_waited_for_as_long_as_it_asks(bench: Bench, write: Write) -> None:
-    bench.door.follow(Refusal(status=429, code=3040, message="No more data centers", retry_after="70"))
+    bench.faulty.follow(Refusal(status=429, code=3040, message="No more data centers", retry_after="70"))
     started = bench.clock.now
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.state is JobState.DONE and job.batches[0].sent_at >= started + 70
 
 
 async def test_a_refusal_says_why_and_keeps_the_rest_here(bench: Bench, write: Write) -> None:
-    bench.door.follow(Refusal(code=5006, message="AiError: bad input: required properties are missing"))
+    bench.faulty.follow(Refusal(code=5006, message="AiError: bad input: required properties are missing"))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.state is JobState.FAILED and job.error
     assert "required properties" in job.batches[0].error_detail + job.error
 
 
 async def test_an_expired_id_is_final(bench: Bench, write: Write) -> None:
-    bench.door.follow(Refusal(on="poll", status=404, code=5504, message="Request not found in queue"))
+    bench.faulty.follow(Refusal(on="poll", status=404, code=5504, message="Request not found in queue"))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.batches[0].state is BatchState.GONE and job.state is JobState.FAILED
 
 
 async def test_a_broken_answer_is_put_aside_and_never_shown(bench: Bench, write: Write) -> None:
-    bench.door.follow(Mutate(on="poll", times=0, how="element_repeated"))
+    bench.faulty.follow(Mutate(on="poll", times=0, how="element_repeated"))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.batches[0].state is BatchState.FAILED
     assert [score for _, score in scores(bench, job.id)] == [None, None, None]

@@ -55,7 +55,7 @@ async def test_a_clock_that_is_set_back_costs_no_more_than_a_slice(clock: Clock)
 async def test_a_batch_is_collected_though_the_clock_was_set_back(
     bench: Bench, write: Callable[[str, str], Path], is_restarted: bool
 ) -> None:
-    bench.door.follow(script.Refusal(on="poll", status=429, code=3040, retry_after="900"))
+    bench.faulty.follow(script.Refusal(on="poll", status=429, code=3040, retry_after="900"))
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
     await bench.runner.send(job.id)
     while not bench.ledger.batch(job.id, 1).next_check_at:
@@ -67,4 +67,4 @@ async def test_a_batch_is_collected_though_the_clock_was_set_back(
         await bench.runner.resume_all()
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     assert sum(bench.clock.slept) - slept < 3_600
-    assert len(bench.door.arrivals) < 60
+    assert len(bench.faulty.arrivals) < 60

@@ -8,7 +8,7 @@ import pytest
 
 from cfbatch_gui.core.errors import NotConnected, OutcomeUnknown, RequestGone, TokenRefused, Unreachable, UsageError
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.script import AnyReply, Page, Redirect, Refusal
 from cfbatch_gui.core.practice.faults.serving import load_certificate
 from cfbatch_gui.core.practice.ngrams import HashedNgrams
@@ -30,9 +30,9 @@ BODY = encode_batch([encode_request(REQUEST)])
 
 
 @pytest.fixture
-async def door(tmp_path: Path) -> AsyncIterator[FaultyDoor]:
+async def faulty(tmp_path: Path) -> AsyncIterator[FaultyService]:
     service = practice_app(tmp_path, seconds_queued=0, seconds_running=0, token=TOKEN, load_model=HashedNgrams)
-    async with FaultyDoor(service) as made:
+    async with FaultyService(service) as made:
         yield made
 
 
@@ -55,8 +55,8 @@ async def client() -> AsyncIterator[Connect]:
         await each.close()
 
 
-async def test_a_batch_goes_out_and_its_answer_comes_back(door: FaultyDoor, client: Connect) -> None:
-    service = client(door.url)
+async def test_a_batch_goes_out_and_its_answer_comes_back(faulty: FaultyService, client: Connect) -> None:
+    service = client(faulty.url)
     queued = await service.submit(MODEL, BODY)
     reply = await service.ask(MODEL, queued.request_id)
     assert isinstance(reply, Reply)
@@ -64,15 +64,15 @@ async def test_a_batch_goes_out_and_its_answer_comes_back(door: FaultyDoor, clie
     assert isinstance(scored, Scored) and scored.scores[0] > scored.scores[1]
 
 
-async def test_an_unknown_word_for_the_state_is_passed_on(door: FaultyDoor, client: Connect) -> None:
-    door.follow(AnyReply(body='{"result":{"status":"thinking"},"success":true,"errors":[],"messages":[]}'))
-    service = client(door.url)
+async def test_an_unknown_word_for_the_state_is_passed_on(faulty: FaultyService, client: Connect) -> None:
+    faulty.follow(AnyReply(body='{"result":{"status":"thinking"},"success":true,"errors":[],"messages":[]}'))
+    service = client(faulty.url)
     assert await service.ask(MODEL, "x") == Waiting("thinking")
 
 
-async def test_an_answer_without_the_envelope_is_read(door: FaultyDoor, client: Connect) -> None:
-    door.follow(AnyReply(body='{"responses":[{"id":0,"result":{"response":[]},"success":true}]}'))
-    service = client(door.url)
+async def test_an_answer_without_the_envelope_is_read(faulty: FaultyService, client: Connect) -> None:
+    faulty.follow(AnyReply(body='{"responses":[{"id":0,"result":{"response":[]},"success":true}]}'))
+    service = client(faulty.url)
     reply = await service.ask(MODEL, "x")
     assert isinstance(reply, Reply) and isinstance(reply.finished, Finished)
 
@@ -86,10 +86,10 @@ async def test_nothing_left_when_nobody_could_be_reached(address: str, client: C
 
 async def test_nothing_left_when_the_other_end_is_not_trusted(tmp_path: Path, client: Connect) -> None:
     service = practice_app(tmp_path, seconds_queued=0, seconds_running=0)
-    async with FaultyDoor(service, tls=load_certificate(CERTIFICATE)) as door:
+    async with FaultyService(service, tls=load_certificate(CERTIFICATE)) as faulty:
         with pytest.raises(Unreachable, match="not trusted"):
-            await client(door.url).submit(MODEL, BODY)
-        assert door.arrivals == []
+            await client(faulty.url).submit(MODEL, BODY)
+        assert faulty.arrivals == []
 
 
 async def test_nothing_left_when_a_proxy_makes_way_to_someone_else(
@@ -123,57 +123,59 @@ async def test_silence_after_the_body_is_an_unknown_outcome(client: Connect) -> 
     await server.wait_closed()
 
 
-async def test_a_redirect_is_not_followed_with_the_token(door: FaultyDoor, tmp_path: Path, client: Connect) -> None:
-    async with FaultyDoor(practice_app(tmp_path / "other", seconds_queued=0, seconds_running=0)) as elsewhere:
-        door.follow(Redirect(status=307, location=elsewhere.url))
+async def test_a_redirect_is_not_followed_with_the_token(
+    faulty: FaultyService, tmp_path: Path, client: Connect
+) -> None:
+    async with FaultyService(practice_app(tmp_path / "other", seconds_queued=0, seconds_running=0)) as elsewhere:
+        faulty.follow(Redirect(status=307, location=elsewhere.url))
         with pytest.raises(OutcomeUnknown):
-            await client(door.url).submit(MODEL, BODY)
+            await client(faulty.url).submit(MODEL, BODY)
         assert elsewhere.arrivals == []
 
 
 async def test_proxies_of_the_environment_are_not_used(
-    door: FaultyDoor, monkeypatch: pytest.MonkeyPatch, client: Connect
+    faulty: FaultyService, monkeypatch: pytest.MonkeyPatch, client: Connect
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    service = client(door.url)
+    service = client(faulty.url)
     assert (await service.submit(MODEL, BODY)).request_id
 
 
-async def test_a_refused_token_is_named_and_not_repeated(door: FaultyDoor, client: Connect) -> None:
+async def test_a_refused_token_is_named_and_not_repeated(faulty: FaultyService, client: Connect) -> None:
     with pytest.raises(TokenRefused) as caught:
-        await client(door.url, token=OTHER_TOKEN).submit(MODEL, BODY)
+        await client(faulty.url, token=OTHER_TOKEN).submit(MODEL, BODY)
     assert OTHER_TOKEN not in f"{caught.value!r} {caught.value.detail} {caught.value.__cause__!r}"
 
 
-async def test_an_expired_id_is_named(door: FaultyDoor, client: Connect) -> None:
-    door.follow(Refusal(code=5504, message="Request not found in queue"))
+async def test_an_expired_id_is_named(faulty: FaultyService, client: Connect) -> None:
+    faulty.follow(Refusal(code=5504, message="Request not found in queue"))
     with pytest.raises(RequestGone):
-        await client(door.url).ask(MODEL, "00000000-0000-0000-0000-000000000000")
+        await client(faulty.url).ask(MODEL, "00000000-0000-0000-0000-000000000000")
 
 
-async def test_a_proxys_page_is_not_taken_for_the_service(door: FaultyDoor, client: Connect) -> None:
-    door.follow(Page())
+async def test_a_proxys_page_is_not_taken_for_the_service(faulty: FaultyService, client: Connect) -> None:
+    faulty.follow(Page())
     with pytest.raises(Unreachable, match="sign in first"):
-        await client(door.url).ask(MODEL, "x")
+        await client(faulty.url).ask(MODEL, "x")
 
 
 @pytest.mark.parametrize("model", ["../../tokens/verify", "@cf/baai/bge m3", "", "@cf/a?b", "@cf/a%2Fb"])
-async def test_a_models_name_cannot_become_another_address(door: FaultyDoor, model: str, client: Connect) -> None:
+async def test_a_models_name_cannot_become_another_address(faulty: FaultyService, model: str, client: Connect) -> None:
     with pytest.raises(UsageError):
-        await client(door.url).submit(model, BODY)
-    assert door.arrivals == []
+        await client(faulty.url).submit(model, BODY)
+    assert faulty.arrivals == []
 
 
-async def test_four_ticks_for_a_good_connection(door: FaultyDoor, client: Connect) -> None:
-    service = client(door.url)
+async def test_four_ticks_for_a_good_connection(faulty: FaultyService, client: Connect) -> None:
+    service = client(faulty.url)
     ticks = await check_connection(service, MODEL)
     assert [tick.ok for tick in ticks] == [True] * 4
-    assert door.submits == []
+    assert faulty.submits == []
 
 
-async def test_a_wrong_token_fails_at_the_second_tick(door: FaultyDoor, client: Connect) -> None:
-    ticks = await check_connection(client(door.url, token=OTHER_TOKEN), MODEL)
+async def test_a_wrong_token_fails_at_the_second_tick(faulty: FaultyService, client: Connect) -> None:
+    ticks = await check_connection(client(faulty.url, token=OTHER_TOKEN), MODEL)
     assert [tick.ok for tick in ticks] == [True, False, None, None] and ticks[1].sentence
 
 

@@ -11,7 +11,7 @@ FILES = {"README.md", "wrangler.jsonc", "src/index.js"}
 
 
 def test_it_is_saved_as_it_comes(tmp_path: Path) -> None:
-    folder = tmp_path / "new" / "my door"
+    folder = tmp_path / "new" / "my worker"
     saved = save_worker(folder)
     assert {path.relative_to(folder).as_posix() for path in saved} == FILES
     for name in FILES:
@@ -44,8 +44,8 @@ def test_it_is_replaced_when_that_is_asked_for(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
-    with pytest.raises(ExportError, match="“door”"):
-        save_worker(tmp_path / "file" / "door")
+    with pytest.raises(ExportError, match="“worker”"):
+        save_worker(tmp_path / "file" / "worker")
 
 
 def test_a_folder_in_the_place_of_a_file_is_said(tmp_path: Path) -> None:

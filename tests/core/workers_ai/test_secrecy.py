@@ -12,7 +12,7 @@ import pytest
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.script import AnyFault
 from cfbatch_gui.core.practice.ngrams import HashedNgrams
 from cfbatch_gui.core.system import logs
@@ -76,8 +76,8 @@ async def connected(url: str, token: str = TOKEN) -> AsyncIterator[WorkersAI]:
 
 
 @pytest.fixture
-async def door(tmp_path: Path) -> AsyncIterator[FaultyDoor]:
-    async with FaultyDoor(
+async def faulty(tmp_path: Path) -> AsyncIterator[FaultyService]:
+    async with FaultyService(
         practice_app(tmp_path / "service", seconds_queued=0, seconds_running=0, token=TOKEN, load_model=HashedNgrams)
     ) as made:
         yield made
@@ -94,10 +94,13 @@ def all_logged(caplog: pytest.LogCaptureFixture) -> Callable[[], str]:
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 async def test_no_failure_tells_the_token(
-    door: FaultyDoor, fault: AnyFault, call: Callable[[WorkersAI], Awaitable[object]], all_logged: Callable[[], str]
+    faulty: FaultyService,
+    fault: AnyFault,
+    call: Callable[[WorkersAI], Awaitable[object]],
+    all_logged: Callable[[], str],
 ) -> None:
-    door.follow(fault)
-    async with connected(door.url) as client:
+    faulty.follow(fault)
+    async with connected(faulty.url) as client:
         with pytest.raises(UserError) as caught:
             await call(client)
     told = everything_told(caught.value)
@@ -113,9 +116,9 @@ async def test_no_failure_tells_the_token(
     ids=["nobody there", "no such name", "no TLS there"],
 )
 async def test_no_failure_to_connect_tells_the_token(
-    door: FaultyDoor, address: str, call: Callable[[WorkersAI], Awaitable[object]], all_logged: Callable[[], str]
+    faulty: FaultyService, address: str, call: Callable[[WorkersAI], Awaitable[object]], all_logged: Callable[[], str]
 ) -> None:
-    address = door.url.replace("http://", "https://") if address == "https to http" else address
+    address = faulty.url.replace("http://", "https://") if address == "https to http" else address
     async with connected(address) as client:
         with pytest.raises(UserError) as caught:
             await call(client)
@@ -126,22 +129,22 @@ async def test_no_failure_to_connect_tells_the_token(
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("before", ["\n", "é", "\x00", " \r\nX: "], ids=["line", "letter", "nul", "header"])
 async def test_a_token_that_no_header_can_hold_is_not_told(
-    door: FaultyDoor, before: str, call: Callable[[WorkersAI], Awaitable[object]], all_logged: Callable[[], str]
+    faulty: FaultyService, before: str, call: Callable[[WorkersAI], Awaitable[object]], all_logged: Callable[[], str]
 ) -> None:
     """`check_form` keeps such tokens out; this is what happens should one come here all the same."""
-    async with connected(door.url, f"{before}{TOKEN}") as client:
+    async with connected(faulty.url, f"{before}{TOKEN}") as client:
         with pytest.raises(UserError) as caught:
             await call(client)
-    assert door.arrivals == []
+    assert faulty.arrivals == []
     assert not holds_token(everything_told(caught.value))
     assert not holds_token(all_logged())
 
 
-async def test_a_call_that_is_cancelled_tells_nothing(door: FaultyDoor, all_logged: Callable[[], str]) -> None:
-    door.follow(script.Stall(times=0))
-    async with connected(door.url) as client:
+async def test_a_call_that_is_cancelled_tells_nothing(faulty: FaultyService, all_logged: Callable[[], str]) -> None:
+    faulty.follow(script.Stall(times=0))
+    async with connected(faulty.url) as client:
         task = asyncio.ensure_future(client.submit(MODEL, BODY))
-        while not door.arrivals:
+        while not faulty.arrivals:
             await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError) as caught:
@@ -151,13 +154,13 @@ async def test_a_call_that_is_cancelled_tells_nothing(door: FaultyDoor, all_logg
     assert not holds_token(all_logged() + repr(task))
 
 
-async def test_asyncio_watching_closely_logs_no_token(door: FaultyDoor, all_logged: Callable[[], str]) -> None:
+async def test_asyncio_watching_closely_logs_no_token(faulty: FaultyService, all_logged: Callable[[], str]) -> None:
     """In its debug mode, asyncio logs what it calls, with the arguments, as a warning."""
     loop = asyncio.get_running_loop()
     loop.set_debug(True)
     loop.slow_callback_duration = 0.0
     try:
-        async with connected(door.url) as client:
+        async with connected(faulty.url) as client:
             queued = await client.submit(MODEL, BODY)
             await client.ask(MODEL, queued.request_id)
     finally:
@@ -178,11 +181,11 @@ def log_file(tmp_path: Path) -> Iterator[Path]:
     logging.getLogger().setLevel(level)
 
 
-async def test_the_programs_log_at_its_most_talkative(door: FaultyDoor, log_file: Path) -> None:
+async def test_the_programs_log_at_its_most_talkative(faulty: FaultyService, log_file: Path) -> None:
     log = logging.getLogger("cfbatch_gui.test")
-    async with connected(door.url) as client:
+    async with connected(faulty.url) as client:
         await client.submit(MODEL, BODY)
-        door.follow(FAULTS["token repeated"], FAULTS["reset in the reply"], FAULTS["token refused"])
+        faulty.follow(FAULTS["token repeated"], FAULTS["reset in the reply"], FAULTS["token refused"])
         for _ in range(3):
             with pytest.raises(UserError) as caught:
                 await client.find_models("bge")

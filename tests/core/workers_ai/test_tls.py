@@ -12,7 +12,7 @@ import pytest
 
 from cfbatch_gui.core.errors import Unreachable
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.ngrams import HashedNgrams
 from tests.canary import CORE, TOKEN
 from tests.core.workers_ai.telling import everything_told, holds_token
@@ -43,10 +43,10 @@ def server_side() -> ssl.SSLContext:
 
 
 @asynccontextmanager
-async def service(folder: Path, tls: ssl.SSLContext) -> AsyncIterator[FaultyDoor]:
+async def service(folder: Path, tls: ssl.SSLContext) -> AsyncIterator[FaultyService]:
     application = practice_app(folder, seconds_queued=0, seconds_running=0, token=TOKEN, load_model=HashedNgrams)
-    async with FaultyDoor(application, tls=tls) as door:
-        yield door
+    async with FaultyService(application, tls=tls) as faulty:
+        yield faulty
 
 
 class Proxy:
@@ -76,7 +76,7 @@ class Proxy:
 async def test_no_keys_of_a_session_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: None) -> None:
     keys = tmp_path / "keys.log"
     monkeypatch.setenv("SSLKEYLOGFILE", str(keys))
-    async with service(tmp_path / "service", server_side()) as door, connected(door.url) as client:
+    async with service(tmp_path / "service", server_side()) as faulty, connected(faulty.url) as client:
         queued = await client.submit(MODEL, BODY)
         await client.ask(MODEL, queued.request_id)
         assert not keys.exists()
@@ -86,11 +86,11 @@ async def test_no_keys_of_a_session_are_written(tmp_path: Path, monkeypatch: pyt
 
 async def test_no_keys_of_a_handshake_that_fails_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys.log"))
-    async with service(tmp_path / "service", server_side()) as door, connected(door.url) as client:
+    async with service(tmp_path / "service", server_side()) as faulty, connected(faulty.url) as client:
         with pytest.raises(Unreachable, match="not trusted"):
             await client.submit(MODEL, BODY)
     assert not (tmp_path / "keys.log").exists()
-    assert door.arrivals == []
+    assert faulty.arrivals == []
 
 
 async def test_no_keys_of_the_session_with_a_proxy_are_written(
@@ -124,10 +124,10 @@ def old_tls() -> ssl.SSLContext:
 
 
 async def test_tls_1_1_is_refused(tmp_path: Path, trusted: None) -> None:
-    async with service(tmp_path / "service", old_tls()) as door, connected(door.url) as client:
+    async with service(tmp_path / "service", old_tls()) as faulty, connected(faulty.url) as client:
         with pytest.raises(Unreachable):
             await client.submit(MODEL, BODY)
-        assert door.arrivals == []
+        assert faulty.arrivals == []
 
         careless = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         careless.load_verify_locations(CERTIFICATE)
@@ -135,7 +135,7 @@ async def test_tls_1_1_is_refused(tmp_path: Path, trusted: None) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             careless.minimum_version = ssl.TLSVersion.TLSv1
-        port = int(door.url.split(":")[2].split("/")[0])
+        port = int(faulty.url.split(":")[2].split("/")[0])
         _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=careless)
         assert writer.get_extra_info("ssl_object").version() == "TLSv1.1", "the service could not speak it at all"
         writer.close()
@@ -146,7 +146,7 @@ async def test_tls_1_1_is_refused(tmp_path: Path, trusted: None) -> None:
 async def test_tls_1_2_and_1_3_are_spoken(tmp_path: Path, trusted: None, version: ssl.TLSVersion) -> None:
     tls = server_side()
     tls.minimum_version = tls.maximum_version = version
-    async with service(tmp_path / "service", tls) as door, connected(door.url) as client:
+    async with service(tmp_path / "service", tls) as faulty, connected(faulty.url) as client:
         assert (await client.submit(MODEL, BODY)).request_id
 
 

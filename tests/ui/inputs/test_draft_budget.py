@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QMessageBox
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, JobState
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import Budget, SavedConnection, Settings
 from tests.canary import TOKEN
-from tests.core.doors import conftest as stand_ins
-from tests.core.doors.conftest import ACCOUNT
+from tests.core.endpoints import conftest as stand_ins
+from tests.core.endpoints.conftest import ACCOUNT
 from tests.ui.inputs.conftest import Desk
 
 Until = Callable[..., Awaitable[None]]
@@ -27,7 +27,7 @@ Until = Callable[..., Awaitable[None]]
 @pytest.fixture
 async def connected(tmp_path: Path, qtbot: Any) -> AsyncIterator[Desk]:
     """A desk with an account."""
-    async with FaultyDoor(stand_ins.service(tmp_path / "service")) as api:
+    async with FaultyService(stand_ins.service(tmp_path / "service")) as api:
         environ = {"CLOUDFLARE_API_BASE_URL": api.url}
         program = await Program.open(
             tmp_path / "program", environ=environ, credentials=Credentials(environ=environ), practice_times=(0.0, 0.0)

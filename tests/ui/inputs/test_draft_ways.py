@@ -8,12 +8,12 @@ import pytest
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.jobs.states import JobState
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from tests.canary import SECRET, TOKEN
-from tests.core.doors import conftest as stand_ins
-from tests.core.doors.conftest import ACCOUNT, GATEWAY
+from tests.core.endpoints import conftest as stand_ins
+from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
 from tests.ui.inputs.conftest import Desk
 
 Until = Callable[..., Awaitable[None]]
@@ -23,7 +23,7 @@ Until = Callable[..., Awaitable[None]]
 async def connected(tmp_path: Path, qtbot: Any) -> AsyncIterator[Desk]:
     """A desk with an account, a Worker and a gateway."""
     behind = stand_ins.service(tmp_path / "service")
-    async with FaultyDoor(stand_ins.gateway(behind)) as api, FaultyDoor(stand_ins.worker(behind)) as worker:
+    async with FaultyService(stand_ins.gateway(behind)) as api, FaultyService(stand_ins.worker(behind)) as worker:
         environ = {"CLOUDFLARE_API_BASE_URL": api.url}
         program = await Program.open(
             tmp_path / "program", environ=environ, credentials=Credentials(environ=environ), practice_times=(0.0, 0.0)

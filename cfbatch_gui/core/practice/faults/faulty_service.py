@@ -1,4 +1,4 @@
-"""The door: takes connections on loopback, reads requests, and lets each go well or wrong as the script says."""
+"""The practice service on a loopback socket, with faults: each exchange goes well or wrong as the script says."""
 
 import asyncio
 import hashlib
@@ -28,11 +28,11 @@ _AFTER: frozenset[Kind] = frozenset({"poll"})
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One exchange as the door saw it, noted when its fate is decided.
+    """One exchange as the faulty service saw it, noted when its fate is decided.
 
     `received` bytes of the body came of `size`, `sha256` is of those. `is_asked`: the practice service got the request.
-    `status` is that of its own answer, 0 when it was not asked. `fault` is "" when all goes well. `at` is by the door's
-    clock.
+    `status` is that of its own answer, 0 when it was not asked. `fault` is "" when all goes well. `at` is a time of
+    the service's clock.
     """
 
     kind: Kind
@@ -45,7 +45,7 @@ class Arrival:
     status: int
 
 
-class FaultyDoor:
+class FaultyService:
     """An asynchronous context manager; `url` is the base address of the API behind it, /client/v4 included.
 
     `application` is the practice service. `tls` makes it speak TLS. `clock` is in seconds since 1970 and is only for

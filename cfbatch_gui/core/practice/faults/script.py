@@ -1,4 +1,4 @@
-"""The script of a door that misbehaves: a JSON file that says which exchanges go wrong, and how.
+"""The script of a faulty service: a JSON file that says which exchanges go wrong, and how.
 
     {"faults": [
         {"on": "submit", "do": "reset_after_body", "billed": true},

@@ -1,4 +1,4 @@
-"""The door as a command: until Ctrl+C, on a port of this computer."""
+"""The faulty service as a command: until Ctrl+C, on a port of this computer."""
 
 import asyncio
 import ssl
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.practice.app import Application
-from cfbatch_gui.core.practice.faults.faulty_service import Arrival, FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import Arrival, FaultyService
 from cfbatch_gui.core.practice.faults.script import AnyFault
 
 
@@ -25,13 +25,13 @@ def serve(
     `port` 0 takes a free one. `listening` is told the address, prefix included, before the first request; `tell` gets
     every exchange. Raises UsageError when the port cannot be had. Prints nothing.
     """
-    door = FaultyDoor(application, faults, port=port, tls=tls, tell=tell)
-    asyncio.run(_serve(door, port, listening))
+    faulty = FaultyService(application, faults, port=port, tls=tls, tell=tell)
+    asyncio.run(_serve(faulty, port, listening))
 
 
-async def _serve(door: FaultyDoor, port: int, listening: Callable[[str], None] | None) -> None:
+async def _serve(faulty: FaultyService, port: int, listening: Callable[[str], None] | None) -> None:
     try:
-        await door.__aenter__()
+        await faulty.__aenter__()
     except OSError as problem:
         raise UsageError(
             f"Port {port} on this computer cannot be used. Another program may be listening there; choose another"
@@ -40,10 +40,10 @@ async def _serve(door: FaultyDoor, port: int, listening: Callable[[str], None] |
         ) from problem
     try:
         if listening is not None:
-            listening(door.url)
+            listening(faulty.url)
         await asyncio.Event().wait()
     finally:
-        await door.__aexit__()
+        await faulty.__aexit__()
 
 
 def load_certificate(path: Path) -> ssl.SSLContext:

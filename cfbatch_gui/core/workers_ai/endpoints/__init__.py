@@ -1,6 +1,6 @@
 """How each kind of connection speaks: its addresses, its headers, the form of its answers. One file for each kind.
 
-door      what all have in common
+endpoint      what all have in common
 rest      Cloudflare's REST API, and the practice service that stands in for it
 worker    a Worker of the user's own in front of the binding
 gateway   an AI Gateway in front of the REST API
@@ -10,20 +10,20 @@ https://developers.cloudflare.com/ai-gateway/usage/providers/workersai/
 """
 
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
-from cfbatch_gui.core.workers_ai.endpoints.endpoint import Door, Secrets
-from cfbatch_gui.core.workers_ai.endpoints.gateway import GatewayDoor
-from cfbatch_gui.core.workers_ai.endpoints.rest import RestDoor
-from cfbatch_gui.core.workers_ai.endpoints.worker import WorkerDoor
+from cfbatch_gui.core.workers_ai.endpoints.endpoint import Endpoint, Secrets
+from cfbatch_gui.core.workers_ai.endpoints.gateway import GatewayEndpoint
+from cfbatch_gui.core.workers_ai.endpoints.rest import RestEndpoint
+from cfbatch_gui.core.workers_ai.endpoints.worker import WorkerEndpoint
 
-__all__ = ["Door", "Secrets", "door_of"]
+__all__ = ["Endpoint", "Secrets", "endpoint_of"]
 
 
-def door_of(connection: Connection) -> Door:
-    """The door that goes with the connection's kind."""
+def endpoint_of(connection: Connection) -> Endpoint:
+    """The endpoint that goes with the connection's kind."""
     match connection.kind:
         case ConnectionKind.WORKER:
-            return WorkerDoor(connection)
+            return WorkerEndpoint(connection)
         case ConnectionKind.GATEWAY:
-            return GatewayDoor(connection)
+            return GatewayEndpoint(connection)
         case ConnectionKind.CLOUDFLARE | ConnectionKind.PRACTICE:
-            return RestDoor(connection)
+            return RestEndpoint(connection)

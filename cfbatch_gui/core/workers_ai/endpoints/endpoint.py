@@ -20,7 +20,7 @@ class Secrets:
     gateway: Token | None = None
 
 
-class Door(Protocol):
+class Endpoint(Protocol):
     """A connection's own manner of speaking. Knows no network."""
 
     def run_url(self, model: str, *, queued: bool) -> str:

@@ -12,13 +12,13 @@ from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer, read_gatewa
 
 
 @dataclass(frozen=True, slots=True)
-class GatewayDoor:
+class GatewayEndpoint:
     """The catalogue and the token are asked for at the account itself: a gateway passes on runs of models only."""
 
     connection: Connection
 
     def run_url(self, model: str, *, queued: bool) -> str:
-        """See `Door`."""
+        """See `Endpoint`."""
         here, model = self.connection, checked_model(model)
         if here.gateway_by_header:
             url = f"{here.api_base_url}/accounts/{here.account_id}/ai/run/{model}"
@@ -27,11 +27,11 @@ class GatewayDoor:
         return url + QUEUED if queued else url
 
     def api_url(self, rest: str) -> str:
-        """See `Door`."""
+        """See `Endpoint`."""
         return f"{self.connection.api_base_url}/{rest}"
 
     def headers(self, secrets: Secrets) -> dict[str, str]:
-        """See `Door`."""
+        """See `Endpoint`."""
         headers = bearer(secrets.token)
         if self.connection.gateway_by_header:
             headers["cf-aig-gateway-id"] = self.connection.gateway
@@ -40,5 +40,5 @@ class GatewayDoor:
         return headers
 
     def read(self, data: bytes, status: int) -> ServiceAnswer:
-        """See `Door`."""
+        """See `Endpoint`."""
         return read_gateway(data, status)

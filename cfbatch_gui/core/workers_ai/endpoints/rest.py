@@ -8,25 +8,25 @@ from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer, read_envelo
 
 
 @dataclass(frozen=True, slots=True)
-class RestDoor:
+class RestEndpoint:
     """Also the practice service's, which keeps the same protocol."""
 
     connection: Connection
 
     def run_url(self, model: str, *, queued: bool) -> str:
-        """See `Door`."""
+        """See `Endpoint`."""
         account = self.connection.account_id
         url = f"{self.connection.base_url}/accounts/{account}/ai/run/{checked_model(model)}"
         return url + QUEUED if queued else url
 
     def api_url(self, rest: str) -> str:
-        """See `Door`."""
+        """See `Endpoint`."""
         return f"{self.connection.base_url}/{rest}"
 
     def headers(self, secrets: Secrets) -> dict[str, str]:
-        """See `Door`."""
+        """See `Endpoint`."""
         return bearer(secrets.token)
 
     def read(self, data: bytes, status: int) -> ServiceAnswer:
-        """See `Door`."""
+        """See `Endpoint`."""
         return read_envelope(data, status)

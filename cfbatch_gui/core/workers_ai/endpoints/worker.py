@@ -21,24 +21,24 @@ from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer, read_bare
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerDoor:
+class WorkerEndpoint:
     """There is no v4 API behind it: no catalogue, and no account that could be asked for."""
 
     connection: Connection
 
     def run_url(self, model: str, *, queued: bool) -> str:
-        """See `Door`."""
+        """See `Endpoint`."""
         url = f"{self.connection.base_url}/ai/run/{checked_model(model)}"
         return url + QUEUED if queued else url
 
     def api_url(self, rest: str) -> str:
-        """See `Door`."""
+        """See `Endpoint`."""
         return ""
 
     def headers(self, secrets: Secrets) -> dict[str, str]:
-        """See `Door`."""
+        """See `Endpoint`."""
         return bearer(secrets.token)
 
     def read(self, data: bytes, status: int) -> ServiceAnswer:
-        """See `Door`."""
+        """See `Endpoint`."""
         return read_bare(data, status)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.script import AnyFault, AnyReply, Page, Refusal
 from cfbatch_gui.core.practice.faults.serving import load_certificate
 from cfbatch_gui.core.workers_ai.budget import RateBudget
@@ -16,7 +16,7 @@ from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare, gateway, worker
 from cfbatch_gui.core.workers_ai.tokens import Token
 from cfbatch_gui.core.workers_ai.transport import Transport
-from tests.core.doors.conftest import ACCOUNT, GATEWAY, SECRET, TOKEN, Doors, service
+from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, SECRET, TOKEN, Endpoints, service
 
 MODEL = "@cf/baai/bge-m3"
 EXPIRED = Path(__file__).parents[2] / "data" / "tls" / "expired.pem"
@@ -79,14 +79,14 @@ FAILURES: dict[str, tuple[tuple[AnyFault, ...], int, str]] = {
 
 @pytest.mark.parametrize(("faults", "question", "words"), FAILURES.values(), ids=FAILURES)
 async def test_every_failure_has_its_sentence(
-    doors: Doors, check: Check, faults: tuple[AnyFault, ...], question: int, words: str
+    endpoints: Endpoints, check: Check, faults: tuple[AnyFault, ...], question: int, words: str
 ) -> None:
-    doors.rest.follow(*faults)
-    ticks = await check(cloudflare(ACCOUNT, base_url=doors.rest.url))
+    endpoints.rest.follow(*faults)
+    ticks = await check(cloudflare(ACCOUNT, base_url=endpoints.rest.url))
     assert words in ticks[question].sentence
     assert [tick.ok for tick in ticks[:question]] == [True] * question and not ticks[question].ok
     assert [(tick.ok, tick.sentence) for tick in ticks[question + 1 :]] == [(None, "")] * (3 - question)
-    assert TOKEN not in repr(ticks) and not doors.rest.submits
+    assert TOKEN not in repr(ticks) and not endpoints.rest.submits
 
 
 def test_no_two_failures_share_a_sentence() -> None:
@@ -96,15 +96,15 @@ def test_no_two_failures_share_a_sentence() -> None:
     assert all(len(names) == 1 for names in by_words.values())
 
 
-async def test_all_is_well_and_until_when(doors: Doors, check: Check) -> None:
-    doors.rest.follow(AnyReply(on="check", number=2, body=status("active", expires_on="2027-03-01T12:00:00Z")))
-    ticks = await check(cloudflare(ACCOUNT, base_url=doors.rest.url))
+async def test_all_is_well_and_until_when(endpoints: Endpoints, check: Check) -> None:
+    endpoints.rest.follow(AnyReply(on="check", number=2, body=status("active", expires_on="2027-03-01T12:00:00Z")))
+    ticks = await check(cloudflare(ACCOUNT, base_url=endpoints.rest.url))
     assert [tick.ok for tick in ticks] == [True] * 4
     assert ticks[1].sentence == "Valid until 1 March 2027."
 
 
-async def test_a_model_that_is_not_there(doors: Doors, check: Check) -> None:
-    ticks = await check(cloudflare(ACCOUNT, base_url=doors.rest.url), model="@cf/baai/bge-m4")
+async def test_a_model_that_is_not_there(endpoints: Endpoints, check: Check) -> None:
+    ticks = await check(cloudflare(ACCOUNT, base_url=endpoints.rest.url), model="@cf/baai/bge-m4")
     assert ticks[3].ok is False and "@cf/baai/bge-m4" in ticks[3].sentence
 
 
@@ -115,8 +115,8 @@ async def test_no_network(check: Check) -> None:
 
 async def test_a_clock_that_is_wrong(tmp_path: Path, check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(EXPIRED))
-    async with FaultyDoor(service(tmp_path), tls=load_certificate(EXPIRED)) as door:
-        ticks = await check(cloudflare(ACCOUNT, base_url=door.url))
+    async with FaultyService(service(tmp_path), tls=load_certificate(EXPIRED)) as endpoint:
+        ticks = await check(cloudflare(ACCOUNT, base_url=endpoint.url))
     assert ticks[0].ok is False and "2026" in ticks[0].sentence and "Set the clock" in ticks[0].sentence
 
 
@@ -146,26 +146,28 @@ async def test_a_proxy_in_the_way_is_named_without_its_password(
 # A Worker and a gateway
 
 
-async def test_a_worker_is_tested_for_free(doors: Doors, check: Check) -> None:
-    connection = worker(doors.worker_url, connection_id="w", title="Mine")
+async def test_a_worker_is_tested_for_free(endpoints: Endpoints, check: Check) -> None:
+    connection = worker(endpoints.worker_url, connection_id="w", title="Mine")
     assert [tick.ok for tick in await check(connection, token=SECRET)] == [True] * 4
     wrong = await check(connection, token="another")
     assert [tick.ok for tick in wrong] == [True, False, None, None] and "SHARED_SECRET" in wrong[1].sentence
     missing = await check(connection, token=SECRET, model="@cf/baai/bge-m4")
     assert [tick.ok for tick in missing] == [True, True, True, False]
-    elsewhere = await check(worker(doors.rest.url, connection_id="w", title="Mine"), token=SECRET)
+    elsewhere = await check(worker(endpoints.rest.url, connection_id="w", title="Mine"), token=SECRET)
     assert elsewhere[0].ok is False and elsewhere[0].sentence
-    assert not doors.worker.submits
+    assert not endpoints.worker.submits
 
 
-async def test_a_gateway_is_tested_as_far_as_it_goes(doors: Doors, check: Check) -> None:
+async def test_a_gateway_is_tested_as_far_as_it_goes(endpoints: Endpoints, check: Check) -> None:
     def through(name: str) -> Connection:
-        door = doors.gateway
-        return gateway(ACCOUNT, name, connection_id="g", title="G", base_url=door.url, api_base_url=doors.rest.url)
+        endpoint = endpoints.gateway
+        return gateway(
+            ACCOUNT, name, connection_id="g", title="G", base_url=endpoint.url, api_base_url=endpoints.rest.url
+        )
 
     ticks = await check(through(GATEWAY))
     assert [tick.ok for tick in ticks] == [True, True, True, None]
     assert "Cloudflare does not say" in ticks[3].sentence
     ticks = await check(through("another"))
     assert ticks[3].ok is False and "no AI Gateway" in ticks[3].sentence
-    assert not doors.gateway.submits
+    assert not endpoints.gateway.submits

@@ -1,4 +1,4 @@
-"""The door on a real socket: what goes through unharmed, what is counted, and the command that opens it."""
+"""The faulty service on a real socket: what goes through unharmed, what is counted, and the command that opens it."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ import pytest
 
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults import script
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.serving import load_certificate
 from cfbatch_gui.core.practice.ngrams import HashedNgrams
 from cfbatch_gui.core.practice.queue import accepted
@@ -27,57 +27,57 @@ BATCH = {"requests": [{"text": "a"}, {"text": "b"}]}
 
 
 @pytest.fixture
-async def door(tmp_path: Path) -> AsyncIterator[FaultyDoor]:
+async def faulty(tmp_path: Path) -> AsyncIterator[FaultyService]:
     service = practice_app(tmp_path, seconds_queued=0, seconds_running=0, load_model=HashedNgrams)
-    async with FaultyDoor(service) as made:
+    async with FaultyService(service) as made:
         yield made
 
 
-def client(door: FaultyDoor, verify: ssl.SSLContext | bool = True) -> httpx.AsyncClient:
+def client(faulty: FaultyService, verify: ssl.SSLContext | bool = True) -> httpx.AsyncClient:
     headers = {"Authorization": "Bearer any-token"}
-    return httpx.AsyncClient(base_url=door.url, headers=headers, trust_env=False, verify=verify, timeout=10)
+    return httpx.AsyncClient(base_url=faulty.url, headers=headers, trust_env=False, verify=verify, timeout=10)
 
 
-async def test_without_faults_it_is_the_practice_service(door: FaultyDoor, tmp_path: Path) -> None:
-    async with client(door) as http:
+async def test_without_faults_it_is_the_practice_service(faulty: FaultyService, tmp_path: Path) -> None:
+    async with client(faulty) as http:
         queued = (await http.post(ADDRESS, json=BATCH)).json()["result"]
         answer = (await http.post(ADDRESS, json={"request_id": queued["request_id"]})).json()["result"]
         assert (await http.get("/user/tokens/verify")).status_code == 200
     assert len(answer["responses"]) == 2
     (line,) = accepted(tmp_path)
-    assert [(arrival.kind, arrival.status, arrival.is_asked) for arrival in door.arrivals] == [
+    assert [(arrival.kind, arrival.status, arrival.is_asked) for arrival in faulty.arrivals] == [
         ("submit", 200, True),
         ("poll", 200, True),
         ("check", 200, True),
     ]
-    assert (door.submits[0].sha256, door.submits[0].received) == (line.sha256, line.size)
-    assert door.connections == 1
+    assert (faulty.submits[0].sha256, faulty.submits[0].received) == (line.sha256, line.size)
+    assert faulty.connections == 1
 
 
-async def test_a_fault_follows_one_batch_by_its_hash(door: FaultyDoor) -> None:
-    async with client(door) as http:
+async def test_a_fault_follows_one_batch_by_its_hash(faulty: FaultyService) -> None:
+    async with client(faulty) as http:
         await http.post(ADDRESS, json=BATCH)
-        door.follow(script.Page(sha256=door.submits[0].sha256, times=0, status=502))
+        faulty.follow(script.Page(sha256=faulty.submits[0].sha256, times=0, status=502))
         assert (await http.post(ADDRESS, json=BATCH)).status_code == 502
         other = await http.post(ADDRESS, json={"requests": [{"text": "other"}]})
         assert other.status_code == 200
         assert (await http.post(ADDRESS, json={"request_id": other.json()["result"]["request_id"]})).status_code == 200
 
 
-async def test_a_large_batch_goes_through_and_can_be_cut(door: FaultyDoor, tmp_path: Path) -> None:
+async def test_a_large_batch_goes_through_and_can_be_cut(faulty: FaultyService, tmp_path: Path) -> None:
     large = {"requests": [{"text": "word " * 1_500_000}]}
-    async with client(door) as http:
+    async with client(faulty) as http:
         assert (await http.post(ADDRESS, json=large, headers={"Expect": "100-continue"})).status_code == 200
-        door.follow(script.ResetInBody(byte=5_000_000))
+        faulty.follow(script.ResetInBody(byte=5_000_000))
         with pytest.raises(httpx.TransportError):
             await http.post(ADDRESS, json=large)
     assert len(accepted(tmp_path)) == 1
-    assert door.submits[1].received == 5_000_000
+    assert faulty.submits[1].received == 5_000_000
 
 
-async def test_nobody_listens_for_a_while(door: FaultyDoor) -> None:
-    door.follow(script.Refuse(seconds=0.05))
-    async with client(door) as http:
+async def test_nobody_listens_for_a_while(faulty: FaultyService) -> None:
+    faulty.follow(script.Refuse(seconds=0.05))
+    async with client(faulty) as http:
         with pytest.raises(httpx.ConnectError):
             await http.get("/user/tokens/verify")
         async with asyncio.timeout(10):
@@ -92,13 +92,13 @@ async def test_nobody_listens_for_a_while(door: FaultyDoor) -> None:
 async def test_tls_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
     service = practice_app(tmp_path, seconds_queued=0, seconds_running=0, load_model=HashedNgrams)
     trust = ssl.create_default_context(cafile=str(CERTIFICATE))
-    async with FaultyDoor(service, tls=load_certificate(CERTIFICATE)) as door, client(door, trust) as http:
-        assert door.url.startswith("https://127.0.0.1:")
+    async with FaultyService(service, tls=load_certificate(CERTIFICATE)) as faulty, client(faulty, trust) as http:
+        assert faulty.url.startswith("https://127.0.0.1:")
         assert (await http.get("/user/tokens/verify")).status_code == 200
 
 
-async def test_what_is_no_request_ends_the_connection(door: FaultyDoor) -> None:
-    port = int(door.url.split(":")[2].split("/")[0])
+async def test_what_is_no_request_ends_the_connection(faulty: FaultyService) -> None:
+    port = int(faulty.url.split(":")[2].split("/")[0])
     for nonsense in (
         b"\x16\x03\x01",
         b"GET /\r\n\r\n",
@@ -110,7 +110,7 @@ async def test_what_is_no_request_ends_the_connection(door: FaultyDoor) -> None:
         with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
             await reader.readexactly(1)
         writer.close()
-    assert door.arrivals == []
+    assert faulty.arrivals == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

@@ -22,7 +22,7 @@ from cfbatch_gui.core.practice.ngrams import HashedNgrams
 from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, cloudflare, gateway, worker
-from tests.core.doors.conftest import ACCOUNT, TOKEN
+from tests.core.endpoints.conftest import ACCOUNT, TOKEN
 
 PAIRS = "query,context\nclouds,an orange cloud\nclouds,a llama\nanimals,it's a llama\n"
 KINDS: dict[str, Connection] = {

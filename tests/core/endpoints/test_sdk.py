@@ -13,7 +13,7 @@ from cloudflare import APIStatusError, AuthenticationError, BadRequestError, Clo
 
 from cfbatch_gui.core.practice.ngrams import HashedNgrams
 from cfbatch_gui.core.practice.server import PracticeServer
-from tests.core.doors.conftest import ACCOUNT, TOKEN
+from tests.core.endpoints.conftest import ACCOUNT, TOKEN
 
 MODEL = "@cf/baai/bge-m3"
 CLOUDS = [{"text": "an orange cloud"}, {"text": "a llama"}, {"text": "an emoji"}]

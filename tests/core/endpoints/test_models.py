@@ -16,7 +16,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.catalogue import LISTED_ON, MODELS
 from cfbatch_gui.core.workers_ai.model_listing import read_models
-from tests.core.doors.conftest import ACCOUNT, TOKEN, Doors
+from tests.core.endpoints.conftest import ACCOUNT, TOKEN, Endpoints
 
 MODEL = "@cf/baai/bge-m3"
 
@@ -49,10 +49,10 @@ LIVE = [
 
 
 @pytest.fixture
-async def program(tmp_path: Path, doors: Doors) -> AsyncIterator[Program]:
+async def program(tmp_path: Path, endpoints: Endpoints) -> AsyncIterator[Program]:
     opened = await Program.open(tmp_path / "data", environ={}, credentials=Credentials(environ={}))
     await opened.save_connection(
-        SavedConnection("", "Mine", "cloudflare", account_id=ACCOUNT, url=doors.rest.url), secret=TOKEN
+        SavedConnection("", "Mine", "cloudflare", account_id=ACCOUNT, url=endpoints.rest.url), secret=TOKEN
     )
     yield opened
     await opened.close()
@@ -72,10 +72,10 @@ def test_each_fact_is_read_in_whatever_form_it_comes() -> None:
     assert odd.dimension == 0 and odd.max_tokens > 0 and odd.neurons_per_million > 0 and not odd.batch
 
 
-async def test_the_service_is_asked_and_the_list_kept(program: Program, doors: Doors) -> None:
+async def test_the_service_is_asked_and_the_list_kept(program: Program, endpoints: Endpoints) -> None:
     connection = program.address_book.find("Mine")
     assert program.models(connection).models == MODELS and not program.models(connection).is_live
-    doors.rest.follow(reply(LIVE))
+    endpoints.rest.follow(reply(LIVE))
     live = await program.refresh_models(connection)
     assert live.is_live and live.listed_at > 1_780_000_000 and live.find("@cf/new/embedder").dimension == 2_560
     kept = await Program.open(program.paths.root.with_name("other"), environ={}, credentials=Credentials(environ={}))
@@ -87,12 +87,12 @@ async def test_the_service_is_asked_and_the_list_kept(program: Program, doors: D
     await kept.close()
 
 
-async def test_a_list_that_cannot_be_had_leaves_the_old_one(program: Program, doors: Doors) -> None:
+async def test_a_list_that_cannot_be_had_leaves_the_old_one(program: Program, endpoints: Endpoints) -> None:
     connection = program.address_book.find("Mine")
     await program.refresh_models(connection)
     before = program.models(connection)
     for fault in (reply([]), reply({"a": 1}), AnyReply(body="{"), AnyReply(status=500)):
-        doors.rest.follow(fault)
+        endpoints.rest.follow(fault)
         with pytest.raises(UserError):
             await program.refresh_models(connection)
         assert program.models(connection) == before

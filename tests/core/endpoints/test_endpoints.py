@@ -21,7 +21,7 @@ from cfbatch_gui.core.workers_ai.transport import Transport
 from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Scored, expect, match
 from cfbatch_gui.core.workers_ai.wire.requests import EmbedRequest, RankRequest, encode_batch, encode_request
 from tests.canary import OTHER_TOKEN
-from tests.core.doors.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, SECRET, TOKEN, Doors
+from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, SECRET, TOKEN, Endpoints
 
 MODEL = "@cf/baai/bge-m3"
 RANK = RankRequest("This is a story about Cloudflare", ("an orange cloud", "a llama", "an emoji"), reference="r1")
@@ -31,26 +31,26 @@ KINDS = ("rest", "worker", "gateway", "gateway by header", "gateway with a token
 Connect = Callable[..., WorkersAI]
 
 
-def connection(doors: Doors, kind: str) -> Connection:
+def connection(endpoints: Endpoints, kind: str) -> Connection:
     match kind:
         case "rest":
-            return cloudflare(ACCOUNT, base_url=doors.rest.url)
+            return cloudflare(ACCOUNT, base_url=endpoints.rest.url)
         case "worker":
-            return worker(doors.worker_url, connection_id="w", title="My Worker")
-    door = doors.locked_gateway if kind == "gateway with a token" else doors.gateway
+            return worker(endpoints.worker_url, connection_id="w", title="My Worker")
+    endpoint = endpoints.locked_gateway if kind == "gateway with a token" else endpoints.gateway
     return gateway(
         ACCOUNT,
         GATEWAY,
         connection_id="g",
         title="My gateway",
         by_header=kind == "gateway by header",
-        base_url=door.url,
-        api_base_url=door.url,
+        base_url=endpoint.url,
+        api_base_url=endpoint.url,
     )
 
 
 @pytest.fixture
-async def connect(doors: Doors) -> AsyncIterator[Connect]:
+async def connect(endpoints: Endpoints) -> AsyncIterator[Connect]:
     made: list[WorkersAI] = []
 
     def connected(kind: str, secret: str = "") -> WorkersAI:
@@ -60,7 +60,7 @@ async def connect(doors: Doors) -> AsyncIterator[Connect]:
         async def gateway_token() -> Token | None:
             return Token(GATEWAY_TOKEN) if kind == "gateway with a token" else None
 
-        here = connection(doors, kind)
+        here = connection(endpoints, kind)
         made.append(WorkersAI(here, token, gateway_token=gateway_token, transport=Transport(), budget=RateBudget()))
         return made[-1]
 
@@ -103,25 +103,27 @@ async def test_a_refusal_is_proof_that_nothing_was_accepted(connect: Connect, ki
 
 @pytest.mark.parametrize("kind", ["rest", "worker", "gateway"])
 @pytest.mark.parametrize("fault", [Page(status=502), Refusal(status=500, code=5001, envelope=False)])
-async def test_a_fault_leaves_the_outcome_unknown(connect: Connect, doors: Doors, kind: str, fault: Page) -> None:
-    getattr(doors, kind).follow(fault)
+async def test_a_fault_leaves_the_outcome_unknown(
+    connect: Connect, endpoints: Endpoints, kind: str, fault: Page
+) -> None:
+    getattr(endpoints, kind).follow(fault)
     with pytest.raises(OutcomeUnknown):
         await connect(kind).submit(MODEL, encode_batch([encode_request(RANK)]))
 
 
-async def test_a_gateway_that_asks_for_its_own_token_says_so(doors: Doors) -> None:
+async def test_a_gateway_that_asks_for_its_own_token_says_so(endpoints: Endpoints) -> None:
     async def token() -> Token:
         return Token(TOKEN)
 
-    client = WorkersAI(connection(doors, "gateway with a token"), token, transport=Transport(), budget=RateBudget())
+    client = WorkersAI(connection(endpoints, "gateway with a token"), token, transport=Transport(), budget=RateBudget())
     with pytest.raises(TokenRefused, match="gateway"):
         await client.submit(MODEL, encode_batch([encode_request(RANK)]))
     await client.close()
 
 
-async def test_a_gateway_of_another_name_is_not_found(doors: Doors, connect: Connect) -> None:
+async def test_a_gateway_of_another_name_is_not_found(endpoints: Endpoints, connect: Connect) -> None:
     client = connect("gateway")
-    other = gateway(ACCOUNT, "other", connection_id="g", title="G", base_url=doors.gateway.url)
+    other = gateway(ACCOUNT, "other", connection_id="g", title="G", base_url=endpoints.gateway.url)
     with pytest.raises(ServiceRefused, match="no AI Gateway"):
         await WorkersAI(other, client._token, transport=client._transport, budget=RateBudget()).submit(MODEL, b"{}")
 
@@ -138,14 +140,14 @@ def test_a_workers_address_may_be_pasted_with_all_that_follows() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_models_name_cannot_become_another_address(connect: Connect, doors: Doors, kind: str) -> None:
+async def test_a_models_name_cannot_become_another_address(connect: Connect, endpoints: Endpoints, kind: str) -> None:
     for model in ("../../tokens/verify", "@cf/a?b", "@cf/a%2Fb", ""):
         with pytest.raises(UsageError):
             await connect(kind).submit(model, b"{}")
-    assert not doors.rest.arrivals + doors.worker.arrivals + doors.gateway.arrivals
+    assert not endpoints.rest.arrivals + endpoints.worker.arrivals + endpoints.gateway.arrivals
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_probe_costs_nothing_and_sends_no_text(connect: Connect, doors: Doors, kind: str) -> None:
+async def test_a_probe_costs_nothing_and_sends_no_text(connect: Connect, endpoints: Endpoints, kind: str) -> None:
     await connect(kind).probe(MODEL)
-    assert not doors.rest.submits + doors.worker.submits + doors.gateway.submits
+    assert not endpoints.rest.submits + endpoints.worker.submits + endpoints.gateway.submits

@@ -1,6 +1,6 @@
 """Connections over sockets: the practice service itself, a Worker in front of it, and an AI Gateway in front of it.
 
-The Worker and the gateway are stand-ins that keep the contract of `doors/worker.py` and of Cloudflare's pages.
+The Worker and the gateway are stand-ins that keep the contract of `workers_ai/endpoints` and of Cloudflare's pages.
 """
 
 import json
@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import pytest
 
 from cfbatch_gui.core.practice.app import Application, Message, Receive, Scope, Send, practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.http import Answer, Head, ask
 from cfbatch_gui.core.practice.ngrams import HashedNgrams
 from cfbatch_gui.core.practice.routes import PREFIX
@@ -103,14 +103,14 @@ def _refused(status: int, code: int, message: str) -> Answer:
 
 
 @dataclass
-class Doors:
+class Endpoints:
     """The base addresses of what listens, and what arrived there."""
 
     behind: Application
-    rest: FaultyDoor
-    worker: FaultyDoor
-    gateway: FaultyDoor
-    locked_gateway: FaultyDoor
+    rest: FaultyService
+    worker: FaultyService
+    gateway: FaultyService
+    locked_gateway: FaultyService
 
     @property
     def worker_url(self) -> str:
@@ -118,18 +118,18 @@ class Doors:
 
 
 @asynccontextmanager
-async def opened(behind: Application) -> AsyncIterator[Doors]:
-    """All doors to one service."""
+async def opened(behind: Application) -> AsyncIterator[Endpoints]:
+    """All endpoints to one service."""
     async with (
-        FaultyDoor(behind) as rest,
-        FaultyDoor(worker(behind)) as workers,
-        FaultyDoor(gateway(behind)) as gateways,
-        FaultyDoor(gateway(behind, gateway_token=GATEWAY_TOKEN)) as locked,
+        FaultyService(behind) as rest,
+        FaultyService(worker(behind)) as workers,
+        FaultyService(gateway(behind)) as gateways,
+        FaultyService(gateway(behind, gateway_token=GATEWAY_TOKEN)) as locked,
     ):
-        yield Doors(behind, rest, workers, gateways, locked)
+        yield Endpoints(behind, rest, workers, gateways, locked)
 
 
 @pytest.fixture
-async def doors(tmp_path: Path) -> AsyncIterator[Doors]:
+async def endpoints(tmp_path: Path) -> AsyncIterator[Endpoints]:
     async with opened(service(tmp_path / "service")) as made:
         yield made

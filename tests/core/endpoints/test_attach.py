@@ -21,7 +21,7 @@ from cfbatch_gui.core.practice.faults.script import FailRequests, Mutate
 from cfbatch_gui.core.program import AttachedInput, Program
 from cfbatch_gui.core.results.exports import export
 from cfbatch_gui.core.system.settings import SavedConnection
-from tests.core.doors.conftest import ACCOUNT, SECRET, TOKEN, Doors
+from tests.core.endpoints.conftest import ACCOUNT, SECRET, TOKEN, Endpoints
 
 MODEL = "@cf/baai/bge-m3"
 ID = "768f15b7-4fd6-4498-906e-ad94ffc7f8d2"
@@ -61,22 +61,22 @@ def test_what_holds_no_id_is_said(text: str) -> None:
 
 
 @pytest.fixture
-async def program(tmp_path: Path, doors: Doors) -> AsyncIterator[Program]:
+async def program(tmp_path: Path, endpoints: Endpoints) -> AsyncIterator[Program]:
     opened = await Program.open(tmp_path / "data", environ={}, credentials=Credentials(environ={}))
     await opened.save_connection(
-        SavedConnection("", "Account", "cloudflare", account_id=ACCOUNT, url=doors.rest.url), secret=TOKEN
+        SavedConnection("", "Account", "cloudflare", account_id=ACCOUNT, url=endpoints.rest.url), secret=TOKEN
     )
-    await opened.save_connection(SavedConnection("", "Mine", "worker", url=doors.worker_url), secret=SECRET)
+    await opened.save_connection(SavedConnection("", "Mine", "worker", url=endpoints.worker_url), secret=SECRET)
     yield opened
     await opened.close()
 
 
-async def post(doors: Doors, body: object, *, through: str = "Account", model: str = MODEL) -> str:
+async def post(endpoints: Endpoints, body: object, *, through: str = "Account", model: str = MODEL) -> str:
     """What curl gets for a batch."""
     if through == "Mine":
-        url, secret = f"{doors.worker_url}/ai/run/{model}", SECRET
+        url, secret = f"{endpoints.worker_url}/ai/run/{model}", SECRET
     else:
-        url, secret = f"{doors.rest.url}/accounts/{ACCOUNT}/ai/run/{model}", TOKEN
+        url, secret = f"{endpoints.rest.url}/accounts/{ACCOUNT}/ai/run/{model}", TOKEN
     async with httpx.AsyncClient(headers={"authorization": f"Bearer {secret}"}) as client:
         answer = await client.post(f"{url}?queueRequest=true", json=body)
     assert answer.status_code == 200
@@ -108,10 +108,10 @@ def rows(program: Program, job: Job) -> list[tuple[str, str, float | None]]:
 
 @pytest.mark.parametrize("through", ["Account", "Mine"])
 async def test_with_its_file_the_rows_have_their_scores(
-    program: Program, doors: Doors, tmp_path: Path, through: str
+    program: Program, endpoints: Endpoints, tmp_path: Path, through: str
 ) -> None:
     (tmp_path / "pairs.csv").write_text(PAIRS)
-    pasted = await post(doors, RANKED, through=through)
+    pasted = await post(endpoints, RANKED, through=through)
     job = await attached(program, pasted, inputs(tmp_path / "pairs.csv", Kind.RANK), through=through)
     assert job.state is JobState.DONE and job.model == MODEL and job.attached
     found = rows(program, job)
@@ -120,8 +120,8 @@ async def test_with_its_file_the_rows_have_their_scores(
     assert job.batches[0].requests == 2 and job.batches[0].texts == 5
 
 
-async def test_without_its_file_the_texts_have_names(program: Program, doors: Doors, tmp_path: Path) -> None:
-    job = await attached(program, await post(doors, RANKED))
+async def test_without_its_file_the_texts_have_names(program: Program, endpoints: Endpoints, tmp_path: Path) -> None:
+    job = await attached(program, await post(endpoints, RANKED))
     assert job.state is JobState.DONE and (job.kind, job.queries, job.texts) == (Kind.RANK, 2, 5)
     found = rows(program, job)
     assert [text for _, text, _ in found][:3] == ["Query 1 · Context 1", "Query 1 · Context 2", "Query 2 · Context 1"]
@@ -134,12 +134,16 @@ async def test_without_its_file_the_texts_have_names(program: Program, doors: Do
     assert sent["Query 1"] == "x", "the reference that was sent, not one of ours"
 
 
-async def test_queries_and_contexts_may_stand_in_two_files(program: Program, doors: Doors, tmp_path: Path) -> None:
+async def test_queries_and_contexts_may_stand_in_two_files(
+    program: Program, endpoints: Endpoints, tmp_path: Path
+) -> None:
     queries, contexts = tmp_path / "queries.csv", tmp_path / "contexts.csv"
     queries.write_text("query\nclouds\nanimals\n")
     contexts.write_text("context,sku\nan orange cloud,7\na llama,8\n")
     shared = [{"text": "an orange cloud"}, {"text": "a llama"}]
-    pasted = await post(doors, {"requests": [{"query": each, "contexts": shared} for each in ("clouds", "animals")]})
+    pasted = await post(
+        endpoints, {"requests": [{"query": each, "contexts": shared} for each in ("clouds", "animals")]}
+    )
     job = await attached(program, pasted, inputs(queries, Kind.RANK, contexts))
     assert job.state is JobState.DONE and (job.queries, job.texts) == (2, 4)
     found = rows(program, job)
@@ -152,12 +156,12 @@ async def test_queries_and_contexts_may_stand_in_two_files(program: Program, doo
     assert found[0][2] > found[1][2]  # type: ignore[operator]
 
 
-async def test_a_folder_of_texts(program: Program, doors: Doors, tmp_path: Path) -> None:
+async def test_a_folder_of_texts(program: Program, endpoints: Endpoints, tmp_path: Path) -> None:
     folder = tmp_path / "texts"
     folder.mkdir()
     for name, text in (("a.txt", "an orange cloud"), ("b.txt", "a llama")):
         (folder / name).write_text(text)
-    pasted = await post(doors, {"requests": [{"text": ["an orange cloud", "a llama"]}]})
+    pasted = await post(endpoints, {"requests": [{"text": ["an orange cloud", "a llama"]}]})
     job = await attached(program, pasted, inputs(folder, Kind.EMBED))
     assert job.state is JobState.DONE and job.texts == 2 and job.source_name == "texts"
 
@@ -169,8 +173,8 @@ async def test_a_folder_of_texts(program: Program, doors: Doors, tmp_path: Path)
         [{"contexts": [{"text": "a"}, {"text": "b"}]}, {"contexts": [{"text": "c"}]}],
     ],
 )
-async def test_vectors_of_either_form(program: Program, doors: Doors, tmp_path: Path, elements: object) -> None:
-    pasted = await post(doors, {"requests": elements})
+async def test_vectors_of_either_form(program: Program, endpoints: Endpoints, tmp_path: Path, elements: object) -> None:
+    pasted = await post(endpoints, {"requests": elements})
     job = await attached(program, pasted)
     assert job.state is JobState.DONE and (job.kind, job.texts) == (Kind.EMBED, 3)
     (tmp_path / "texts.txt").write_text("a\nb\nc\n")
@@ -189,9 +193,11 @@ async def test_vectors_of_either_form(program: Program, doors: Doors, tmp_path: 
         ("text\na\nb\nc\nd\ne\n", Kind.EMBED),
     ],
 )
-async def test_another_file_is_refused(program: Program, doors: Doors, tmp_path: Path, text: str, kind: Kind) -> None:
+async def test_another_file_is_refused(
+    program: Program, endpoints: Endpoints, tmp_path: Path, text: str, kind: Kind
+) -> None:
     (tmp_path / "other.csv").write_text(text)
-    job = await attached(program, await post(doors, RANKED), inputs(tmp_path / "other.csv", kind))
+    job = await attached(program, await post(endpoints, RANKED), inputs(tmp_path / "other.csv", kind))
     assert job.state is JobState.FAILED and "does not fit the input file" in job.error
     assert program.folder(job.id).reply(1).exists()
 
@@ -207,30 +213,30 @@ async def test_an_unknown_id_is_said_and_not_offered_to_be_sent_again(program: P
         program.drafts.duplicate(job.id, "again")
 
 
-async def test_the_same_id_is_not_added_twice(program: Program, doors: Doors) -> None:
-    pasted = await post(doors, RANKED)
+async def test_the_same_id_is_not_added_twice(program: Program, endpoints: Endpoints) -> None:
+    pasted = await post(endpoints, RANKED)
     await attached(program, pasted)
     with pytest.raises(UsageError, match="already"):
         await attached(program, pasted)
     assert len(program.ledger.jobs()) == 1
 
 
-async def test_a_request_that_failed_there_is_failed_here(program: Program, doors: Doors) -> None:
-    pasted = await post(doors, RANKED)
-    doors.rest.follow(FailRequests(on="poll", requests=(1,)))
+async def test_a_request_that_failed_there_is_failed_here(program: Program, endpoints: Endpoints) -> None:
+    pasted = await post(endpoints, RANKED)
+    endpoints.rest.follow(FailRequests(on="poll", requests=(1,)))
     job = await attached(program, pasted)
     assert job.state is JobState.PARTLY_DONE and job.batches[0].failed_requests == 1
 
 
-async def test_an_answer_without_ids_is_not_guessed_at(program: Program, doors: Doors) -> None:
-    pasted = await post(doors, RANKED)
-    doors.rest.follow(Mutate(on="poll", times=0, how="ids_missing"))
+async def test_an_answer_without_ids_is_not_guessed_at(program: Program, endpoints: Endpoints) -> None:
+    pasted = await post(endpoints, RANKED)
+    endpoints.rest.follow(Mutate(on="poll", times=0, how="ids_missing"))
     job = await attached(program, pasted)
     assert job.state is JobState.FAILED and "which request" in job.error
 
 
-async def test_a_text_that_comes_twice_was_sent_twice(program: Program, doors: Doors, tmp_path: Path) -> None:
-    pasted = await post(doors, {"requests": [{"text": ["a", "b", "a"]}, {"text": "b"}]})
+async def test_a_text_that_comes_twice_was_sent_twice(program: Program, endpoints: Endpoints, tmp_path: Path) -> None:
+    pasted = await post(endpoints, {"requests": [{"text": ["a", "b", "a"]}, {"text": "b"}]})
     (tmp_path / "texts.txt").write_text("a\nb\na\nb\n")
     job = await attached(program, pasted, inputs(tmp_path / "texts.txt", Kind.EMBED))
     assert job.state is JobState.DONE and job.texts == 4

@@ -18,7 +18,7 @@ from cfbatch_gui.core.workers_ai.transport import Transport
 from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Finished, Matched, Scored, Waiting, expect, match
 from cfbatch_gui.core.workers_ai.wire.requests import encode_batch, encode_request, parse_requests
 from cfbatch_gui.core.workers_ai.wire.synchronous_answers import read_run
-from tests.core.doors.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, SECRET, TOKEN, Doors, opened, service
+from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, SECRET, TOKEN, Endpoints, opened, service
 
 MODEL = "@cf/baai/bge-m3"
 SEEDS = Path(__file__).parents[2] / "data" / "seeds"
@@ -66,32 +66,40 @@ WAY_IDS = ("batch", "now")
 STATE_IDS = ("queued", "running", "gone")
 
 
-def connection_of(doors: Doors, name: str) -> Connection:
-    door = doors.locked_gateway
+def connection_of(endpoints: Endpoints, name: str) -> Connection:
+    endpoint = endpoints.locked_gateway
     match name:
         case "Cloudflare":
-            return cloudflare(ACCOUNT, base_url=doors.rest.url)
+            return cloudflare(ACCOUNT, base_url=endpoints.rest.url)
         case "Worker":
-            return worker(doors.worker_url, connection_id="w", title="W")
+            return worker(endpoints.worker_url, connection_id="w", title="W")
         case "Practice":
-            return replace(PRACTICE, base_url=doors.rest.url, api_base_url=doors.rest.url)
+            return replace(PRACTICE, base_url=endpoints.rest.url, api_base_url=endpoints.rest.url)
     by_header = name.endswith("header")
     return gateway(
-        ACCOUNT, GATEWAY, connection_id="g", title="G", by_header=by_header, base_url=door.url, api_base_url=door.url
+        ACCOUNT,
+        GATEWAY,
+        connection_id="g",
+        title="G",
+        by_header=by_header,
+        base_url=endpoint.url,
+        api_base_url=endpoint.url,
     )
 
 
-async def through(doors: Doors, name: str) -> AsyncIterator[WorkersAI]:
+async def through(endpoints: Endpoints, name: str) -> AsyncIterator[WorkersAI]:
     """The connection's client, over a socket; the practice service's also as the program has it, without one."""
-    async with _client(doors, connection_of(doors, name), name, Transport()) as client:
+    async with _client(endpoints, connection_of(endpoints, name), name, Transport()) as client:
         yield client
     if name == "Practice":
-        async with _client(doors, PRACTICE, name, Transport(application=doors.behind)) as client:
+        async with _client(endpoints, PRACTICE, name, Transport(application=endpoints.behind)) as client:
             yield client
 
 
 @asynccontextmanager
-async def _client(doors: Doors, connection: Connection, name: str, transport: Transport) -> AsyncIterator[WorkersAI]:
+async def _client(
+    endpoints: Endpoints, connection: Connection, name: str, transport: Transport
+) -> AsyncIterator[WorkersAI]:
     async def token() -> Token:
         return Token(SECRET if name == "Worker" else TOKEN)
 
@@ -119,8 +127,8 @@ async def answered(client: WorkersAI, data: bytes, way: str) -> list[Matched]:
 
 @pytest.mark.parametrize("connection", CONNECTIONS, ids=CONNECTION_IDS)
 @pytest.mark.parametrize("page", PAGES, ids=PAGE_IDS)
-async def test_page(doors: Doors, page: str, connection: str) -> None:
-    async for client in through(doors, connection):
+async def test_page(endpoints: Endpoints, page: str, connection: str) -> None:
+    async for client in through(endpoints, connection):
         (result,) = await answered(client, PAGES[page], "at once" if page == "bge-m3" else "in a batch")
         if page == "bge-m3":
             assert isinstance(result, Embedded) and result.vectors.shape[0] == 3
@@ -131,9 +139,9 @@ async def test_page(doors: Doors, page: str, connection: str) -> None:
 @pytest.mark.parametrize("connection", CONNECTIONS, ids=CONNECTION_IDS)
 @pytest.mark.parametrize("way", WAYS, ids=WAY_IDS)
 @pytest.mark.parametrize("form", FORMS, ids=FORM_IDS)
-async def test_form(doors: Doors, form: str, way: str, connection: str) -> None:
+async def test_form(endpoints: Endpoints, form: str, way: str, connection: str) -> None:
     element = encode_request(parse_requests(json.dumps(FORMS[form]).encode())[0])
-    async for client in through(doors, connection):
+    async for client in through(endpoints, connection):
         (result,) = await answered(client, encode_batch([element]) if way == "in a batch" else element, way)
         if form.endswith("scores"):
             assert isinstance(result, Scored) and len(result.scores) == 3
@@ -146,8 +154,8 @@ async def test_form(doors: Doors, form: str, way: str, connection: str) -> None:
 async def test_state(tmp_path: Path, state: str, connection: str) -> None:
     queued, running = (9e9 if state == each else 0.0 for each in ("queued", "running"))
     behind = service(tmp_path, seconds_queued=queued, seconds_running=running)
-    async with opened(behind) as doors:
-        async for client in through(doors, connection):
+    async with opened(behind) as endpoints:
+        async for client in through(endpoints, connection):
             if state not in ("queued", "running"):
                 with pytest.raises(RequestGone):
                     await client.ask(MODEL, "768f15b7-4fd6-4498-906e-ad94ffc7f8d2")

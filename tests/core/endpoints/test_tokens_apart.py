@@ -15,13 +15,13 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyDoor
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from tests.canary import OTHER_TOKEN as OTHER
 from tests.canary import SECRET
 from tests.canary import TOKEN as ONE
-from tests.core.doors.conftest import ACCOUNT, service, worker
+from tests.core.endpoints.conftest import ACCOUNT, service, worker
 
 OTHER_ACCOUNT = "fedcba9876543210fedcba9876543210"
 CLOUDS = "query,context\nCloudflare,an orange cloud\nCloudflare,a llama\n"
@@ -48,9 +48,9 @@ class World:
     """Three services and one data folder."""
 
     root: Path
-    one: FaultyDoor
-    other: FaultyDoor
-    worker: FaultyDoor
+    one: FaultyService
+    other: FaultyService
+    worker: FaultyService
     ring: Ring
     changed: asyncio.Event
     program: Program
@@ -67,8 +67,8 @@ class World:
     def refused(self) -> list[int]:
         return [
             arrival.status
-            for door in (self.one, self.other, self.worker)
-            for arrival in door.arrivals
+            for endpoint in (self.one, self.other, self.worker)
+            for arrival in endpoint.arrivals
             if arrival.status in (401, 403)
         ]
 
@@ -87,9 +87,9 @@ async def started(root: Path, ring: Ring, changed: asyncio.Event) -> Program:
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     ring = Ring()
     async with (
-        FaultyDoor(service(tmp_path / "one", token=ONE, seconds_queued=1.0)) as one,
-        FaultyDoor(service(tmp_path / "other", token=OTHER, seconds_queued=1.0)) as other,
-        FaultyDoor(worker(service(tmp_path / "third", seconds_queued=1.0))) as third,
+        FaultyService(service(tmp_path / "one", token=ONE, seconds_queued=1.0)) as one,
+        FaultyService(service(tmp_path / "other", token=OTHER, seconds_queued=1.0)) as other,
+        FaultyService(worker(service(tmp_path / "third", seconds_queued=1.0))) as third,
     ):
         changed = asyncio.Event()
         made = World(tmp_path, one, other, third, ring, changed, await started(tmp_path, ring, changed))
@@ -129,7 +129,7 @@ async def test_never_mixed_over_restart_and_resume(world: World) -> None:
     done = [await world.program.runner.wait(job.id) for job in jobs]
     assert [job.state for job in done] == [JobState.DONE] * 6
     assert world.refused() == []
-    assert [len(door.submits) for door in (world.one, world.other, world.worker)] == [2, 2, 2]
+    assert [len(endpoint.submits) for endpoint in (world.one, world.other, world.worker)] == [2, 2, 2]
 
 
 async def test_a_deleted_connections_jobs_pause_and_are_asked_for_through_no_other(world: World) -> None:
