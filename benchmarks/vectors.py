@@ -24,7 +24,7 @@ from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.near_duplicates import find_duplicates
 from cfbatch_gui.core.results.vectors.unit_vectors import unit_vectors
 from cfbatch_gui.ui.plots import DotMap, PlotData
-from cfbatch_gui.ui.plots.dot_colours import by_category
+from cfbatch_gui.ui.plots.colours import by_category
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window import loop
 

@@ -18,9 +18,9 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.results.exports import targets_for
 from cfbatch_gui.core.results.outcomes import Tally
-from cfbatch_gui.ui.results.export_columns import ColumnsDialog
+from cfbatch_gui.ui.results.export_choices import ColumnsDialog
 from cfbatch_gui.ui.results.export_dialog import ExportDialog
-from cfbatch_gui.ui.results.export_places import places_for
+from cfbatch_gui.ui.results.export_files import places_for
 from cfbatch_gui.ui.results.export_words import Extent, missing_words
 from cfbatch_gui.ui.results.limits import Limits
 from cfbatch_gui.ui.window.loop import WORK_THREADS

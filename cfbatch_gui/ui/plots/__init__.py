@@ -32,7 +32,6 @@ optional library, and the same code draws the picture that is saved.
 from cfbatch_gui.ui.plots.chart import Chart
 from cfbatch_gui.ui.plots.dot_map import DotMap
 from cfbatch_gui.ui.plots.layers import Bars, Dots, Line, Mark, Steps
-from cfbatch_gui.ui.plots.picture_buttons import PictureButtons
-from cfbatch_gui.ui.plots.plot import Plot, PlotData
+from cfbatch_gui.ui.plots.plot import PictureButtons, Plot, PlotData
 
 __all__ = ["Bars", "Chart", "DotMap", "Dots", "Line", "Mark", "PictureButtons", "Plot", "PlotData", "Steps"]

@@ -9,11 +9,9 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.ui import theme
-from cfbatch_gui.ui.plots.chart_layers import describe_at, paint_layer, range_across, range_up
-from cfbatch_gui.ui.plots.frame import Frame, frame, paint_frame, small
-from cfbatch_gui.ui.plots.layers import Bars, Dots, Layer, Mark, Steps
-from cfbatch_gui.ui.plots.plot import Plot, PlotData
-from cfbatch_gui.ui.plots.tip import paint_tip
+from cfbatch_gui.ui.plots.axes import Frame, frame, paint_frame, small
+from cfbatch_gui.ui.plots.layers import Bars, Dots, Layer, Mark, Steps, describe_at, paint_layer, range_across, range_up
+from cfbatch_gui.ui.plots.plot import Plot, PlotData, paint_tip
 from cfbatch_gui.ui.theme import LARGE, SMALL
 
 _SWATCH = 10

@@ -4,17 +4,29 @@ The eight differ in lightness as well as in hue, so that most people who see few
 lighter from end to end. Each stands out from its window by 3 to 1 at least, as WCAG 2 asks of parts of a picture.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QLinearGradient, QPainter, QPen
 
 from cfbatch_gui.ui import theme
+from cfbatch_gui.ui.theme import MEDIUM, RADIUS_CONTROL, SMALL, TINY
 
 MOST_CATEGORIES = 8
 _LIGHT = ("#2f6feb", "#c56a00", "#1b8a5a", "#8e44c9", "#c2335f", "#0f8ba3", "#6b4f1d", "#38485f")
 _DARK = ("#6a9bff", "#f0a04b", "#4fc28c", "#b98af0", "#f0719a", "#4cc3da", "#c9ad6d", "#d5dde8")
 _LIGHT_RAMP = ("#1d2a7a", "#6a3fb0", "#b5458f", "#d9583f", "#c97a06")
 _DARK_RAMP = ("#6474e8", "#a474e8", "#e67fb0", "#f5a86a", "#fbe08a")
+_SWATCH, _RAMP_WIDTH, _NAME_WIDTH = 10, 140, 170
+_FAINT = 0.2  # of a dot's own colour, where others are marked
+_CELLS = 24  # of the map across, in which the dots of a category are counted
+_FEWEST = 5  # dots that a name may hide
+_TOGETHER, _MAJORITY = 0.15, 0.5  # share of a category near its middle, and of all dots there, so that it has a name
+_STEPS = 64
+PlacedName = tuple[str, NDArray[np.float64]]  # a category's name and its middle, (2,)
 
 
 def categories() -> NDArray[np.uint8]:
@@ -48,6 +60,140 @@ def to_colour(value: NDArray[np.uint8]) -> QColor:
 def is_dark() -> bool:
     """Whether the window is dark."""
     return theme.colour("window").lightness() < 128
+
+
+@dataclass(frozen=True, eq=False)
+class DotColours:
+    """`codes` (n,) are rows of the table of colours: places in `names`, the last row for all others.
+
+    With `limits` the dots go from low to high instead, and `codes` are 0 to 63, or 64 for none.
+    """
+
+    codes: NDArray[np.integer]
+    names: tuple[str, ...] = ()
+    others: bool = False
+    limits: tuple[float, float] | None = None
+
+    def of_dots(self, marked: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
+        """Red, green and blue of each dot, (n, 3), in the theme's light or dark; faint what is not marked."""
+        table = self._table()
+        found: NDArray[np.uint8] = table[self.codes]
+        if marked is not None:
+            window = of_role("window").astype(np.float64)
+            faint = np.rint(table * _FAINT + window * (1 - _FAINT)).astype(np.uint8)
+            found = np.where(marked[:, None], found, faint[self.codes])
+        return found
+
+    def paint_key(self, painter: QPainter, box: QRectF, font: QFont) -> None:
+        """The key, from the top left of `box`."""
+        painter.save()
+        painter.setFont(font)
+        if self.limits is not None:
+            self._paint_ramp(painter, box)
+        elif self.names:
+            self._paint_names(painter, box)
+        painter.restore()
+
+    def places_of_names(self, points: NDArray[np.float32]) -> list[PlacedName]:
+        """Where the dots of each category are densest, for its name to stand there; those that are nowhere together
+        or among others have no name. May run in a thread.
+        """
+        if not self.names or len(points) < 2:
+            return []
+        low, high = np.quantile(points.astype(np.float64), (0.0005, 0.9995), axis=0)
+        size = max(float((high - low).max()), 1e-9) / _CELLS
+        cells = np.clip((points - low) / size, 0, _CELLS - 1).astype(np.int64)
+        place_of = (cells[:, 0] + 1) * (_CELLS + 2) + cells[:, 1] + 1
+        whole = _around(place_of)
+        found = []
+        for place, name in enumerate(self.names):
+            own = np.flatnonzero(self.codes == place)
+            if not len(own):
+                continue
+            counts = _around(place_of[own])
+            densest = int(counts.argmax())
+            if counts[densest] < max(_FEWEST, _TOGETHER * len(own)) or counts[densest] < _MAJORITY * whole[densest]:
+                continue
+            column, line = divmod(densest, _CELLS + 2)
+            there = (np.abs(cells[own, 0] + 1 - column) <= 1) & (np.abs(cells[own, 1] + 1 - line) <= 1)
+            found.append((name, np.median(points[own[there]].astype(np.float64), axis=0)))
+        return found
+
+    def _table(self) -> NDArray[np.uint8]:
+        if self.limits is not None:
+            return np.vstack([ramp(_STEPS), categories()[-1:]])
+        if not self.names:
+            return of_role("accent")[None, :]
+        table = categories()
+        return np.vstack([table[: len(self.names)], table[-1:]])
+
+    def _paint_names(self, painter: QPainter, box: QRectF) -> None:
+        metrics = QFontMetricsF(painter.font())
+        shown = [metrics.elidedText(name, Qt.TextElideMode.ElideRight, _NAME_WIDTH) for name in self.names]
+        if self.others:
+            shown.append(QCoreApplication.translate("dots", "others"))
+        width = max(metrics.horizontalAdvance(name) for name in shown) + _SWATCH + SMALL + 2 * SMALL
+        step = metrics.height() + 3
+        _paint_ground(painter, QRectF(box.left(), box.top(), width, step * len(shown) + SMALL))
+        for row, name in enumerate(shown):
+            middle = box.top() + TINY + step * (row + 0.5)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(to_colour(self._table()[row]))
+            painter.drawEllipse(QPointF(box.left() + SMALL + _SWATCH / 2, middle), _SWATCH / 2, _SWATCH / 2)
+            painter.setPen(theme.colour("text"))
+            at = QRectF(box.left() + 2 * SMALL + _SWATCH, middle - step / 2, width, step)
+            painter.drawText(at, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
+
+    def _paint_ramp(self, painter: QPainter, box: QRectF) -> None:
+        assert self.limits is not None  # noqa: S101 - asked before
+        metrics = QFontMetricsF(painter.font())
+        _paint_ground(painter, QRectF(box.left(), box.top(), _RAMP_WIDTH + 2 * SMALL, metrics.height() + 22))
+        strip = QRectF(box.left() + SMALL, box.top() + SMALL, _RAMP_WIDTH, SMALL)
+        gradient = QLinearGradient(strip.topLeft(), strip.topRight())
+        for place, colour in enumerate(ramp(9)):
+            gradient.setColorAt(place / 8, to_colour(colour))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(gradient)
+        painter.drawRoundedRect(strip, 3, 3)
+        painter.setPen(theme.colour("text"))
+        below = QRectF(strip.left(), strip.bottom() + 2, strip.width(), metrics.height())
+        painter.drawText(below, Qt.AlignmentFlag.AlignLeft, f"{self.limits[0]:,.4g}")
+        painter.drawText(below, Qt.AlignmentFlag.AlignRight, f"{self.limits[1]:,.4g}")
+
+
+def plain(count: int) -> DotColours:
+    """All dots in the accent colour."""
+    return DotColours(np.zeros(count, dtype=np.int16))
+
+
+def by_category(codes: NDArray[np.integer], names: Sequence[str]) -> DotColours:
+    """`codes` are places in `names`, negative for all others."""
+    others = codes < 0
+    return DotColours(np.where(others, len(names), codes), tuple(names), bool(others.any()))
+
+
+def by_number(values: NDArray[np.float64], low: float, high: float) -> DotColours:
+    """From `low` to `high`; what lies beyond has the colour of the end, NaN that of others."""
+    with np.errstate(invalid="ignore"):
+        steps = np.clip((values - low) / (high - low) * (_STEPS - 1), 0, _STEPS - 1)
+    return DotColours(np.where(np.isfinite(values), np.nan_to_num(steps), _STEPS).astype(np.int64), limits=(low, high))
+
+
+def _around(places: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Dots in each cell of a plane with a margin of one, together with the eight around it."""
+    side = _CELLS + 2
+    counts = np.bincount(places, minlength=side * side).reshape(side, side).astype(np.float64)
+    padded = np.pad(counts, 1)
+    total = sum(padded[row : row + side, column : column + side] for row in range(3) for column in range(3))
+    return np.ravel(total)
+
+
+def _paint_ground(painter: QPainter, box: QRectF) -> None:
+    ground = theme.colour("window")
+    ground.setAlphaF(0.86)
+    painter.setPen(QPen(Qt.PenStyle.NoPen))
+    painter.setBrush(ground)
+    painter.drawRoundedRect(box.adjusted(-TINY / 2, 0, MEDIUM - SMALL, 0), RADIUS_CONTROL, RADIUS_CONTROL)
 
 
 def _table(chosen: list[QColor]) -> NDArray[np.uint8]:

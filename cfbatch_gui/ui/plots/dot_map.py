@@ -9,11 +9,10 @@ from PySide6.QtGui import QFont, QFontMetricsF, QImage, QKeyEvent, QMouseEvent, 
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.ui import theme
-from cfbatch_gui.ui.plots.dot_colours import DotColours, PlacedName, plain
+from cfbatch_gui.ui.plots.axes import small
+from cfbatch_gui.ui.plots.colours import DotColours, PlacedName, plain
 from cfbatch_gui.ui.plots.dot_image import paint_dots, radius_for
-from cfbatch_gui.ui.plots.frame import small
-from cfbatch_gui.ui.plots.plot import Plot, PlotData
-from cfbatch_gui.ui.plots.tip import paint_tip
+from cfbatch_gui.ui.plots.plot import Plot, PlotData, paint_tip
 from cfbatch_gui.ui.plots.viewport import Viewport, inside, view_of_all
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CONTROL, SMALL
 

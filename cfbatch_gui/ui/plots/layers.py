@@ -1,10 +1,25 @@
-"""What stands on a chart's axes. Values are frozen; arrays are not to be changed once they are shown."""
+"""The layers of a chart: what they hold, how they are painted, the range they need, and what is under the mouse.
 
-from collections.abc import Callable
+Layers are frozen; their arrays are not to be changed once they are shown.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QPainter, QPen, QPolygonF
+
+from cfbatch_gui.core.results.numbers import score_text
+from cfbatch_gui.ui import theme
+from cfbatch_gui.ui.plots.axes import Frame, labels, padded
+from cfbatch_gui.ui.plots.colours import of_role
+from cfbatch_gui.ui.plots.dot_image import paint_dots, radius_for
+
+_NEAR = 10.0  # pixels from which on a dot is meant
+_MARGIN = 0.03
+_HEAD_ROOM = 1.06
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,3 +70,117 @@ class Line:
 
 
 Layer = Bars | Dots | Mark | Line
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is under the mouse; `dot` is its place in the first layer of dots, -1 for anything else."""
+
+    at: QPointF
+    text: str
+    dot: int = -1
+
+
+def range_across(layers: Sequence[Layer]) -> tuple[float, float]:
+    """From the first to the last thing that has a place across."""
+    has_dots = any(isinstance(layer, Dots) for layer in layers)
+    found = [_finite(layer.x) for layer in layers if isinstance(layer, Dots)]
+    found += [_finite(layer.edges) for layer in layers if isinstance(layer, Bars)]
+    marks = np.array([layer.at for layer in layers if isinstance(layer, Mark)])
+    return _range([*found, marks], _MARGIN if has_dots else 0.0)
+
+
+def range_up(layers: Sequence[Layer]) -> tuple[float, float]:
+    """Bars stand on 0 and have some air above them; dots are where they are."""
+    dots = [_finite(layer.y) for layer in layers if isinstance(layer, Dots)]
+    if dots:
+        return _range(dots, _MARGIN)
+    heights = [_finite(layer.heights) for layer in layers if isinstance(layer, Bars)]
+    top = max((float(each.max()) for each in heights if len(each)), default=0.0)
+    return 0.0, top * _HEAD_ROOM if top > 0 else 1.0
+
+
+def paint_layer(painter: QPainter, shown: Frame, layer: Layer) -> None:
+    """All but marks, which have words and so come above the rest."""
+    painter.save()
+    match layer:
+        case Steps():
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(theme.colour(layer.role), 1.75))
+            painter.drawPolyline(_outline(shown, layer))
+        case Bars():
+            _paint_bars(painter, shown, layer)
+        case Dots():
+            x, y = shown.across.pixels(layer.x), shown.up.pixels(layer.y)
+            there = np.isfinite(x) & np.isfinite(y)
+            radius = radius_for(int(there.sum()), shown.box.width() * shown.box.height())
+            paint_dots(painter, shown.box, x[there], y[there], colours=of_role(layer.role), radius=radius)
+        case Line():
+            ends = (shown.across.low, shown.across.high)
+            points = [QPointF(shown.across.pixel(end), shown.up.pixel(layer.start + layer.slope * end)) for end in ends]
+            painter.setPen(QPen(theme.colour(layer.role), 1, Qt.PenStyle.DashLine))
+            painter.drawLine(points[0], points[1])
+        case Mark():
+            pass
+    painter.restore()
+
+
+def describe_at(layers: Sequence[Layer], shown: Frame, mouse: QPointF) -> Found | None:
+    """The dot nearest to the mouse, else the bar above or below it, with its words."""
+    dots = next((layer for layer in layers if isinstance(layer, Dots)), None)
+    if dots is not None:
+        return _dot_at(dots, shown, mouse)
+    bars = [layer for layer in layers if isinstance(layer, Bars)]
+    value = shown.across.low + (mouse.x() - shown.box.left()) / shown.box.width() * (
+        shown.across.high - shown.across.low
+    )
+    lines = []
+    for layer in bars:
+        place = int(np.searchsorted(layer.edges, value, side="right")) - 1
+        if 0 <= place < len(layer.heights):
+            low, high = labels((float(layer.edges[place]), float(layer.edges[place + 1])))
+            height = np.asarray(layer.heights[place]).item()
+            count = f"{height:,}" if isinstance(height, int) else f"{height:,.4g}"
+            lines.append(f"{layer.name or shown.up_title}: {count}  ({low} – {high})")
+    return Found(mouse, "\n".join(lines)) if lines else None
+
+
+def _dot_at(layer: Dots, shown: Frame, mouse: QPointF) -> Found | None:
+    x, y = shown.across.pixels(layer.x), shown.up.pixels(layer.y)
+    away = np.hypot(x - mouse.x(), y - mouse.y())
+    away[~np.isfinite(away)] = np.inf
+    if not len(away) or away.min() > _NEAR:
+        return None
+    place = int(away.argmin())
+    text = layer.describe(place) if layer.describe else f"{score_text(layer.x[place])} · {score_text(layer.y[place])}"
+    return Found(QPointF(float(x[place]), float(y[place])), text, place)
+
+
+def _paint_bars(painter: QPainter, shown: Frame, layer: Bars) -> None:
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.colour(layer.role))
+    edges, tops = shown.across.pixels(layer.edges), shown.up.pixels(layer.heights.astype(np.float64))
+    gap = 1.0 if len(tops) and (edges[-1] - edges[0]) / len(tops) > 4 else 0.0
+    for left, right, top in zip(edges[:-1].tolist(), edges[1:].tolist(), tops.tolist(), strict=True):
+        if top < shown.box.bottom():
+            painter.drawRect(QRectF(left + gap / 2, top, max(0.5, right - left - gap), shown.box.bottom() - top))
+
+
+def _outline(shown: Frame, layer: Steps) -> QPolygonF:
+    edges, tops = shown.across.pixels(layer.edges).tolist(), shown.up.pixels(layer.heights.astype(np.float64)).tolist()
+    points = [QPointF(edges[0], shown.box.bottom())] if edges else []
+    for left, right, top in zip(edges[:-1], edges[1:], tops, strict=True):
+        points += [QPointF(left, top), QPointF(right, top)]
+    return QPolygonF([*points, *([QPointF(edges[-1], shown.box.bottom())] if edges else [])])
+
+
+def _finite(values: NDArray[np.number]) -> NDArray[np.float64]:
+    wide = values.astype(np.float64)
+    return wide[np.isfinite(wide)]
+
+
+def _range(found: Sequence[NDArray[np.float64]], margin: float) -> tuple[float, float]:
+    there = [each for each in found if len(each)]
+    if not there:
+        return 0.0, 1.0
+    return padded(min(float(each.min()) for each in there), max(float(each.max()) for each in there), margin)

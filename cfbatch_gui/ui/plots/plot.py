@@ -1,20 +1,40 @@
-"""What every plot can do: paint itself at any size, and leave the window as a picture or as its data."""
+"""What every plot can do: paint itself at any size, show a tip under the mouse, be copied and be saved."""
 
+import asyncio
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSizeF, Qt
-from PySide6.QtGui import QGuiApplication, QImage, QImageWriter, QKeyEvent, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QLocale, QPointF, QRectF, QSizeF, Qt, QUrl
+from PySide6.QtGui import (
+    QDesktopServices,
+    QGuiApplication,
+    QImage,
+    QImageWriter,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QTextLayout,
+    QTextOption,
+)
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.results.exports.base import Cell, ExportOptions, Preset
 from cfbatch_gui.core.results.exports.delimited import Dialect
-from cfbatch_gui.ui import theme
+from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.ui import dialogs, theme
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import MEDIUM, RADIUS_CONTROL, SMALL, TINY
+from cfbatch_gui.ui.widgets import IconButton, QuietButton, row
 
 _PICTURE_SCALE = 2.0  # pixels of a saved picture for one of the screen
 _LEAST_WIDTH = 1_600
+_TIP_WIDTH, _TIP_LINES = 300.0, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +119,74 @@ class Plot(QWidget):
         self.draw(painter, QSizeF(self.size()), as_picture=as_picture)
 
 
+class PictureButtons(QWidget):
+    """`name` is what the file is called at first, without suffix; `folder` where the dialog begins."""
+
+    def __init__(
+        self,
+        plot: Plot,
+        notices: Notices,
+        tasks: Tasks,
+        *,
+        name: str,
+        folder: Path | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._plot, self._notices, self._tasks = plot, notices, tasks
+        self._name, self._folder = name, folder
+        self.copy_button = IconButton("copy", self.tr("Copy the picture"))
+        self.copy_button.clicked.connect(self._copy)
+        self.save_button = QuietButton(
+            self.tr("Save picture…"), "image", tip=self.tr("As PNG or SVG, or the data behind it as CSV")
+        )
+        self.save_button.clicked.connect(lambda: tasks.start("save picture", self._save()))
+        self.setLayout(row(self.copy_button, self.save_button, gap=TINY))
+
+    def set_name(self, name: str) -> None:
+        """What the file is called at first."""
+        self._name = name
+
+    async def write(self, path: Path) -> None:
+        """Write what the suffix says, PNG when it says nothing. Raises DiskFull, ExportError."""
+        match path.suffix.lower():
+            case ".csv":
+                separator = ";" if QLocale().decimalPoint() == "," else ","
+                content = await asyncio.to_thread(self._plot.data().csv, separator)
+            case ".svg":
+                content = self._plot.svg()
+            case _:
+                content = await asyncio.to_thread(encoded, self._plot.picture())
+        await asyncio.to_thread(write_atomically, path, content)
+        self._notices.show_notice(
+            self.tr("Wrote “{name}”.").format(name=path.name),
+            "done",
+            button=self.tr("Show file"),
+            on_button=lambda: _show_folder(path.parent),
+        )
+
+    async def _save(self) -> None:
+        path = await dialogs.save_file(
+            self,
+            self.tr("Save picture"),
+            name=f"{self._name}.png",
+            filters=(
+                self.tr("PNG picture (*.png)"),
+                self.tr("SVG drawing (*.svg)"),
+                self.tr("The data behind it, as CSV (*.csv)"),
+            ),
+            folder=self._folder,
+            suffix="png",
+        )
+        if path is not None:
+            self._folder = path.parent
+            await self.write(path)
+
+    def _copy(self) -> None:
+        self._plot.copy()
+        self._notices.show_notice(self.tr("The picture is on the clipboard."), "done")
+
+
 def encoded(image: QImage) -> bytes:
     """The picture as PNG; may run in a thread."""
     content = QByteArray()
@@ -107,3 +195,57 @@ def encoded(image: QImage) -> bytes:
     QImageWriter(buffer, QByteArray(b"png")).write(image)
     buffer.close()
     return bytes(content.data())
+
+
+def paint_tip(painter: QPainter, size: QSizeF, at: QPointF, text: str, below: str = "") -> None:
+    """`text` in up to four lines, `below` in one quiet line under it, beside the point `at`."""
+    room = min(_TIP_WIDTH, size.width() - 2 * MEDIUM)
+    lines = _broken(painter, text, room - 2 * MEDIUM)
+    metrics = painter.fontMetrics()
+    widths = [metrics.horizontalAdvance(each) for each in (*lines, below) if each]
+    height = metrics.height() * (len(lines) + bool(below)) + 2 * SMALL
+    width = min(room, max(widths, default=0) + 2 * MEDIUM + 2)
+    left = at.x() + MEDIUM if at.x() + MEDIUM + width <= size.width() else at.x() - MEDIUM - width
+    top = at.y() + SMALL if at.y() + SMALL + height <= size.height() else at.y() - SMALL - height
+    box = QRectF(max(1.0, left), max(1.0, top), width, height)
+    painter.save()
+    painter.setPen(QPen(theme.colour("line"), 1))
+    painter.setBrush(theme.colour("card"))
+    painter.drawRoundedRect(box, RADIUS_CONTROL, RADIUS_CONTROL)
+    inside = box.adjusted(MEDIUM, SMALL, -MEDIUM, -SMALL)
+    flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextSingleLine
+    painter.setPen(theme.colour("text"))
+    for number, each in enumerate(lines):
+        painter.drawText(inside.translated(0, number * metrics.height()), flags, each)
+    if below:
+        painter.setPen(theme.colour("quiet"))
+        short = metrics.elidedText(below, Qt.TextElideMode.ElideRight, int(inside.width()))
+        painter.drawText(inside.translated(0, len(lines) * metrics.height()), flags, short)
+    painter.restore()
+
+
+def _broken(painter: QPainter, text: str, width: float) -> list[str]:
+    """The text broken at words, the last line cut with "…" when there is more."""
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+    lines: list[str] = []
+    paragraphs = text.split("\n")
+    for number, paragraph in enumerate(paragraphs):
+        layout = QTextLayout(paragraph, painter.font())
+        layout.setTextOption(option)
+        layout.beginLayout()
+        while (line := layout.createLine()).isValid():
+            line.setLineWidth(width)
+            start = line.textStart()
+            if len(lines) == _TIP_LINES - 1:
+                rest = paragraph[start:] + ("…" if number + 1 < len(paragraphs) else "")
+                layout.endLayout()
+                lines.append(painter.fontMetrics().elidedText(rest, Qt.TextElideMode.ElideRight, int(width)))
+                return lines
+            lines.append(paragraph[start : start + line.textLength()].rstrip())
+        layout.endLayout()
+    return lines
+
+
+def _show_folder(folder: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))

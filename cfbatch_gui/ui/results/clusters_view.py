@@ -15,9 +15,9 @@ from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText
 from cfbatch_gui.core.results.vectors.nearest import Neighbour
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.results.figure_cells import FigureDelegate
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vector_rows import neighbour_columns
+from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.rows import Column
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE

@@ -17,10 +17,8 @@ from cfbatch_gui.core.results.exports import Exported, ExportOptions, Target, ex
 from cfbatch_gui.ui import dialogs, words
 from cfbatch_gui.ui.job_words import connection_title
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.results.export_columns import ColumnsDialog
-from cfbatch_gui.ui.results.export_forms import ExportForms
-from cfbatch_gui.ui.results.export_places import places_for, usual_folder
-from cfbatch_gui.ui.results.export_summary import ExportSummary
+from cfbatch_gui.ui.results.export_choices import ColumnsDialog, ExportForms
+from cfbatch_gui.ui.results.export_files import ExportSummary, places_for, usual_folder
 from cfbatch_gui.ui.results.export_words import Extent, kinds_of_file, missing_words, read_extent
 from cfbatch_gui.ui.results.limits import Limits, LimitsBar
 from cfbatch_gui.ui.tasks import Tasks

@@ -13,7 +13,7 @@ from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.results.limits import Limits
-from cfbatch_gui.ui.results.results_of import failed_batches
+from cfbatch_gui.ui.results.loaded_results import failed_batches
 
 _BYTES_A_NUMBER = {
     "npy": 4,

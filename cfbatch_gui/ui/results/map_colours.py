@@ -12,8 +12,7 @@ from cfbatch_gui.core.results.maps.text_map import TextMap
 from cfbatch_gui.core.results.vectors.clusters import find_clusters, usual_number
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.ui import words
-from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES
-from cfbatch_gui.ui.plots.dot_colours import DotColours, PlacedName, by_category, by_number, plain
+from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, PlacedName, by_category, by_number, plain
 
 ONE, CLUSTERS, COLUMN = "one", "clusters", "column/"
 _SAMPLE, _FEW = 300, 24

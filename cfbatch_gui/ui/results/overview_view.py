@@ -15,8 +15,8 @@ from cfbatch_gui.ui.job_words import is_practice
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, Steps
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.results.results_of import FigureReader, Version, nothing_yet, version_of
-from cfbatch_gui.ui.results.score_words import partial_line, reading_line
+from cfbatch_gui.ui.results.loaded_results import Version, nothing_yet, version_of
+from cfbatch_gui.ui.results.score_summary import FigureReader, partial_line, reading_line
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (

@@ -21,8 +21,8 @@ from cfbatch_gui.ui import words
 from cfbatch_gui.ui.job_words import is_practice
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.results.figure_cells import FigureDelegate
 from cfbatch_gui.ui.results.limits import Limits, LimitsBar
+from cfbatch_gui.ui.results.loaded_results import Version, failed_batches, nothing_yet, version_of
 from cfbatch_gui.ui.results.ranking_columns import (
     ContextRow,
     context_columns,
@@ -30,8 +30,8 @@ from cfbatch_gui.ui.results.ranking_columns import (
     query_columns,
     status_words,
 )
-from cfbatch_gui.ui.results.results_of import FigureReader, Version, failed_batches, nothing_yet, version_of
-from cfbatch_gui.ui.results.score_words import baseline_line, partial_line
+from cfbatch_gui.ui.results.score_summary import FigureReader, baseline_line, partial_line
+from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_parts import ColumnsButton, say_too_much
 from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks

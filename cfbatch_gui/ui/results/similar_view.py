@@ -14,9 +14,9 @@ from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.job_words import connection_title, is_practice, short_model
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.results.figure_cells import FigureDelegate
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vector_rows import found_columns
+from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
 from cfbatch_gui.ui.widgets import (

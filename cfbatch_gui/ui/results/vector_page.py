@@ -19,7 +19,7 @@ from cfbatch_gui.ui import words
 from cfbatch_gui.ui.job_words import is_practice, short_model
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.results.results_of import Version, failed_batches, nothing_yet, version_of
+from cfbatch_gui.ui.results.loaded_results import Version, failed_batches, nothing_yet, version_of
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, ThinProgress, boxed, column, line, row

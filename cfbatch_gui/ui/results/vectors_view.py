@@ -17,7 +17,7 @@ from cfbatch_gui.ui import words
 from cfbatch_gui.ui.job_words import is_practice, short_model
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.results.results_of import Version, failed_batches, nothing_yet, version_of
+from cfbatch_gui.ui.results.loaded_results import Version, failed_batches, nothing_yet, version_of
 from cfbatch_gui.ui.results.vector_panel import VectorPanel
 from cfbatch_gui.ui.results.vector_rows import VectorRow, blank_rows, health_line, read_rows, vector_columns
 from cfbatch_gui.ui.tables.table_parts import ColumnsButton, say_too_much

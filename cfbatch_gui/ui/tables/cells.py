@@ -1,6 +1,6 @@
 """How a cell is painted: an icon, one line of text that is elided, a bar; selection and a hairline below."""
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QHelpEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QToolTip,
 )
 
+from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import icons, theme, words
 from cfbatch_gui.ui.tables.rows import ALIGN_ROLE, BAR_ROLE, COLOUR_ROLE, ICON_ROLE
 from cfbatch_gui.ui.theme import ROW_HEIGHT
@@ -18,6 +19,7 @@ from cfbatch_gui.ui.widgets.bars import paint_bar
 CELL_MARGIN = 11
 _ICON, _ICON_GAP = 16, 6
 _BAR_HEIGHT, _BAR_GAP = 6, 10
+_WIDEST_SCORE = score_text(-0.0)  # with its sign, the widest of the usual ones
 _LONGEST = 400  # characters of a text that are measured at all
 
 
@@ -79,3 +81,20 @@ class CellDelegate(QStyledItemDelegate):
         fits = len(text) < _LONGEST and view.fontMetrics().horizontalAdvance(words.one_line(text)) <= room
         QToolTip.showText(event.globalPos(), "" if fits else words.plain_tip(text), view)
         return True
+
+
+class FigureDelegate(CellDelegate):
+    """A figure as wide as `sample` or wider, right-aligned so that all bars begin at one place."""
+
+    def __init__(self, parent: QObject, *, sample: str = _WIDEST_SCORE) -> None:
+        super().__init__(parent)
+        self._sample = sample
+
+    def _paint_bar(self, painter: QPainter, inner: QRect, text: str, share: float) -> None:
+        width = max(painter.fontMetrics().horizontalAdvance(sample) for sample in (self._sample, text))
+        figures = QRect(inner.left(), inner.top(), width, inner.height())
+        painter.drawText(figures, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+        left = figures.right() + 1 + _BAR_GAP
+        if left < inner.right() - 2 * _BAR_HEIGHT:
+            top = inner.center().y() - _BAR_HEIGHT / 2 + 1
+            paint_bar(painter, QRectF(left, top, inner.right() - left, _BAR_HEIGHT), share)

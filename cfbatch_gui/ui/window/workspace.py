@@ -28,7 +28,7 @@ from cfbatch_gui.ui.notices import SystemNotices
 from cfbatch_gui.ui.results.export_dialog import ExportDialog
 from cfbatch_gui.ui.results.overview_view import OverviewView
 from cfbatch_gui.ui.results.ranking_view import RankingView
-from cfbatch_gui.ui.results.results_of import FigureReader
+from cfbatch_gui.ui.results.score_summary import FigureReader
 from cfbatch_gui.ui.results.vector_views import VectorViews
 from cfbatch_gui.ui.results.vectors_view import VectorsView
 from cfbatch_gui.ui.tasks import Tasks

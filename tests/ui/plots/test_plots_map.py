@@ -11,8 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.plots import DotMap, PlotData
-from cfbatch_gui.ui.plots.colours import categories
-from cfbatch_gui.ui.plots.dot_colours import by_category, by_number, plain
+from cfbatch_gui.ui.plots.colours import by_category, by_number, categories, plain
 from cfbatch_gui.ui.plots.dot_image import dot_image
 from cfbatch_gui.ui.plots.viewport import inside, view_of_all
 

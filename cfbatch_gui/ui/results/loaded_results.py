@@ -1,12 +1,9 @@
 """Which state of a job's results is on the screen, and how a job without results is put into words."""
 
-import asyncio
-
 from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.jobs.states import Job, JobState
-from cfbatch_gui.core.program import Program, facts_of
-from cfbatch_gui.core.results.rankings.score_figures import ScoreFigures, score_figures
+from cfbatch_gui.core.program import facts_of
 
 Version = tuple[object, ...]
 
@@ -35,22 +32,3 @@ def nothing_yet(job: Job) -> str:
     if job.batches_done:
         return QCoreApplication.translate("results", "Of what is back so far, nothing has a result.")
     return QCoreApplication.translate("results", "Results can be read here as soon as the first batch is back.")
-
-
-class FigureReader:
-    """Keeps the figures that were asked for last. Two pages that ask at once wait for one reading."""
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self._reading = asyncio.Lock()
-        self._version: Version = ()
-        self._figures: ScoreFigures | None = None
-
-    async def of(self, job: Job) -> ScoreFigures:
-        """Those of the job as it is now. Raises DataError."""
-        version = version_of(job)
-        async with self._reading:
-            if self._figures is None or self._version != version:
-                self._figures = await asyncio.to_thread(score_figures, self._program.folder(job.id))
-                self._version = version
-            return self._figures

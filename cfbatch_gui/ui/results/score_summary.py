@@ -1,10 +1,34 @@
-"""What the figures over all scores mean, in sentences. Scores are never percentages."""
+"""The figures over all scores of a ranking: read once for the pages that show them, and put into sentences."""
+
+import asyncio
 
 from PySide6.QtCore import QCoreApplication
 
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.numbers import score_text
-from cfbatch_gui.core.results.rankings.score_figures import Baseline, ScoreFigures
+from cfbatch_gui.core.results.rankings.score_figures import Baseline, ScoreFigures, score_figures
 from cfbatch_gui.ui import words
+from cfbatch_gui.ui.results.loaded_results import Version, version_of
+
+
+class FigureReader:
+    """Keeps the figures that were asked for last. Two pages that ask at once wait for one reading."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._reading = asyncio.Lock()
+        self._version: Version = ()
+        self._figures: ScoreFigures | None = None
+
+    async def of(self, job: Job) -> ScoreFigures:
+        """Those of the job as it is now. Raises DataError."""
+        version = version_of(job)
+        async with self._reading:
+            if self._figures is None or self._version != version:
+                self._figures = await asyncio.to_thread(score_figures, self._program.folder(job.id))
+                self._version = version
+            return self._figures
 
 
 def baseline_line(figures: ScoreFigures) -> str:
