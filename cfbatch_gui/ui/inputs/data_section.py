@@ -16,7 +16,7 @@ from cfbatch_gui.ui.inputs.drop_place import DropPlace
 from cfbatch_gui.ui.inputs.encoding_question import EncodingChooser
 from cfbatch_gui.ui.inputs.file_part import FilePart
 from cfbatch_gui.ui.inputs.input_words import layout_words
-from cfbatch_gui.ui.inputs.recipes_button import RecipesButton
+from cfbatch_gui.ui.inputs.recipe_menu import RecipesButton
 from cfbatch_gui.ui.inputs.split_editor import DEFAULT_SPLIT, SplitEditor
 from cfbatch_gui.ui.inputs.template_editor import TemplateEditor, proposed_template
 from cfbatch_gui.ui.theme import SMALL

@@ -17,7 +17,7 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, ConnectionKin
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.confirmation import may_cost
 from cfbatch_gui.ui.inputs.check_section import FIRST
-from cfbatch_gui.ui.inputs.draft_work import DraftWork
+from cfbatch_gui.ui.inputs.draft_state import DraftStates
 from cfbatch_gui.ui.inputs.intake import last_folder
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
@@ -37,10 +37,10 @@ class DraftActions(QWidget):
     sending = Signal(str)  # begins or ends for this job
     models_listed = Signal()
 
-    def __init__(self, program: Program, work: DraftWork, notices: Notices, tasks: Tasks, parent: QWidget) -> None:
+    def __init__(self, program: Program, drafts: DraftStates, notices: Notices, tasks: Tasks, parent: QWidget) -> None:
         super().__init__(parent)
         self.hide()
-        self._program, self._work, self._notices, self._tasks = program, work, notices, tasks
+        self._program, self._drafts, self._notices, self._tasks = program, drafts, notices, tasks
         self._page = parent
         self._sending: set[str] = set()
 
@@ -85,7 +85,7 @@ class DraftActions(QWidget):
         self.models_listed.emit()
 
     async def _send(self, job_id: str) -> None:
-        found = self._work.state(job_id).preflight
+        found = self._drafts.state(job_id).preflight
         if found is not None and not await self._may_cost(job_id, found):
             return
         self._sending.add(job_id)
@@ -95,19 +95,19 @@ class DraftActions(QWidget):
         finally:
             self._sending.discard(job_id)
             self.sending.emit(job_id)
-        self._work.forget(job_id)
+        self._drafts.forget(job_id)
         self.sent.emit(job_id)
 
     async def _may_cost(self, job_id: str, found: Preflight) -> bool:
         """Above the budget a second word is asked for."""
-        if self._work.job(job_id).connection == PRACTICE.id:
+        if self._drafts.job(job_id).connection == PRACTICE.id:
             return True
         spent = await asyncio.to_thread(self._program.spent_today)
         sentence = over_budget(found.price_high, self._program.settings.budget, spent)
         return not sentence or await may_cost(self._page, sentence)
 
     async def _try_first(self, job_id: str) -> None:
-        name = self.tr("{name}, first {n}").format(name=self._work.job(job_id).name, n=FIRST)
+        name = self.tr("{name}, first {n}").format(name=self._drafts.job(job_id).name, n=FIRST)
         copy = await asyncio.to_thread(partial(self._program.drafts.duplicate, job_id, name, first=FIRST))
         try:
             found = await asyncio.to_thread(self._program.examine, copy.id)
@@ -122,7 +122,7 @@ class DraftActions(QWidget):
         self.sent.emit(copy.id)
 
     async def _duplicate(self, job_id: str) -> None:
-        name = self.tr("{name}, copy").format(name=self._work.job(job_id).name)
+        name = self.tr("{name}, copy").format(name=self._drafts.job(job_id).name)
         copy = await asyncio.to_thread(self._program.drafts.duplicate, job_id, name)
         self.duplicate_made.emit(copy.id)
 
@@ -131,9 +131,9 @@ class DraftActions(QWidget):
         self.changed.emit(job_id)
 
     async def _delete(self, job_id: str) -> None:
-        name = self._work.job(job_id).name
+        name = self._drafts.job(job_id).name
         await self._program.runner.on_disk(self._program.drafts.delete, job_id)
-        self._work.forget(job_id)
+        self._drafts.forget(job_id)
         self.deleted.emit(job_id)
         self.changed.emit(job_id)
 
@@ -148,7 +148,7 @@ class DraftActions(QWidget):
         self.changed.emit(job_id)
 
     async def _save_problems(self, job_id: str, kind: str) -> None:
-        stem = Path(self._work.job(job_id).source_name).stem or self.tr("rows")
+        stem = Path(self._drafts.job(job_id).source_name).stem or self.tr("rows")
         path = await dialogs.save_file(
             self._page,
             self.tr("Save the rows that are left out"),

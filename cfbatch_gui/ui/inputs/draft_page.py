@@ -19,13 +19,17 @@ from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
 from cfbatch_gui.ui.inputs.check_section import CheckSection, Surroundings
 from cfbatch_gui.ui.inputs.data_section import DataSection
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions
-from cfbatch_gui.ui.inputs.draft_work import DraftWork
+from cfbatch_gui.ui.inputs.draft_choices import DraftChoices
+from cfbatch_gui.ui.inputs.draft_files import DraftFiles
+from cfbatch_gui.ui.inputs.draft_reading import DraftReading
+from cfbatch_gui.ui.inputs.draft_settings import DraftSettings
+from cfbatch_gui.ui.inputs.draft_state import DraftStates
 from cfbatch_gui.ui.inputs.drop_place import DropVeil
 from cfbatch_gui.ui.inputs.intake import DropTarget, Intake
 from cfbatch_gui.ui.inputs.problem_bars import CUT
 from cfbatch_gui.ui.inputs.problems_view import read_problems
 from cfbatch_gui.ui.inputs.readiness import Cure
-from cfbatch_gui.ui.inputs.recipe_actions import RecipeActions
+from cfbatch_gui.ui.inputs.recipe_menu import RecipeActions
 from cfbatch_gui.ui.inputs.split_editor import whole_reading
 from cfbatch_gui.ui.inputs.what_section import WhatSection
 from cfbatch_gui.ui.notices import Notices
@@ -61,19 +65,23 @@ class DraftPage(QWidget):
         self._job_id = ""
         self._connections: tuple[ConnectionFacts, ...] = ()
         self.tasks = Tasks(self, on_error or self._show_error)
-        self.work = DraftWork(program, on_error or self._show_error, self)
-        self.work.changed.connect(self._state_changed)
-        self.work.job_changed.connect(self._job_changed)
-        self.work.progressed.connect(self._progressed)
-        acts = self.acts = DraftActions(program, self.work, notices, self.tasks, self)
+        drafts = self.drafts = DraftStates(program, on_error or self._show_error, self)
+        reading = self.reading = DraftReading(program, drafts)
+        self.settings = DraftSettings(program, drafts, reading)
+        self.choices = DraftChoices(program, drafts, reading, self.settings)
+        self.files = DraftFiles(program, drafts, reading, self.settings, self.choices)
+        drafts.changed.connect(self._state_changed)
+        drafts.job_changed.connect(self._job_changed)
+        reading.progressed.connect(self._progressed)
+        acts = self.acts = DraftActions(program, drafts, notices, self.tasks, self)
         acts.sent.connect(self.sent)
         acts.changed.connect(self._job_changed)
         acts.duplicate_made.connect(self.duplicate_made)
         acts.deleted.connect(self.deleted)
         acts.sending.connect(self._state_changed)
         acts.models_listed.connect(self._show)
-        self.recipes = RecipeActions(program, self.work, notices, self.tasks, self)
-        self.intake = Intake(program, self.work, notices, tasks=self.tasks, draft=self.job_id, parent=self)
+        self.recipes = RecipeActions(program, drafts, self.choices, notices, tasks=self.tasks, parent=self)
+        self.intake = Intake(program, drafts, self.files, notices, tasks=self.tasks, draft=self.job_id, parent=self)
         self.header = PageHeader(renamable=True)
         self.header.set_state(self.tr("Draft"), "pencil")
         self.header.set_facts(self.tr("nothing is sent before you say so"))
@@ -109,7 +117,7 @@ class DraftPage(QWidget):
             self.check.options_button.setChecked(False)
             self.check.problems.hide()
             self.area.verticalScrollBar().setValue(0)
-        self.work.begin(job.id)
+        self.files.begin(job.id)
         self._show()
         self.refresh_connections()
 
@@ -158,32 +166,32 @@ class DraftPage(QWidget):
     async def close_work(self) -> None:
         """Stop everything that is under way."""
         await self.tasks.close()
-        await self.work.tasks.close()
+        await self.drafts.tasks.close()
 
-    # Between the sections and the work
+    # Between the sections and the parts of the draft
 
     def _connect_sections(self) -> None:
-        self.what.chosen.connect(lambda kind: self.work.choose_kind(self._job_id, kind))
+        self.what.chosen.connect(lambda kind: self.choices.choose_kind(self._job_id, kind))
         data, check = self.data, self.check
         data.open_wanted.connect(self.intake.choose_file)
         data.folder_wanted.connect(self.intake.choose_folder)
         data.paste_wanted.connect(self.intake.paste)
         data.example_wanted.connect(self.intake.use_example)
         data.second_wanted.connect(lambda: self.intake.choose_file(is_second=True))
-        data.second_removed.connect(lambda: self.work.remove_second(self._job_id))
+        data.second_removed.connect(lambda: self.files.remove_second(self._job_id))
         data.options_changed.connect(self._reread)
         data.role_chosen.connect(self._choose_role)
         data.layout_chosen.connect(self._choose_layout)
         data.mapping_chosen.connect(self._choose_mapping)
-        data.more_wanted.connect(lambda second: self.work.show_more(self._job_id, second=second))
-        data.undo_wanted.connect(lambda: self.work.look_afresh(self._job_id))
+        data.more_wanted.connect(lambda second: self.files.show_more(self._job_id, second=second))
+        data.undo_wanted.connect(lambda: self.choices.suggest_again(self._job_id))
         data.recipes.picked.connect(lambda name: self.recipes.use(self._job_id, name))
         data.recipes.save_wanted.connect(lambda: self.recipes.save(self._job_id))
         data.recipes.rename_wanted.connect(self.recipes.rename)
         data.recipes.delete_wanted.connect(self.recipes.delete)
         data.encoding.looked_at.connect(lambda codec: self.tasks.start("peek", self._peek(codec)))
-        data.encoding.answered.connect(lambda codec: self.work.answer_encoding(self._job_id, codec))
-        data.encoding.refused.connect(lambda: self.work.drop_question(self._job_id))
+        data.encoding.answered.connect(lambda codec: self.files.answer_encoding(self._job_id, codec))
+        data.encoding.refused.connect(lambda: self.files.drop_question(self._job_id))
         check.options_button.toggled.connect(lambda on: self._reveal(check.options, check.send_button) if on else None)
         check.options_button.toggled.connect(lambda shown: self._ask_for_models() if shown else None)
         check.send_wanted.connect(self.send)
@@ -196,7 +204,7 @@ class DraftPage(QWidget):
         check.options.model_chosen.connect(self._choose_model)
         check.options.connection_chosen.connect(self._choose_connection)
         check.options.budget.budget_chosen.connect(self._choose_budget)
-        check.options.options_chosen.connect(lambda options: self.work.change_job(self._job_id, options=options))
+        check.options.options_chosen.connect(lambda options: self.settings.change(self._job_id, options=options))
 
     def _add_shortcuts(self) -> None:
         for keys, act in (
@@ -207,40 +215,40 @@ class DraftPage(QWidget):
             QShortcut(keys, self).activated.connect(act)
 
     def _reread(self, options: ReadOptions, second: bool) -> None:
-        self.work.reread(self._job_id, options, second=second)
+        self.files.reread(self._job_id, options, second=second)
 
     def _choose_role(self, column_no: int, role: Role, second: bool) -> None:
-        self.work.choose_role(self._job_id, column_no, role, second=second)
+        self.choices.choose_role(self._job_id, column_no, role, second=second)
 
     def _choose_layout(self, layout: Layout) -> None:
-        self.work.choose_layout(self._job_id, layout)
+        self.choices.choose_layout(self._job_id, layout)
 
     def _choose_mapping(self, mapping: Mapping) -> None:
-        self.work.choose_mapping(self._job_id, mapping)
+        self.choices.choose_mapping(self._job_id, mapping)
 
     def _choose_model(self, name: str) -> None:
-        options = self.work.job(self._job_id).options
-        self.work.change_job(self._job_id, model=name, options=replace(options, pooling=""))
+        options = self.drafts.job(self._job_id).options
+        self.settings.change(self._job_id, model=name, options=replace(options, pooling=""))
 
     def _choose_connection(self, connection_id: str) -> None:
-        self.work.change_job(self._job_id, connection=connection_id)
+        self.settings.change(self._job_id, connection=connection_id)
         self._ask_for_models(connection_id)
 
     def _ask_for_models(self, connection_id: str = "") -> None:
-        connection_id = connection_id or self.work.job(self._job_id).connection
+        connection_id = connection_id or self.drafts.job(self._job_id).connection
         used = next((each for each in self._connections if each.id == connection_id), None)
         if used is not None and used.is_ready:
             self.acts.ask_for_models(used, now=self._clock())
 
     def _truncate(self, truncate: bool) -> None:
-        options = self.work.job(self._job_id).options
-        self.work.change_job(self._job_id, options=replace(options, truncate_inputs=truncate))
+        options = self.drafts.job(self._job_id).options
+        self.settings.change(self._job_id, options=replace(options, truncate_inputs=truncate))
 
     def _split(self) -> None:
-        state, job = self.work.state(self._job_id), self.work.job(self._job_id)
+        state, job = self.drafts.state(self._job_id), self.drafts.job(self._job_id)
         if state.mapping is not None:
             facts = self._program.models(job.connection).find(job.model)
-            self.work.choose_mapping(self._job_id, replace(state.mapping, split=whole_reading(facts)))
+            self.choices.choose_mapping(self._job_id, replace(state.mapping, split=whole_reading(facts)))
 
     def _choose_budget(self, budget: Budget) -> None:
         self.tasks.start("budget", self._save_budget(budget))
@@ -255,15 +263,15 @@ class DraftPage(QWidget):
         elif cure is Cure.USE_RANKING_MODEL:
             self._choose_model(DEFAULT_MODEL)
         elif cure in (Cure.RUN_AT_ONCE, Cure.USE_QUEUE):
-            options = self.work.job(self._job_id).options
-            self.work.change_job(self._job_id, options=replace(options, at_once=cure is Cure.RUN_AT_ONCE))
+            options = self.drafts.job(self._job_id).options
+            self.settings.change(self._job_id, options=replace(options, at_once=cure is Cure.RUN_AT_ONCE))
         else:
-            self.work.read_again(self._job_id)
+            self.reading.retry(self._job_id)
 
     def _show(self) -> None:
         if not self._job_id:
             return
-        state, job = self.work.state(self._job_id), self.work.job(self._job_id)
+        state, job = self.drafts.state(self._job_id), self.drafts.job(self._job_id)
         self.header.set_title(job.name)
         self.what.show_state(state)
         self.data.show_state(state, job)
@@ -277,7 +285,7 @@ class DraftPage(QWidget):
 
     def _give_room(self) -> None:
         """A preview takes what is left of the window; without one the parts stand at the top."""
-        is_large = not self.data.is_folded() and not self.work.state(self._job_id).missing
+        is_large = not self.data.is_folded() and not self.drafts.state(self._job_id).missing
         self._parts.setStretch(1, 1 if is_large else 0)
         self._parts.setStretch(3, 0 if is_large else 1)
 
@@ -296,7 +304,7 @@ class DraftPage(QWidget):
     def _show_error(self, error: UserError) -> None:
         actions: dict[Action, Callable[[], None]] = {
             Action.CHOOSE_FILE: self.intake.choose_file,
-            Action.RETRY: lambda: self.work.read_again(self._job_id),
+            Action.RETRY: lambda: self.reading.retry(self._job_id),
             Action.OPEN_CONNECTION: self.connection_wanted.emit,
         }
         self._notices.show_error(error, actions.get(error.action))
@@ -317,11 +325,11 @@ class DraftPage(QWidget):
         self._show()
 
     async def _peek(self, codec: str) -> None:
-        question = self.work.state(self._job_id).question
+        question = self.drafts.state(self._job_id).question
         if question is None:
             return
         try:
-            file = await self.work.peek(question.path, replace(question.options, encoding=codec))
+            file = await self.files.peek(question.path, replace(question.options, encoding=codec))
         except UserError as error:
             self.data.encoding.show_failure(error.message)
         else:
@@ -329,10 +337,10 @@ class DraftPage(QWidget):
 
     async def _show_rows(self, kind: str) -> None:
         job_id = self._job_id
-        job = self.work.job(job_id)
+        job = self.drafts.job(job_id)
         facts = self._program.models(job.connection).find(job.model)
         found = await asyncio.to_thread(read_problems, self._program.folder(job_id), kind, facts)
-        preflight = self.work.state(job_id).preflight
+        preflight = self.drafts.state(job_id).preflight
         if preflight is None or job_id != self._job_id:
             return
         if kind == CUT:

@@ -1,8 +1,12 @@
-"""What the page knows about one draft. Frozen; a change is a new value."""
+"""The state of each draft that was shown: its file, its columns' roles, and what sending it comes to."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from PySide6.QtCore import QObject, Signal
+
+from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.columns.layouts import check_mapping, suggest_mapping
 from cfbatch_gui.core.inputs.columns.recipes import FileKind
 from cfbatch_gui.core.inputs.file_rows import preview
@@ -10,6 +14,9 @@ from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions, Row
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import Spent
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.tasks import Tasks
 
 PREVIEW_ROWS = 200
 MOST_PREVIEWED = 100_000  # rows, when more are asked for; they are in memory
@@ -18,10 +25,10 @@ DEFAULT_OPTIONS = ReadOptions()
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
-    """A file that was recognised, its first rows, and what its columns may be for, by the kind of job.
+    """A recognised file, its first rows, and the suggested roles of its columns for either kind of job.
 
-    `options` are what the user has set, the rest was found out. `likely` is the kind that the columns suggest.
-    `seen_as` is what it was taken for before anything was set, by which files that are built alike are known.
+    `options` holds what the user has set; the rest was recognised. `likely` is the kind that the columns suggest.
+    `seen_as` is what was recognised before anything was set: files with an equal one are of the same kind.
     """
 
     source: Source
@@ -33,17 +40,17 @@ class OpenFile:
     seen_as: FileKind
 
     def guess(self, kind: Kind | None) -> Mapping:
-        """The roles of the columns for a kind of job, or for the likely one."""
+        """The suggested mapping for a kind of job; None stands for the likely kind."""
         return self.as_ranking if (kind or self.likely) is Kind.RANK else self.as_texts
 
     @property
     def path(self) -> Path:
-        """Where it stands."""
+        """The path of the file or folder."""
         return self.source.path
 
 
 def open_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> OpenFile:
-    """Recognise a file and read its first rows; may read all of a text file, so it belongs in a thread.
+    """Recognise a file and read its first rows. Blocking: it may read all of a text file.
 
     Raises InputError, EncodingUnknown, UsageError.
     """
@@ -62,7 +69,7 @@ def open_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> OpenFile:
 
 @dataclass(frozen=True, slots=True)
 class EncodingQuestion:
-    """A file waits until the user has said its encoding. `second_path` is a file that came with it."""
+    """A file that cannot be read before the user chooses its encoding. `second_path` is a file opened with it."""
 
     path: Path
     guess: str  # a Python codec
@@ -74,22 +81,22 @@ class EncodingQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DraftState:
-    """One draft. `is_read`: the job's data is what `file`, `second` and `mapping` say, and can be sent.
+    """One draft; a change is a new value. `is_read`: the job's data was read as `file`, `second` and `mapping` say.
 
-    `opening` is the name of a file that is being recognised. `missing` says that the file has gone; what was read from
-    it before is still there. `trouble` is why reading or examining came to no end. `as_before`: the choice is that of
-    the last file of this kind. `spent` is what left for Cloudflare today, as of the last look.
+    `opening` is the name of the file that is being recognised. `missing` says why the file cannot be opened any more;
+    the data that was read from it is kept. `trouble` is why reading or examining failed. `as_before`: the mapping is
+    the one chosen for the last file of this kind. `spent` is what was sent to Cloudflare today, as of the last check.
     """
 
     kind: Kind | None = None  # None: neither chosen nor guessed yet
-    is_chosen: bool = False  # the kind, by the user; another file may be taken for the other kind else
+    is_chosen: bool = False  # the user chose the kind; otherwise the next file opened may change it
     file: OpenFile | None = None
     second: OpenFile | None = None
     mapping: Mapping | None = None
     question: EncodingQuestion | None = None
     opening: str = ""
     missing: str = ""
-    is_saving: bool = False  # a change of the job's settings is on its way to the disk
+    is_saving: bool = False  # a change of the job's settings is being written
     is_reading: bool = False
     is_read: bool = False
     trouble: str = ""
@@ -108,3 +115,48 @@ class DraftState:
         if self.file is None or self.mapping is None:
             return ""
         return check_mapping(self.mapping, self.file.source, self.second.source if self.second else None)
+
+
+class DraftStates(QObject):
+    """The states of all drafts that were shown, and the tasks that work on them. Lives in the loop's thread.
+
+    `changed` is emitted with a job's id after each change of its state, `job_changed` after each change in the ledger.
+    """
+
+    changed = Signal(str)
+    job_changed = Signal(str)
+
+    def __init__(self, program: Program, on_error: Callable[[UserError], None], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._program = program
+        self._states: dict[str, DraftState] = {}
+        self.on_error = on_error
+        self.tasks = Tasks(self, on_error)
+
+    def __contains__(self, job_id: str) -> bool:
+        """Whether the draft was shown, and neither sent nor deleted since."""
+        return job_id in self._states
+
+    def state(self, job_id: str) -> DraftState:
+        """The state of a draft; an empty one for a draft that is not held."""
+        return self._states.get(job_id, DraftState())
+
+    def job(self, job_id: str) -> Job:
+        """The job as the ledger has it."""
+        return self._program.ledger.job(job_id)
+
+    def add(self, job_id: str, state: DraftState) -> None:
+        """Begin to hold a draft, without a signal."""
+        self._states[job_id] = state
+
+    def set(self, job_id: str, state: DraftState) -> None:
+        """Replace the state of a draft that is held; ignored for any other, such as one deleted meanwhile."""
+        if job_id in self._states:
+            self._states[job_id] = state
+            self.changed.emit(job_id)
+
+    def forget(self, job_id: str) -> None:
+        """Drop a draft that was sent or deleted, and cancel what is read for it."""
+        self.tasks.cancel(f"open {job_id}")
+        self.tasks.cancel(f"read {job_id}")
+        self._states.pop(job_id, None)

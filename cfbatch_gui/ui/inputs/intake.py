@@ -16,7 +16,8 @@ from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.file_filters import FILTERS
-from cfbatch_gui.ui.inputs.draft_work import DraftWork
+from cfbatch_gui.ui.inputs.draft_files import DraftFiles
+from cfbatch_gui.ui.inputs.draft_state import DraftStates
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 
@@ -54,7 +55,8 @@ class Intake(QWidget):
     def __init__(
         self,
         program: Program,
-        work: DraftWork,
+        drafts: DraftStates,
+        files: DraftFiles,
         notices: Notices,
         *,
         tasks: Tasks,
@@ -63,7 +65,8 @@ class Intake(QWidget):
     ) -> None:
         super().__init__(parent)
         self.hide()
-        self._program, self._work, self._notices, self._tasks, self._draft = program, work, notices, tasks, draft
+        self._program, self._drafts, self._files, self._notices = program, drafts, files, notices
+        self._tasks, self._draft = tasks, draft
         self._page = parent
 
     def open_paths(self, paths: Sequence[Path]) -> None:
@@ -75,7 +78,7 @@ class Intake(QWidget):
                 self.tr("A job takes one file, or two: queries, and contexts for all of them."), "attention"
             )
             return
-        self._work.open(self._draft(), paths[0], paths[1] if len(paths) > 1 else None)
+        self._files.open(self._draft(), paths[0], paths[1] if len(paths) > 1 else None)
 
     def take_text(self, text: str) -> None:
         """Take cells or lines, as from the clipboard."""
@@ -92,7 +95,7 @@ class Intake(QWidget):
 
     def use_example(self) -> None:
         """Open the example for the kind of job that is chosen."""
-        kind = self._work.state(self._draft()).kind or Kind.RANK
+        kind = self._drafts.state(self._draft()).kind or Kind.RANK
         self.open_paths([resource(EXAMPLES[kind])])
 
     def choose_file(self, *, is_second: bool = False) -> None:
@@ -111,7 +114,7 @@ class Intake(QWidget):
             return
         await self._remember(path.parent)
         if is_second:
-            self._work.open_second(job_id, path)
+            self._files.open_second(job_id, path)
         else:
             self.open_paths([path])
 
@@ -129,7 +132,7 @@ class Intake(QWidget):
     async def _paste(self, text: str) -> None:
         job_id = self._draft()
         path = await asyncio.to_thread(save_pasted, text, self._program.folder(job_id).path)
-        self._work.open(job_id, path)
+        self._files.open(job_id, path)
 
 
 class DropTarget(QObject):

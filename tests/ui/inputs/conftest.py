@@ -51,7 +51,7 @@ class Desk:
 
     @property
     def state(self) -> DraftState:
-        return self.page.work.state(self.page.job_id())
+        return self.page.drafts.state(self.page.job_id())
 
     def is_ready(self) -> bool:
         return self.page.check.send_button.isEnabled()

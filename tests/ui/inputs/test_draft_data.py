@@ -188,13 +188,13 @@ async def test_a_draft_is_found_again_and_can_be_sent_without_its_file(
     await until(desk.is_ready)
     job, figures = desk.job, desk.figures()
     rows = problems(program.folder(job.id))
-    desk.page.work.forget(job.id)  # as after a new start
+    desk.page.drafts.forget(job.id)  # as after a new start
     desk.page.show_job(job)
     assert not desk.is_ready()
     await until(desk.is_ready)
     assert desk.figures() == figures and desk.page.data.first.table.role_of(3) is Role.KEEP
     questions.unlink()
-    desk.page.work.forget(job.id)
+    desk.page.drafts.forget(job.id)
     desk.page.show_job(job)
     await until(desk.is_ready)
     assert "questions.csv" in desk.page.data.missing.text()
@@ -211,7 +211,7 @@ async def test_a_file_that_has_changed_is_read_again(desk: Desk, questions: Path
     job = desk.job
     with questions.open("a") as file:
         file.write("a new query;a new answer;A-9;1\n")
-    desk.page.work.forget(job.id)
+    desk.page.drafts.forget(job.id)
     desk.page.show_job(job)
     await until(desk.is_ready)
     assert desk.figures()[0] == ("3", "queries")

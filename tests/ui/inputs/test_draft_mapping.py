@@ -56,7 +56,7 @@ def entry(menu: QMenu, words: str) -> None:
 
 async def opened(desk: Desk, path: Path, until: Until) -> None:
     """A new draft with this file, whatever was kept of the one before being on disk."""
-    await until(lambda: not any(desk.page.work.tasks.is_running(f"keep {number}") for number in range(1, 20)))
+    await until(lambda: not any(desk.page.drafts.tasks.is_running(f"remember {number}") for number in range(1, 20)))
     desk.new_draft()
     desk.page.open_path(path)
     await until(lambda: desk.is_settled() and desk.is_ready())
@@ -193,7 +193,7 @@ async def test_what_was_chosen_for_another_kind_of_job_is_left_alone(desk: Desk,
     await opened(desk, products, until)
     desk.choose_role(0, Role.IGNORE)
     await until(desk.is_ready)
-    await until(lambda: not desk.page.work.tasks.is_running("keep 1"))
+    await until(lambda: not desk.page.drafts.tasks.is_running("remember 1"))
     desk.new_draft()
     desk.page.what.rank.choose()
     await until(lambda: desk.state.kind is Kind.RANK)
@@ -283,7 +283,7 @@ async def test_a_choice_for_two_files_is_remembered_for_both(desk: Desk, tmp_pat
     answers.write_text("number,title,answer\n1,Why,because\n2,How,so\n")
 
     async def both() -> None:
-        await until(lambda: not any(desk.page.work.tasks.is_running(f"keep {number}") for number in range(1, 20)))
+        await until(lambda: not any(desk.page.drafts.tasks.is_running(f"remember {number}") for number in range(1, 20)))
         desk.new_draft()
         desk.page.open_paths([queries, answers])
         await until(lambda: desk.is_settled() and desk.is_ready() and desk.state.second is not None)

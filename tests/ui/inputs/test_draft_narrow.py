@@ -23,7 +23,7 @@ OTHER_MODEL = "@cf/some-maker/a-model-with-a-very-long-name-indeed-large-v3"
 @pytest.mark.parametrize("kind", list(Kind))
 async def test_nothing_is_scrolled_sideways(desk: Desk, tmp_path: Path, until: Until, letters: str, kind: Kind) -> None:
     await desk.program.keep_settings(connections=CONNECTIONS)
-    page, work = desk.page, desk.page.work
+    page = desk.page
     desk.window.setStyleSheet(letters)
     page.setFixedWidth(_SMALLEST[0] - SIDEBAR_WIDTH)
     long = tmp_path / "texts of the archive, as they came in May.csv"
@@ -36,11 +36,11 @@ async def test_nothing_is_scrolled_sideways(desk: Desk, tmp_path: Path, until: U
     job = desk.new_draft(kind=kind)
     page.open_path(long)
     await nothing_is_hidden()
-    work.choose_kind(job.id, kind)
+    page.choices.choose_kind(job.id, kind)
     desk.page.check.options_button.setChecked(True)
     await nothing_is_hidden()
     page.check.options.connection_chosen.emit("gateway")
-    options = replace(work.job(job.id).options, truncate_inputs=False)
+    options = replace(page.drafts.job(job.id).options, truncate_inputs=False)
     page.check.options.options_chosen.emit(options)
     await until(page.check.problem_bars.isVisible)
     await nothing_is_hidden()

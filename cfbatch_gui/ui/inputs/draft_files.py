@@ -1,0 +1,197 @@
+"""The files of a draft: opened, opened again in another way, joined by a second one, previewed."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+from cfbatch_gui.core.errors import EncodingUnknown, UserError
+from cfbatch_gui.core.inputs.file_rows import preview
+from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.files import sha256_of
+from cfbatch_gui.ui.inputs.draft_choices import DraftChoices, guess_for_two, read_as_remembered
+from cfbatch_gui.ui.inputs.draft_reading import DraftReading
+from cfbatch_gui.ui.inputs.draft_settings import DraftSettings
+from cfbatch_gui.ui.inputs.draft_state import (
+    DEFAULT_OPTIONS,
+    MOST_PREVIEWED,
+    DraftState,
+    DraftStates,
+    EncodingQuestion,
+    OpenFile,
+    open_file,
+)
+from cfbatch_gui.ui.inputs.input_words import name_of_file, new_job_name
+
+
+class DraftFiles:
+    """Opens files for drafts. A file that cannot be opened leaves the draft as it was."""
+
+    def __init__(
+        self,
+        program: Program,
+        drafts: DraftStates,
+        reading: DraftReading,
+        settings: DraftSettings,
+        choices: DraftChoices,
+    ) -> None:
+        self._program, self._drafts, self._reading = program, drafts, reading
+        self._settings, self._choices = settings, choices
+
+    def begin(self, job_id: str) -> None:
+        """Hold a draft that is shown; the first time, the file it was made from is opened again."""
+        if job_id not in self._drafts:
+            self._drafts.add(job_id, DraftState(opening=self._drafts.job(job_id).source_name))
+            self._drafts.tasks.start(f"open {job_id}", self._reopen(job_id))
+
+    def open(self, job_id: str, path: Path, second: Path | None = None) -> None:
+        """Open a file, and perhaps a second one with contexts for all queries of the first."""
+        self._open(job_id, path, DEFAULT_OPTIONS, is_second=False, second_path=second)
+
+    def open_second(self, job_id: str, path: Path) -> None:
+        """Open a file with contexts for all queries."""
+        self._open(job_id, path, DEFAULT_OPTIONS, is_second=True)
+
+    def reread(self, job_id: str, options: ReadOptions, *, second: bool = False) -> None:
+        """Read a file with other options."""
+        if (file := self._file(job_id, second=second)) is not None:
+            self._open(job_id, file.path, options, is_second=second)
+
+    def remove_second(self, job_id: str) -> None:
+        """Go back to one file."""
+        state = self._drafts.state(job_id)
+        if state.file is not None:
+            fresh = replace(state, second=None, mapping=state.file.as_ranking)
+            self._reading.start(job_id, replace(fresh, is_read=False))
+
+    def answer_encoding(self, job_id: str, codec: str) -> None:
+        """Open the file that the question is about, in this encoding."""
+        question = self._drafts.state(job_id).question
+        if question is not None:
+            options = replace(question.options, encoding=codec)
+            self._open(job_id, question.path, options, is_second=question.is_second, second_path=question.second_path)
+
+    def drop_question(self, job_id: str) -> None:
+        """Do not open the file that the question is about."""
+        self._drafts.set(job_id, replace(self._drafts.state(job_id), question=None))
+
+    def show_more(self, job_id: str, *, second: bool = False) -> None:
+        """Show ten times as many rows in the preview."""
+        if (file := self._file(job_id, second=second)) is not None:
+            self._drafts.tasks.start(f"more {job_id}", self._show_more(job_id, file))
+
+    async def peek(self, path: Path, options: ReadOptions) -> OpenFile:
+        """Open a file without changing any draft. Raises InputError."""
+        return await asyncio.to_thread(open_file, path, options)
+
+    def _file(self, job_id: str, *, second: bool) -> OpenFile | None:
+        state = self._drafts.state(job_id)
+        return state.second if second else state.file
+
+    def _open(
+        self, job_id: str, path: Path, options: ReadOptions, *, is_second: bool, second_path: Path | None = None
+    ) -> None:
+        self._drafts.set(job_id, replace(self._drafts.state(job_id), opening=path.name))
+        self._drafts.tasks.start(f"open {job_id}", self._open_one(job_id, path, options, is_second, second_path))
+
+    async def _open_one(
+        self, job_id: str, path: Path, options: ReadOptions, is_second: bool, second_path: Path | None
+    ) -> None:
+        try:
+            opened = await asyncio.to_thread(open_file, path, options)
+        except EncodingUnknown as error:
+            question = EncodingQuestion(path, error.guess, error.message, options, is_second, second_path)
+            self._drafts.set(job_id, replace(self._drafts.state(job_id), question=question, opening=""))
+            return
+        except UserError:
+            self._drafts.set(job_id, replace(self._drafts.state(job_id), opening=""))
+            raise
+        if is_second:
+            await self._take_second(job_id, opened)
+        else:
+            await self._take(job_id, opened, will_rank=second_path is not None)
+            if second_path is not None:
+                await self._open_one(job_id, second_path, DEFAULT_OPTIONS, True, None)
+
+    async def _take(self, job_id: str, opened: OpenFile, *, will_rank: bool) -> None:
+        before = self._drafts.state(job_id)
+        is_same = before.file is not None and before.file.path == opened.path
+        second = before.second if is_same else None  # its contexts belong to the queries of the file before
+        guess, is_as_before = None, False
+        if is_same and before.file is not None:
+            opened = replace(opened, seen_as=before.file.seen_as)
+        elif not will_rank and (known := await self._as_before(opened, before.kind if before.is_chosen else None)):
+            (opened, guess), is_as_before = known, True
+        if second is not None:
+            guess = await asyncio.to_thread(guess_for_two, opened, second)
+        state = self._drafts.state(job_id)
+        mapping = state.mapping if is_same and before.file and _same_columns(before.file, opened) else None
+        kind = state.kind if is_same or state.is_chosen else None
+        mapping = mapping or guess or opened.guess(Kind.RANK if will_rank else kind)
+        fresh = replace(state, kind=mapping.kind, file=opened, second=second, mapping=mapping, as_before=is_as_before)
+        self._reading.start(job_id, replace(fresh, question=None, missing="", is_read=False))
+        if is_same and before.file is not None and before.file.options != opened.options:
+            self._choices.remember(job_id)
+        if not is_same:
+            self._name_after(job_id, opened.path, before.file.path if before.file is not None else None)
+
+    def _name_after(self, job_id: str, path: Path, before: Path | None) -> None:
+        """Name the draft after its file, unless the user has given it a name."""
+        given = {new_job_name(), name_of_file(before.stem) if before is not None else ""}
+        if self._drafts.job(job_id).name in given:
+            self._settings.rename(job_id, name_of_file(path.stem))
+
+    async def _take_second(self, job_id: str, opened: OpenFile) -> None:
+        first = self._drafts.state(job_id).file
+        if first is None:
+            return
+        guess, is_as_before = await asyncio.to_thread(guess_for_two, first, opened), False
+        if known := await self._as_before(first, Kind.RANK, opened):
+            (first, guess), is_as_before = known, True
+        state = self._drafts.state(job_id)
+        mapping = state.mapping if state.second and _same_columns(state.second, opened) else None
+        fresh = replace(state, kind=Kind.RANK, file=first, second=opened, mapping=mapping or guess)
+        fresh = replace(fresh, as_before=is_as_before and mapping is None)
+        self._reading.start(job_id, replace(fresh, question=None, is_read=False))
+
+    async def _as_before(
+        self, opened: OpenFile, kind: Kind | None, second: OpenFile | None = None
+    ) -> tuple[OpenFile, Mapping] | None:
+        return await asyncio.to_thread(read_as_remembered, self._program.recipes, opened, kind, second)
+
+    async def _show_more(self, job_id: str, file: OpenFile) -> None:
+        limit = min(MOST_PREVIEWED, len(file.sample) * 10)
+        more = replace(file, sample=await asyncio.to_thread(preview, file.source, limit))
+        state = self._drafts.state(job_id)
+        if state.file is file:
+            self._drafts.set(job_id, replace(state, file=more))
+        elif state.second is file:
+            self._drafts.set(job_id, replace(state, second=more))
+
+    async def _reopen(self, job_id: str) -> None:
+        folder = self._program.folder(job_id)
+        draft = await asyncio.to_thread(folder.draft)
+        job = self._drafts.job(job_id)
+        if draft is None:
+            self._drafts.set(job_id, replace(self._drafts.state(job_id), opening=""))
+            return
+        state = DraftState(kind=draft.mapping.kind, mapping=draft.mapping)
+        try:
+            file = await asyncio.to_thread(open_file, Path(draft.path), draft.options)
+            second = None
+            if draft.second_path:
+                second = await asyncio.to_thread(open_file, Path(draft.second_path), draft.second_options)
+            sha256 = await asyncio.to_thread(sha256_of, Path(draft.path))
+        except UserError as error:
+            self._reading.start(job_id, replace(state, missing=error.message, is_read=folder.data.exists()))
+            return
+        state = replace(state, file=file, second=second)
+        if state.incomplete:  # the file has other columns than before
+            state = replace(state, second=None, mapping=file.guess(draft.mapping.kind))
+        # The hash of a second file is not stored: it is read again, and so is a first file that has changed.
+        is_read = second is None and sha256 == job.source_sha256 and folder.data.exists()
+        self._reading.start(job_id, replace(state, is_read=is_read and state.mapping == draft.mapping))
+
+
+def _same_columns(one: OpenFile, other: OpenFile) -> bool:
+    return one.source.columns == other.source.columns
