@@ -96,7 +96,7 @@ def _write_plot_data(folder: JobFolder, path: Path) -> None:
 
 
 TAKEAWAYS = (
-    *(_exported(kind, target) for kind in Kind for target in TARGETS if kind in target.kinds),
+    *(_exported(target.kind, target) for target in TARGETS),
     _compared("compared-texts", "write_texts", "--out"),
     _compared("compared-queries", "write_queries", "--queries"),
     _called(

@@ -5,7 +5,6 @@ from collections.abc import Collection, Mapping, Sequence
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QDialog, QVBoxLayout, QWidget
 
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import Target
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.results.export_words import target_words
@@ -23,7 +22,7 @@ class ExportForms(QWidget):
 
     changed = Signal()
 
-    def __init__(self, targets: Sequence[Target], kind: Kind, parent: QWidget | None = None) -> None:
+    def __init__(self, targets: Sequence[Target], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._targets = tuple(targets)
         self._impossible: set[str] = set()
@@ -34,7 +33,7 @@ class ExportForms(QWidget):
             box = self.boxes[target.name]
             box.setChecked(place == 0)
             box.toggled.connect(self._toggled)
-            forms.addLayout(_form(box, target_words(target, kind)))
+            forms.addLayout(_form(box, target_words(target)))
         content = QWidget()
         content.setLayout(forms)
         self._area = scrolled(content)

@@ -13,7 +13,7 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program, facts_of
-from cfbatch_gui.core.results.exports import Exported, ExportOptions, Target, export, targets_for
+from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, export, targets_for
 from cfbatch_gui.ui import dialogs, words
 from cfbatch_gui.ui.job_words import connection_title
 from cfbatch_gui.ui.notices import Notices
@@ -107,7 +107,7 @@ class ExportDialog(QDialog):
 
     def _make_widgets(self) -> None:
         is_ranking = self._job.kind is Kind.RANK
-        self.forms = ExportForms(targets_for(self._job.kind), self._job.kind)
+        self.forms = ExportForms(targets_for(self._job.kind))
         self.forms.changed.connect(self._show_anew)
         self.limits_bar = LimitsBar(self.tasks)
         self.limits_bar.setVisible(is_ranking)
@@ -160,7 +160,9 @@ class ExportDialog(QDialog):
         folder, limits = self._program.folder(self._job.id), self.limits_bar.limits()
         self._extent = await asyncio.to_thread(read_extent, folder, self._job, limits)
         if not self._extent.failed_rows:
-            self.forms.set_impossible("failed", self.tr("No row has failed."))
+            for target in targets_for(self._job.kind):
+                if target.measure is Measure.FAILED_ROWS:
+                    self.forms.set_impossible(target.name, self.tr("No row has failed."))
         self._show()
 
     async def _choose_columns(self) -> None:
@@ -207,7 +209,7 @@ class ExportDialog(QDialog):
         outputs = self.outputs()
         kind = self._job.kind
         count = None if self._columns is None else len(self._columns)
-        self.summary.show_outputs(outputs, self._extent, kind, count)
+        self.summary.show_outputs(outputs, self._extent, count)
         self.save_button.setText(
             self.tr("Save") if len(outputs) < 2 else self.tr("Save {n} files").format(n=len(outputs))
         )

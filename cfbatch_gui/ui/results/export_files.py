@@ -6,7 +6,6 @@ from pathlib import Path
 from PySide6.QtCore import QStandardPaths
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.exports import Target
 from cfbatch_gui.ui.results.export_words import Extent, extent_words, file_name
@@ -64,9 +63,7 @@ class ExportSummary(QWidget):
         card.body.addLayout(column(files, self._more, place, gap=6))
         self.setLayout(column(card))
 
-    def show_outputs(
-        self, outputs: Sequence[tuple[Path, Target]], extent: Extent | None, kind: Kind, columns: int | None
-    ) -> None:
+    def show_outputs(self, outputs: Sequence[tuple[Path, Target]], extent: Extent | None, columns: int | None) -> None:
         """Without an `extent` it is still being counted; `columns` is how many are chosen, None for all."""
         shown = outputs if len(outputs) <= _MOST_LINES else outputs[: _MOST_LINES - 1]
         for place, (line, (name, what)) in enumerate(zip(self._rows, self.lines, strict=True)):
@@ -74,7 +71,7 @@ class ExportSummary(QWidget):
             if place < len(shown):
                 path, target = shown[place]
                 name.setText(path.name)
-                words = extent_words(extent, kind, target, columns) if extent else self.tr("Counting…")
+                words = extent_words(extent, target, columns) if extent else self.tr("Counting…")
                 what.setText(words)
         rest = len(outputs) - len(shown)
         self._more.setText(self.tr("and {n} more").format(n=rest))

@@ -7,7 +7,7 @@ from PySide6.QtCore import QCoreApplication
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.results.exports import Target, columns_of
+from cfbatch_gui.core.results.exports import Measure, Target, columns_of
 from cfbatch_gui.core.results.outcomes import Tally
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
@@ -15,22 +15,6 @@ from cfbatch_gui.ui import words
 from cfbatch_gui.ui.results.limits import Limits
 from cfbatch_gui.ui.results.loaded_results import failed_batches
 
-_BYTES_A_NUMBER = {
-    "npy": 4,
-    "npz": 4,
-    "csv": 11,
-    "csv-excel": 11,
-    "csv-cell": 11,
-    "csv-cell-excel": 11,
-    "jsonl": 11,
-    "parquet": 4,
-    "atlas": 4,
-    "projector": 11,
-    "vectorize": 11,
-    "llm": 4,
-    "openai": 11,
-}
-_JUDGEMENTS = frozenset({"qrels", "qrels-beir"})
 _FORBIDDEN = '<>:"/\\|?*'
 _LONGEST_NAME = 80
 
@@ -39,38 +23,9 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("exports", text)
 
 
-def target_words(target: Target, kind: Kind) -> str:
-    """One line about a target; "" for one that needs none."""
-    if kind is Kind.RANK:
-        return {
-            "csv": _tr("One row a context, for scripts, databases and other programs."),
-            "csv-excel": _tr("Opens with a double click; what looks like a formula is made harmless."),
-            "xlsx": _tr("A workbook: numbers as numbers, and a sheet that tells where they come from."),
-            "parquet": _tr("The same rows with types, compressed; for DuckDB, pandas and Polars."),
-            "jsonl": _tr("One object a line, with all fields by name."),
-            "trec": _tr("For trec_eval and programs like it; ties keep their order."),
-            "qrels": _tr("The labels of your file as judgements, as trec_eval reads them."),
-            "qrels-beir": _tr("The same judgements as a table with a header, as BEIR reads them."),
-            "beir": _tr("A folder of texts, queries, labels and rankings, for BEIR and MTEB."),
-            "failed": _tr("Your own rows that gave no score, with the reason, to mend and load again."),
-        }.get(target.name, "")
-    return {
-        "csv": _tr("One row a text, one column for each number of its vector."),
-        "csv-excel": _tr("The same, made to open with a double click; formulas are made harmless."),
-        "csv-cell": _tr("One row a text, its vector as [0.1, …] in a single cell."),
-        "csv-cell-excel": _tr("The same, made to open with a double click; formulas are made harmless."),
-        "npy": _tr("The bare numbers, float32, one row a text; for Python."),
-        "npz": _tr("Numbers and ids in one file; for Python."),
-        "parquet": _tr("Vectors, texts and columns; for DuckDB, LanceDB, pandas and Polars."),
-        "atlas": _tr("Parquet with the map, each text's neighbours, and the command to open it."),
-        "jsonl": _tr("One object a line: text, id and vector."),
-        "xlsx": _tr("A workbook with a column for each number, as long as it fits."),
-        "projector": _tr("A folder that TensorFlow's Embedding Projector loads: vectors and metadata."),
-        "vectorize": _tr("A folder of files as Cloudflare takes them, and the commands to load them."),
-        "llm": _tr("A collection for the command-line program llm: “llm similar” works at once."),
-        "openai": _tr("The lines that an OpenAI batch of embeddings answers with."),
-        "failed": _tr("Your own rows that gave no vector, with the reason, to mend and load again."),
-    }.get(target.name, "")
+def target_words(target: Target) -> str:
+    """One line about a target."""
+    return _tr(target.about)
 
 
 def kinds_of_file(target: Target) -> str:
@@ -119,27 +74,26 @@ def read_extent(folder: JobFolder, job: Job, limits: Limits) -> Extent:
     return Extent(embeddings.tally(), 0, names, embeddings.dimension)
 
 
-def extent_words(extent: Extent, kind: Kind, target: Target, columns: int | None = None) -> str:
+def extent_words(extent: Extent, target: Target, columns: int | None = None) -> str:
     """ "3,816 rows of 15 columns", "18,204 rows of 1,024 numbers, about 205 MB". `columns`: how many are chosen."""
-    count = extent.rows(kind, limited=target.has_limits)
+    count = extent.rows(target.kind, limited=target.has_limits)
     rows = words.plural(count, _tr("{n} row"), _tr("{n} rows"))
-    if target.name == "failed":
+    if target.contents:
+        return _tr(target.contents)
+    if target.measure is Measure.FAILED_ROWS:
         return words.plural(extent.failed_rows, _tr("{n} row"), _tr("{n} rows"))
-    if target.name == "trec":
+    if target.measure is Measure.SCORES:
         return words.plural(extent.kept, _tr("{n} score"), _tr("{n} scores"))
-    if target.name == "beir":
-        return _tr("all texts and queries, and how they rank")
-    if target.name in _JUDGEMENTS:
-        return _tr("one row for each label of your file")
-    if kind is Kind.RANK:
+    if target.kind is Kind.RANK:
         wide = columns if columns is not None and target.has_columns else len(extent.names)
         each = words.plural(wide, _tr("{n} column"), _tr("{n} columns"))
         return _tr("{rows} of {columns}").format(rows=rows, columns=each)
-    size = _BYTES_A_NUMBER.get(target.name, 0)
     text = _tr("{rows} of {n} numbers").format(rows=rows, n=words.number(extent.dimension))
-    if not size:
+    if not target.bytes_per_number:
         return text
-    return _tr("{text}, about {size}").format(text=text, size=words.size(count * extent.dimension * size))
+    return _tr("{text}, about {size}").format(
+        text=text, size=words.size(count * extent.dimension * target.bytes_per_number)
+    )
 
 
 def missing_words(extent: Extent, kind: Kind) -> str:

@@ -21,7 +21,7 @@ if sys.platform == "win32":
 import resource
 
 # Every form there is, of every kind of job that it is for: a new one is here without being asked.
-CASES = [(kind, target) for target in TARGETS for kind in target.kinds]
+CASES = [(target.kind, target) for target in TARGETS]
 NAMES = [f"{kind.value}-{target.name}" for kind, target in CASES]
 SHARES = (0.0, 0.01, 0.4, 0.8, 0.999)
 

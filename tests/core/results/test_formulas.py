@@ -29,10 +29,7 @@ OFFICE = pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice
 NAMES = ("=1+1", "@SUM(1)")  # columns of the user's own
 # Every form for spreadsheets, of every kind of job that it is for: a new one is here without being asked.
 FORMS = [
-    (kind, target.name)
-    for target in TARGETS
-    for kind in target.kinds
-    if target.preset is Preset.EXCEL or ".xlsx" in target.suffixes
+    (target.kind, target.name) for target in TARGETS if target.preset is Preset.EXCEL or ".xlsx" in target.suffixes
 ]
 IDS = [f"{kind.value}-{form}" for kind, form in FORMS]
 

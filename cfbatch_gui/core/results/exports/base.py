@@ -1,7 +1,7 @@
 """What every target of an export is made of."""
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -70,29 +70,48 @@ class Written:
     next_command: str = ""
 
 
+class Measure(StrEnum):
+    """What the size of an export is given in before it is written."""
+
+    ROWS = "rows"  # of results, and their columns
+    SCORES = "scores"  # within top k and threshold
+    FAILED_ROWS = "failed rows"  # of the user's file
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A form that results can be taken home in.
+    """A form that the results of one kind of job can be written in.
 
-    `name` is what the terminal's `--format` takes, `title` what people read, `suffixes` the file names it is meant for
-    (the first target in the list with a file's suffix and kind is taken; a suffix of two parts is only proposed).
-    `write` raises ExportError and DiskFull, and has read the files back before they stand under their final names.
+    `name` is what the terminal's `--format` and `--to` take, `title` what people read, and `about` one line about it,
+    in English as the window translates it. Of the targets for one kind, the first with a file's suffix is taken; a
+    suffix of two parts is only proposed, never recognised.
+    `write` raises ExportError and DiskFull, and has read the files back before they stand under their final names. The
+    command that opens them in their program is in what it returns.
+
+    `preset`: overrules the options.
     `is_folder`: the path is that of a folder, which is new, empty, or holds an earlier export of the same form; such a
-    target has no suffix and is chosen by its name. `needs_results` is False for what can be written while nothing has
-    come back. `has_columns`: the user can choose which are written; `has_limits`: of a ranking it
-    writes what top k and threshold leave.
+    target has no suffix and is chosen by its name.
+    `needs_results`: False for what can be written while nothing has come back.
+    `has_columns`: the user can choose which are written.
+    `has_limits`: of a ranking it writes what top k and threshold leave.
+    `measure`: what its size is given in; `contents` are words for what is in it, where no count says it.
+    `bytes_per_number`: of vectors, about, as written; 0 says nothing about the size in bytes.
     """
 
     name: str
     title: str
+    kind: Kind
     suffixes: tuple[str, ...]
-    kinds: Collection[Kind]
     write: Callable[[Work], Written]
-    preset: Preset | None = None  # overrules the options
+    about: str
+    preset: Preset | None = None
     is_folder: bool = False
     needs_results: bool = True
     has_columns: bool = False
     has_limits: bool = False
+    measure: Measure = Measure.ROWS
+    contents: str = ""
+    bytes_per_number: int = 0
 
 
 class Digest:

@@ -1,4 +1,7 @@
-"""The list of forms that results can be taken home in. A new one is a file of its own and an entry here."""
+"""The table of export targets, in the order in which people choose. A new one is a file of its own and an entry here.
+
+The terminal and the window know targets by this table only.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -24,46 +27,267 @@ from cfbatch_gui.core.results.exports import (
     trec_run,
     vectorize,
 )
-from cfbatch_gui.core.results.exports.base import Preset, Target
+from cfbatch_gui.core.results.exports.base import Measure, Preset, Target
 
-_RANK, _EMBED, _BOTH = (Kind.RANK,), (Kind.EMBED,), (Kind.RANK, Kind.EMBED)
+_FOR_EXCEL = "The same, made to open with a double click; formulas are made harmless."
+_JUDGEMENTS = "one row for each label of your file"
+
 _SCORES = Target(
-    "csv", "CSV for programs", (".csv",), _RANK, scores_csv.write, Preset.PROGRAMS, has_columns=True, has_limits=True
+    "csv",
+    "CSV for programs",
+    Kind.RANK,
+    (".csv",),
+    scores_csv.write,
+    "One row a context, for scripts, databases and other programs.",
+    Preset.PROGRAMS,
+    has_columns=True,
+    has_limits=True,
 )
-_VECTORS = Target("csv", "CSV, a column for each number", (".csv",), _EMBED, embeddings_csv.write, has_columns=True)
-_CELLS = Target("csv-cell", "CSV, each vector in one cell", (".csv",), _EMBED, embeddings_cell_csv.write)
+_RANKINGS = (
+    _SCORES,
+    replace(
+        _SCORES,
+        name="csv-excel",
+        title="CSV for Excel",
+        about="Opens with a double click; what looks like a formula is made harmless.",
+        preset=Preset.EXCEL,
+    ),
+    Target(
+        "xlsx",
+        "Excel",
+        Kind.RANK,
+        (".xlsx",),
+        excel.write,
+        "A workbook: numbers as numbers, and a sheet that tells where they come from.",
+        has_columns=True,
+        has_limits=True,
+    ),
+    Target(
+        "parquet",
+        "Parquet",
+        Kind.RANK,
+        (".parquet",),
+        parquet.write,
+        "The same rows with types, compressed; for DuckDB, pandas and Polars.",
+        has_columns=True,
+        has_limits=True,
+    ),
+    Target(
+        "jsonl",
+        "JSON Lines",
+        Kind.RANK,
+        (".jsonl", ".ndjson"),
+        json_lines.write,
+        "One object a line, with all fields by name.",
+        has_columns=True,
+        has_limits=True,
+    ),
+    Target(
+        "trec",
+        "TREC run",
+        Kind.RANK,
+        (".run", ".trec"),
+        trec_run.write,
+        "For trec_eval and programs like it; ties keep their order.",
+        has_limits=True,
+        measure=Measure.SCORES,
+    ),
+    Target(
+        "qrels",
+        "TREC qrels",
+        Kind.RANK,
+        (".qrels",),
+        qrels.write_trec,
+        "The labels of your file as judgements, as trec_eval reads them.",
+        contents=_JUDGEMENTS,
+    ),
+    Target(
+        "qrels-beir",
+        "BEIR qrels",
+        Kind.RANK,
+        (".qrels.tsv",),
+        qrels.write_beir,
+        "The same judgements as a table with a header, as BEIR reads them.",
+        contents=_JUDGEMENTS,
+    ),
+    Target(
+        "beir",
+        "BEIR folder",
+        Kind.RANK,
+        (),
+        beir_folder.write,
+        "A folder of texts, queries, labels and rankings, for BEIR and MTEB.",
+        is_folder=True,
+        has_limits=True,
+        contents="all texts and queries, and how they rank",
+    ),
+)
+
+_VECTORS = Target(
+    "csv",
+    "CSV, a column for each number",
+    Kind.EMBED,
+    (".csv",),
+    embeddings_csv.write,
+    "One row a text, one column for each number of its vector.",
+    has_columns=True,
+    bytes_per_number=11,
+)
+_CELLS = Target(
+    "csv-cell",
+    "CSV, each vector in one cell",
+    Kind.EMBED,
+    (".csv",),
+    embeddings_cell_csv.write,
+    "One row a text, its vector as [0.1, …] in a single cell.",
+    bytes_per_number=11,
+)
+_EMBEDDINGS = (
+    _VECTORS,
+    replace(
+        _VECTORS,
+        name="csv-excel",
+        title="CSV for Excel, a column for each number",
+        about=_FOR_EXCEL,
+        preset=Preset.EXCEL,
+    ),
+    Target(
+        "xlsx",
+        "Excel",
+        Kind.EMBED,
+        (".xlsx",),
+        excel_vectors.write,
+        "A workbook with a column for each number, as long as it fits.",
+        has_columns=True,
+    ),
+    Target(
+        "parquet",
+        "Parquet",
+        Kind.EMBED,
+        (".parquet",),
+        parquet.write,
+        "Vectors, texts and columns; for DuckDB, LanceDB, pandas and Polars.",
+        has_columns=True,
+        bytes_per_number=4,
+    ),
+    _CELLS,
+    replace(
+        _CELLS,
+        name="csv-cell-excel",
+        title="CSV for Excel, each vector in one cell",
+        about=_FOR_EXCEL,
+        preset=Preset.EXCEL,
+    ),
+    Target(
+        "npy",
+        "NumPy array",
+        Kind.EMBED,
+        (".npy",),
+        numpy_file.write,
+        "The bare numbers, float32, one row a text; for Python.",
+        bytes_per_number=4,
+    ),
+    Target(
+        "npz",
+        "NumPy archive with ids",
+        Kind.EMBED,
+        (".npz",),
+        numpy_archive.write,
+        "Numbers and ids in one file; for Python.",
+        bytes_per_number=4,
+    ),
+    Target(
+        "jsonl",
+        "JSON Lines",
+        Kind.EMBED,
+        (".jsonl", ".ndjson"),
+        json_lines.write,
+        "One object a line: text, id and vector.",
+        has_columns=True,
+        bytes_per_number=11,
+    ),
+    Target(
+        "atlas",
+        "Embedding Atlas",
+        Kind.EMBED,
+        (".atlas.parquet",),
+        parquet.write_with_map,
+        "Parquet with the map, each text's neighbours, and the command to open it.",
+        has_columns=True,
+        bytes_per_number=4,
+    ),
+    Target(
+        "projector",
+        "Embedding Projector",
+        Kind.EMBED,
+        (),
+        projector.write,
+        "A folder that TensorFlow's Embedding Projector loads: vectors and metadata.",
+        is_folder=True,
+        has_columns=True,
+        bytes_per_number=11,
+    ),
+    Target(
+        "vectorize",
+        "Cloudflare Vectorize",
+        Kind.EMBED,
+        (),
+        vectorize.write,
+        "A folder of files as Cloudflare takes them, and the commands to load them.",
+        is_folder=True,
+        has_columns=True,
+        bytes_per_number=11,
+    ),
+    Target(
+        "llm",
+        "SQLite for llm",
+        Kind.EMBED,
+        (".db", ".sqlite"),
+        llm_sqlite.write,
+        "A collection for the command-line program llm: “llm similar” works at once.",
+        has_columns=True,
+        bytes_per_number=4,
+    ),
+    Target(
+        "openai",
+        "OpenAI batch answers",
+        Kind.EMBED,
+        (".openai.jsonl",),
+        openai_lines.write,
+        "The lines that an OpenAI batch of embeddings answers with.",
+        bytes_per_number=11,
+    ),
+)
+
+# They are mended in a spreadsheet; our own reading takes the marks away again.
+_FAILED = Target(
+    "failed",
+    "Failed rows",
+    Kind.RANK,
+    (".failed.csv",),
+    failed_rows.write,
+    "Your own rows that gave no score, with the reason, to mend and load again.",
+    Preset.EXCEL,
+    needs_results=False,
+    measure=Measure.FAILED_ROWS,
+)
 
 TARGETS: tuple[Target, ...] = (
-    _SCORES,
-    replace(_SCORES, name="csv-excel", title="CSV for Excel", preset=Preset.EXCEL),
-    Target("xlsx", "Excel", (".xlsx",), _RANK, excel.write, has_columns=True, has_limits=True),
-    _VECTORS,
-    replace(_VECTORS, name="csv-excel", title="CSV for Excel, a column for each number", preset=Preset.EXCEL),
-    Target("xlsx", "Excel", (".xlsx",), _EMBED, excel_vectors.write, has_columns=True),
-    Target("parquet", "Parquet", (".parquet",), _BOTH, parquet.write, has_columns=True, has_limits=True),
-    _CELLS,
-    replace(_CELLS, name="csv-cell-excel", title="CSV for Excel, each vector in one cell", preset=Preset.EXCEL),
-    Target("npy", "NumPy array", (".npy",), _EMBED, numpy_file.write),
-    Target("npz", "NumPy archive with ids", (".npz",), _EMBED, numpy_archive.write),
-    Target("jsonl", "JSON Lines", (".jsonl", ".ndjson"), _BOTH, json_lines.write, has_columns=True, has_limits=True),
-    Target("trec", "TREC run", (".run", ".trec"), _RANK, trec_run.write, has_limits=True),
-    Target("qrels", "TREC qrels", (".qrels",), _RANK, qrels.write_trec),
-    Target("qrels-beir", "BEIR qrels", (".qrels.tsv",), _RANK, qrels.write_beir),
-    Target("beir", "BEIR folder", (), _RANK, beir_folder.write, is_folder=True, has_limits=True),
-    Target("atlas", "Embedding Atlas", (".atlas.parquet",), _EMBED, parquet.write_with_map, has_columns=True),
-    Target("projector", "Embedding Projector", (), _EMBED, projector.write, is_folder=True, has_columns=True),
-    Target("vectorize", "Cloudflare Vectorize", (), _EMBED, vectorize.write, is_folder=True, has_columns=True),
-    Target("llm", "SQLite for llm", (".db", ".sqlite"), _EMBED, llm_sqlite.write, has_columns=True),
-    Target("openai", "OpenAI batch answers", (".openai.jsonl",), _EMBED, openai_lines.write),
-    # They are mended in a spreadsheet; our own reading takes the marks away again.
-    Target("failed", "Failed rows", (".failed.csv",), _BOTH, failed_rows.write, Preset.EXCEL, needs_results=False),
+    *_RANKINGS,
+    *_EMBEDDINGS,
+    _FAILED,
+    replace(
+        _FAILED,
+        kind=Kind.EMBED,
+        about="Your own rows that gave no vector, with the reason, to mend and load again.",
+    ),
 )
 _WHAT = {Kind.RANK: "a ranking", Kind.EMBED: "embeddings"}
 
 
 def targets_for(kind: Kind) -> tuple[Target, ...]:
     """What can be made of a job of this kind, the usual ones first."""
-    return tuple(target for target in TARGETS if kind in target.kinds)
+    return tuple(target for target in TARGETS if target.kind is kind)
 
 
 def target_for(path: Path, kind: Kind, name: str = "") -> Target:
@@ -75,7 +299,7 @@ def target_for(path: Path, kind: Kind, name: str = "") -> Target:
         suffix = path.suffix.lower()
         found = [target for target in TARGETS if suffix in target.suffixes]
         what = f"a file named “*{suffix}”" if suffix else f"“{path.name}”, a name without a suffix"
-    fitting = [target for target in found if kind in target.kinds]
+    fitting = [target for target in found if target.kind is kind]
     if fitting:
         return fitting[0]
     known = targets_for(kind)

@@ -89,7 +89,7 @@ def _name(file: Path, path: Path) -> str:
 
 
 def _checked(facts: JobFacts, target: Target, options: ExportOptions) -> ExportOptions:
-    if facts.kind not in target.kinds:
+    if facts.kind is not target.kind:
         held = "rankings" if facts.kind.value == "embed" else "embeddings"
         raise UsageError(f"“{target.title}” is for {held}, and this job has none. Choose another format.")
     if options.top_k is not None and options.top_k < 1:
