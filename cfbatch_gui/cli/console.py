@@ -5,9 +5,10 @@ import io
 import os
 import shutil
 import sys
-import unicodedata
 from collections.abc import Iterable
 from typing import TextIO
+
+import wcwidth
 
 from cfbatch_gui.core.errors import DiskFull, ExportError, UserError
 
@@ -90,16 +91,10 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 def elided(text: str, width: int) -> str:
     """The text on one line, cut with "…" when it is wider than `width` columns."""
-    text = one_line(text[: 4 * width + 4])  # four signs a column is more than any script needs
+    text = one_line(text[: 4 * width + 4])  # four characters a column is more than any script needs
     if width_of(text) <= width:
         return text
-    room, kept = width - 1, 0
-    for sign in text:
-        room -= width_of(sign)
-        if room < 0:
-            break
-        kept += 1
-    return f"{text[:kept].rstrip()}…"
+    return f"{wcwidth.clip(text, 0, width - 1, control_codes='ignore').rstrip()}…"
 
 
 def padded(text: str, width: int) -> str:
@@ -110,15 +105,7 @@ def padded(text: str, width: int) -> str:
 
 def width_of(text: str) -> int:
     """Columns that a terminal gives to the text: two for wide East Asian signs and emoji, none for combining marks."""
-    if text.isascii():
-        return len(text)
-    return sum(_columns(sign) for sign in text)
-
-
-def _columns(sign: str) -> int:
-    if unicodedata.category(sign) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+    return len(text) if text.isascii() else wcwidth.width(text, control_codes="ignore")
 
 
 def _silence(stream: TextIO) -> None:

@@ -1,10 +1,11 @@
 """Tables drawn with bars and lines."""
 
 import re
-import unicodedata
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+
+from wcwidth import wcwidth
 
 from cfbatch_gui.core.inputs.files.open_file import open_bytes
 from cfbatch_gui.core.inputs.input_values import Row, Source
@@ -224,9 +225,7 @@ def _wide(text: str) -> int:
 def _width(sign: str) -> int:
     if sign.isascii():
         return 1
-    if unicodedata.category(sign) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+    return max(0, wcwidth(sign))
 
 
 _OF_HEADER = 8  # lines
