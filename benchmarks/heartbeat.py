@@ -103,7 +103,7 @@ async def main_in_loop(root: Path, theme: Theme) -> None:
     small = table(root / "small.csv", 40)
     for number in range(JOBS):
         job = await draft(program, f"Watched {number}", small)
-        await program.runner.send(job.id)
+        await program.actions.send(job.id)
     await measured(beat, f"{JOBS} jobs watched", None, 15.0)
     large = table(root / "large.csv", ROWS)
     await measured(beat, f"… and {ROWS:,} rows load", _load(workspace, program, large), 5.0)
@@ -132,7 +132,7 @@ async def _finished(root: Path, name: str) -> Awaitable[object]:
     """A finished job of another data folder, and the writing of its vectors, still to be begun."""
     other = await Program.open(root / "other", environ={}, practice_times=(0.0, 0.0))
     job = await draft(other, name, root / "exported.csv")
-    await other.runner.send(job.id)
+    await other.actions.send(job.id)
     job = await other.runner.wait(job.id)
     folder, facts = other.folder(job.id), facts_of(job, "Practice service")
     await other.close()

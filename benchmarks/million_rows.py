@@ -18,9 +18,9 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.plan import plan_changes
 from cfbatch_gui.core.jobs.plan.packing import bodies_of, plan
 from cfbatch_gui.core.jobs.plan.preflight import examine
+from cfbatch_gui.core.jobs.run import job_actions
 from cfbatch_gui.core.jobs.run.submitting import Bodies
 from cfbatch_gui.core.jobs.states import Job
 
@@ -80,7 +80,7 @@ def _ready(path: Path, folder_path: Path) -> tuple[JobFolder, Job, dict[str, flo
 def _pack(folder: JobFolder, job: Job) -> None:
     """Bodies from the job's data, beside the bare encoder on the same objects."""
     numbers = range(1, BATCHES_TO_PACK + 1)
-    job = plan_changes.sent(job, plan(folder, job), 0.0)(job)
+    job = job_actions.sent(job, plan(folder, job), 0.0)(job)
     job = replace(job, batches=job.batches[:BATCHES_TO_PACK])
     ours = min(_seconds(lambda: _as_sent(folder, job, numbers)) for _ in range(REPEATS))
     bodies = list(bodies_of(folder, job, numbers))

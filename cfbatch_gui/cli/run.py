@@ -108,7 +108,7 @@ async def _send(
         if job.connection != report.PRACTICE:
             check_budget(preflight, budget, program.settings.budget, await asyncio.to_thread(program.spent_today))
         remember(program.folder(job.id), outputs)
-        return await program.runner.send(job.id)
+        return await program.actions.send(job.id)
     except BaseException:
         if not program.ledger.job(job.id).is_sent:
             program.drafts.delete(job.id)

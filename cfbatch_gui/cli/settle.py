@@ -40,10 +40,10 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
 
 async def _settle(program: Program, job: Job, number: int, arguments: argparse.Namespace) -> Job:
     if arguments.request_id:
-        return await program.runner.adopt(job.id, number, arguments.request_id.strip())
+        return await program.actions.adopt(job.id, number, arguments.request_id.strip())
     if arguments.send_again:
         return await send_again(program, job.id, number, asked=arguments.budget)
-    return await program.runner.dismiss(job.id, number)
+    return await program.actions.dismiss(job.id, number)
 
 
 def _in_doubt(job: Job) -> int:

@@ -90,7 +90,7 @@ def conclude(program: Program, job: Job, console: Console, wrote: Callable[[Expo
         write_owed(folder, job, program.address_book.title(job.connection), written)
     elif paths := owed(folder):
         console.say(f"Not written yet: {', '.join(map(str, paths))}.")
-    return status_of_job(job, program.runner.trouble(job.id))
+    return status_of_job(job, program.runner.pause_error(job.id))
 
 
 def present(program: Program, job: Job, console: Console, *, as_json: bool = False) -> ExitStatus:

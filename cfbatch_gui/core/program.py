@@ -28,8 +28,10 @@ from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, price_again, spent_today
 from cfbatch_gui.core.jobs.run.attaching import name_texts, read_pasted_job
+from cfbatch_gui.core.jobs.run.job_actions import JobActions
 from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.states import BatchState, Job
+from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.results.job_metadata import JobFacts
@@ -95,16 +97,9 @@ class Program:
             traffic=TrafficLog(paths.traffic),
             clock=clock,
         )
-        self.runner = Runner(
-            ledger,
-            paths,
-            self.client,
-            disk=self._disk,
-            on_change=on_change,
-            clock=clock,
-            patience=patience,
-            facts_for=self._facts_for,
-        )
+        self.store = JobStore(ledger, paths, self.client, disk=self._disk, on_change=on_change, clock=clock)
+        self.runner = Runner(self.store, clock=clock, patience=patience)
+        self.actions = JobActions(self.store, self.runner, clock=clock, facts_for=self._facts_for)
 
     @classmethod
     async def open(
@@ -288,16 +283,16 @@ class Program:
         kind = inputs.mapping.kind if inputs else Kind.RANK
         source_name = inputs.source.path.stem if inputs else ""
         name = name or source_name or f"Job {found.request_id[:8]}"
-        job = await self.runner.on_disk(self.drafts.create, kind, name, model, connection_id)
+        job = await self.store.on_disk(self.drafts.create, kind, name, model, connection_id)
         try:
             if inputs is not None:
                 await asyncio.to_thread(self.drafts.load, job.id, inputs.source, inputs.mapping, inputs.second)
             else:
                 await asyncio.to_thread(name_texts, self.folder(job.id))
-            return await self.runner.attach(job.id, found.request_id)
+            return await self.actions.attach(job.id, found.request_id)
         except BaseException:
             if not self.ledger.job(job.id).is_sent:
-                await self.runner.on_disk(self.drafts.delete, job.id)
+                await self.store.on_disk(self.drafts.delete, job.id)
             raise
 
     def models(self, connection_id: str) -> Catalogue:
@@ -326,13 +321,13 @@ class Program:
         """Send batches of a job once more, or without `numbers` exactly what failed; it may be billed again.
 
         Raises OverBudget, with nothing changed, when that may cost more than the budget of the settings, or the one
-        given: `Budget()`, which has no bound, is the user's word. Else as `Runner.send_again`.
+        given: `Budget()`, which has no bound, is the user's word. Else as `JobActions.send_again`.
         """
         await asyncio.to_thread(self._check_budget, job_id, numbers, self.settings.budget if budget is None else budget)
         if not numbers:
-            return await self.runner.send_failed_again(job_id)
+            return await self.actions.send_failed_again(job_id)
         for number in numbers:
-            await self.runner.send_again(job_id, number)
+            await self.actions.send_again(job_id, number)
         return self.ledger.job(job_id)
 
     def _check_budget(self, job_id: str, numbers: Collection[int], budget: Budget) -> None:

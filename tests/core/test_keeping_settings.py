@@ -30,7 +30,7 @@ async def test_changes_that_cross_are_all_kept(program: Program) -> None:
 
 async def test_a_change_counts_before_it_is_saved(program: Program) -> None:
     free = threading.Event()
-    in_front = asyncio.ensure_future(program.runner.on_disk(free.wait))  # the disk is busy
+    in_front = asyncio.ensure_future(program.store.on_disk(free.wait))  # the disk is busy
     keeping = asyncio.ensure_future(program.keep_settings(theme="dark"))
     await asyncio.sleep(0)  # the loop goes on
     assert program.settings.theme == "dark" and not keeping.done()
@@ -50,7 +50,7 @@ async def test_what_cannot_be_saved_is_said(program: Program) -> None:
 async def test_who_cannot_wait_does_not_write_and_is_kept_by_a_close_at_once(tmp_path: Path) -> None:
     program = await Program.open(tmp_path, environ={}, credentials=Credentials(environ={}))
     free = threading.Event()
-    in_front = asyncio.ensure_future(program.runner.on_disk(free.wait))  # the disk is busy
+    in_front = asyncio.ensure_future(program.store.on_disk(free.wait))  # the disk is busy
     await asyncio.sleep(0)
     program.change_settings(last_folder="/data")
     program.change_settings(theme="dark")
@@ -67,19 +67,19 @@ async def test_who_cannot_wait_does_not_write_and_is_kept_by_a_close_at_once(tmp
 async def test_each_change_is_saved_after_the_one_before(program: Program) -> None:
     for number in range(50):
         program.change_settings(table_layouts={"table": str(number)})
-        await program.runner.on_disk(lambda: None)
+        await program.store.on_disk(lambda: None)
         assert Settings.load(program.paths.settings).table_layouts == {"table": str(number)}
 
 
 async def test_a_page_that_closes_does_not_lose_what_it_was_saving(program: Program) -> None:
     free = threading.Event()
-    in_front = asyncio.ensure_future(program.runner.on_disk(free.wait))
+    in_front = asyncio.ensure_future(program.store.on_disk(free.wait))
     keeping = asyncio.ensure_future(program.keep_settings(theme="dark"))
     await asyncio.sleep(0)
     keeping.cancel()
     free.set()
     await in_front
-    await program.runner.on_disk(lambda: None)
+    await program.store.on_disk(lambda: None)
     assert keeping.cancelled() and Settings.load(program.paths.settings).theme == "dark"
 
 
@@ -88,5 +88,5 @@ async def test_a_change_that_cannot_be_saved_is_logged_and_counts(
 ) -> None:
     program.paths.settings.mkdir()
     program.change_settings(theme="dark")
-    await program.runner.on_disk(lambda: None)
+    await program.store.on_disk(lambda: None)
     assert program.settings.theme == "dark" and "The settings were not saved" in caplog.text

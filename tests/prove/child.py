@@ -140,11 +140,11 @@ async def _decide(root: Path, job_id: str, number: int, decision: Decision, requ
         await program.runner.resume_all()
         match decision:
             case "adopt":
-                await program.runner.adopt(job_id, number, request_id)
+                await program.actions.adopt(job_id, number, request_id)
             case "again":
-                await program.runner.send_again(job_id, number)
+                await program.actions.send_again(job_id, number)
             case "dismiss":
-                await program.runner.dismiss(job_id, number)
+                await program.actions.dismiss(job_id, number)
         await program.runner.wait(job_id)
     except UserError as error:
         sys.stderr.write(f"{error.message}\n")

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from cfbatch_gui.core.jobs.run import collecting, submitting, synchronous, watching
-from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.states import Batch, BatchState
+from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.workers_ai import transport
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
@@ -204,7 +204,7 @@ def _shown_as(state: BatchState) -> Callable[[Hit], None]:
 
     def install(hit: Hit) -> None:
         hits.append(hit)
-        wrap(Runner, "show", after=lambda _, runner, job: show(runner, job))
+        wrap(JobStore, "show", after=lambda _, store, job: show(store, job))
 
     return install
 

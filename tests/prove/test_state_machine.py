@@ -201,7 +201,7 @@ class Machine(RuleBasedStateMachine):
     @rule(job=jobs)
     @told
     def send(self, job: str) -> None:
-        self.attempt(lambda: self.bench.runner.send(job))
+        self.attempt(lambda: self.bench.actions.send(job))
 
     @rule(job=jobs, seconds=st.sampled_from([15.0, 90.0, 600.0]))
     @told
@@ -221,18 +221,18 @@ class Machine(RuleBasedStateMachine):
     @rule(job=jobs, what=st.sampled_from(["adopt", "again", "dismiss"]))
     @told
     def decide(self, job: str, what: str) -> None:
-        desk = self.bench.runner
+        actions = self.bench.actions
         for batch in self.bench.ledger.job(job).batches:
             if batch.state is not BatchState.OUTCOME_UNKNOWN:
                 continue
             own = [each for each in accepted(self.root / "service") if each.sha256 == batch.sha256]
             if what == "again":
                 self.told_again[job, batch.number] += 1
-                self.attempt(partial(desk.send_again, job, batch.number))
+                self.attempt(partial(actions.send_again, job, batch.number))
             elif what == "dismiss":
-                self.attempt(partial(desk.dismiss, job, batch.number))
+                self.attempt(partial(actions.dismiss, job, batch.number))
             elif own:
-                self.attempt(partial(desk.adopt, job, batch.number, own[-1].request_id))
+                self.attempt(partial(actions.adopt, job, batch.number, own[-1].request_id))
 
     @rule(job=jobs, suffix=st.sampled_from(["csv", "jsonl"]), runs_full=st.booleans())
     @told
@@ -242,7 +242,7 @@ class Machine(RuleBasedStateMachine):
         done = self.bench.ledger.job(job)
 
         def write() -> None:
-            exported = export(self.bench.runner.folder(job), facts_of(done, "Cloudflare"), path)
+            exported = export(self.bench.store.folder(job), facts_of(done, "Cloudflare"), path)
             assert path.read_bytes() and exported.manifest.exists()
 
         was_full, self.disk.is_full = self.disk.is_full, self.disk.is_full or runs_full
@@ -271,7 +271,7 @@ class Machine(RuleBasedStateMachine):
     @told
     def restart_in_the_middle(self, job: str, what: str, pieces: int) -> None:
         """Close the window when the program has begun so many writes and calls, and open it again."""
-        work = {"send": self.bench.runner.send, "carry_on": self.bench.runner.carry_on}[what]
+        work = {"send": self.bench.actions.send, "carry_on": self.bench.runner.carry_on}[what]
 
         async def begin() -> None:
             task = asyncio.ensure_future(work(job))

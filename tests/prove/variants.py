@@ -11,10 +11,10 @@ from typing import Any, BinaryIO, Literal
 
 from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
 from cfbatch_gui.core.jobs.run import collecting, submitting, watching
-from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.run.submitting import Submitter
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store import ledger, submissions
+from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.results.exports import (
     embeddings_cell_csv,
@@ -70,17 +70,17 @@ def _sending_committed_after_the_call() -> None:
 
 
 def _id_written_after_queued_is_shown() -> None:
-    save = Runner.save
+    save = JobStore.save
     held: list[tuple[Any, ...]] = []
 
-    async def save_then_write(self: Runner, batch: Batch, **changes: object) -> Job:
+    async def save_then_write(self: JobStore, batch: Batch, **changes: object) -> Job:
         job = await save(self, batch, **changes)
         while batch.state is BatchState.QUEUED and held:
             submissions.write_down(*held.pop())
         return job
 
     put(submitting, "write_down", lambda *arguments: held.append(arguments))
-    put(Runner, "save", save_then_write)
+    put(JobStore, "save", save_then_write)
 
 
 def _submit_repeated_after_a_time_out() -> None:
@@ -113,21 +113,21 @@ def _ids_not_written() -> None:
 
 def _sending_at_start_treated_as_planned() -> None:
     async def lost(self: Submitter, batch: Batch) -> None:
-        await self._desk.save(replace(batch, state=BatchState.PLANNED))
+        await self._store.save(replace(batch, state=BatchState.PLANNED))
 
     put(Submitter, "lost", lost)
 
 
 def _sending_at_start_treated_as_failed() -> None:
     async def lost(self: Submitter, batch: Batch) -> None:
-        await self._desk.save(replace(batch, state=BatchState.FAILED, error="Not sent."))
+        await self._store.save(replace(batch, state=BatchState.FAILED, error="Not sent."))
 
     put(Submitter, "lost", lost)
 
 
 def _sending_at_start_treated_as_queued() -> None:
     async def lost(self: Submitter, batch: Batch) -> None:
-        await self._desk.save(replace(batch, state=BatchState.QUEUED, request_id="?"))
+        await self._store.save(replace(batch, state=BatchState.QUEUED, request_id="?"))
 
     put(Submitter, "lost", lost)
 

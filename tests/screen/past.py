@@ -61,7 +61,7 @@ async def draft(program: Program, name: str, path: Path, kind: Kind, connection:
 async def run(program: Program, name: str, path: Path, kind: Kind, connection: str = "practice") -> Job:
     """A job that was sent, as far as it comes."""
     job = await draft(program, name, path, kind, connection)
-    await program.runner.send(job.id)
+    await program.actions.send(job.id)
     return await program.runner.wait(job.id)
 
 

@@ -100,7 +100,7 @@ class Desk:
     async def finished(self, content: str, kind: Kind, name: str = "Support articles") -> Job:
         """A job that has run to its end."""
         job = await self.draft(content, kind, name)
-        await self.program.runner.send(job.id)
+        await self.program.actions.send(job.id)
         job = await self.program.runner.wait(job.id)
         assert job.state is JobState.DONE, job
         return job

@@ -32,7 +32,7 @@ async def slow_desk(tmp_path: Path) -> AsyncIterator[Desk]:
 
 async def send(desk: Desk, content: str, kind: Kind) -> Job:
     job = await desk.draft(content, kind)
-    desk.page.show_job(await desk.program.runner.send(job.id))
+    desk.page.show_job(await desk.program.actions.send(job.id))
     return job
 
 

@@ -182,7 +182,7 @@ def _is_kept(stage: Stage, look: str) -> bool:
 async def test_a_busy_disk_holds_up_no_window_and_all_is_kept_at_the_end(tmp_path: Path, theme: Theme) -> None:
     free = threading.Event()
     async with opened(tmp_path / "data", theme) as stage:
-        in_front = asyncio.ensure_future(stage.program.runner.on_disk(free.wait))
+        in_front = asyncio.ensure_future(stage.program.store.on_disk(free.wait))
         try:
             await stage.person.press(Qt.Key.Key_Comma, CTRL)
             await stage.person.click("Dark")

@@ -65,7 +65,7 @@ async def test_it_ranks_and_embeds_through_the_worker(program: Program, stage: S
     for kind in (Kind.RANK, Kind.EMBED):
         jobs = [draft(program, kind, connection.id) for connection in (direct, worker)]
         for job in jobs:
-            await program.runner.send(job.id)
+            await program.actions.send(job.id)
         done = [await program.runner.wait(job.id) for job in jobs]
         assert [job.state for job in done] == [JobState.DONE] * 2
         expected, found = (exported(program, job, tmp_path / f"{number}.csv") for number, job in enumerate(done))
@@ -76,10 +76,10 @@ async def test_it_ranks_and_embeds_through_the_worker(program: Program, stage: S
 async def test_a_wrong_secret_stops_the_job_until_the_right_one_is_there(program: Program, stage: Stage) -> None:
     worker = await connect_worker(program, stage, OTHER_TOKEN)
     job = draft(program, Kind.RANK, worker.id)
-    await program.runner.send(job.id)
+    await program.actions.send(job.id)
     stopped = await program.runner.wait(job.id)
     assert stopped.state is JobState.PAUSED
-    assert isinstance(program.runner.trouble(job.id), TokenRefused)
+    assert isinstance(program.runner.pause_error(job.id), TokenRefused)
     await program.save_connection(worker, secret=SECRET)
     await program.runner.carry_on(job.id)
     assert (await program.runner.wait(job.id)).state is JobState.DONE

@@ -14,8 +14,8 @@ from cfbatch_gui.core.job_folder.schema import fact, put_fact, transaction
 from cfbatch_gui.core.jobs.plan.packing import listed_facts
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.states import Job, JobOptions
-from cfbatch_gui.core.jobs.store.job_manifest import write_manifest
 from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.system.files import sha256_of
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.catalogue import ModelFacts

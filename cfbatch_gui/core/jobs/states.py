@@ -40,6 +40,7 @@ class BatchState(StrEnum):
 
 _FINAL = frozenset({BatchState.DONE, BatchState.FAILED, BatchState.GONE, BatchState.DISMISSED})
 _AT_SERVICE = frozenset({BatchState.QUEUED, BatchState.RUNNING, BatchState.COLLECTING})
+ENDED = frozenset({BatchState.FAILED, BatchState.GONE})  # final without an answer, by the service's word
 
 
 class JobState(StrEnum):

@@ -91,7 +91,7 @@ class DraftActions(QWidget):
         self._sending.add(job_id)
         self.sending.emit(job_id)
         try:
-            await self._program.runner.send(job_id)
+            await self._program.actions.send(job_id)
         finally:
             self._sending.discard(job_id)
             self.sending.emit(job_id)
@@ -112,11 +112,11 @@ class DraftActions(QWidget):
         try:
             found = await asyncio.to_thread(self._program.examine, copy.id)
             if not await self._may_cost(copy.id, found):
-                await self._program.runner.on_disk(self._program.drafts.delete, copy.id)
+                await self._program.store.on_disk(self._program.drafts.delete, copy.id)
                 return
-            await self._program.runner.send(copy.id)
+            await self._program.actions.send(copy.id)
         except BaseException:
-            await self._program.runner.on_disk(self._program.drafts.delete, copy.id)
+            await self._program.store.on_disk(self._program.drafts.delete, copy.id)
             raise
         self.duplicate_made.emit(copy.id)
         self.sent.emit(copy.id)
@@ -127,12 +127,12 @@ class DraftActions(QWidget):
         self.duplicate_made.emit(copy.id)
 
     async def _rename(self, job_id: str, name: str) -> None:
-        await self._program.runner.on_disk(self._program.drafts.rename, job_id, name)
+        await self._program.store.on_disk(self._program.drafts.rename, job_id, name)
         self.changed.emit(job_id)
 
     async def _delete(self, job_id: str) -> None:
         name = self._drafts.job(job_id).name
-        await self._program.runner.on_disk(self._program.drafts.delete, job_id)
+        await self._program.store.on_disk(self._program.drafts.delete, job_id)
         self._drafts.forget(job_id)
         self.deleted.emit(job_id)
         self.changed.emit(job_id)
@@ -144,7 +144,7 @@ class DraftActions(QWidget):
         self._notices.show_notice(text, button=self.tr("Undo"), on_button=undo)
 
     async def _restore(self, job_id: str) -> None:
-        await self._program.runner.on_disk(partial(self._program.drafts.delete, job_id, deleted=False))
+        await self._program.store.on_disk(partial(self._program.drafts.delete, job_id, deleted=False))
         self.changed.emit(job_id)
 
     async def _save_problems(self, job_id: str, kind: str) -> None:

@@ -83,7 +83,7 @@ class DraftChoices(QObject):
         self.remember(job_id)
 
     async def _remember(self, state: DraftState) -> None:
-        await self._program.runner.on_disk(remember_choice, self._program.recipes, state)
+        await self._program.store.on_disk(remember_choice, self._program.recipes, state)
 
     async def _use_recipe(self, job_id: str, recipe: Recipe) -> None:
         state = self._drafts.state(job_id)

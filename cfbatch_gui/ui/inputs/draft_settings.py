@@ -47,7 +47,7 @@ class DraftSettings:
 
     async def _write(self, job_id: str, change: Callable[[], Job], *, examine: bool) -> None:
         try:
-            await self._program.runner.on_disk(change)
+            await self._program.store.on_disk(change)
         finally:
             self._unsaved[job_id] -= 1
             self._drafts.set(job_id, replace(self._drafts.state(job_id), is_saving=self._unsaved[job_id] > 0))

@@ -122,7 +122,7 @@ class RecipeActions(QWidget):
             if not await dialogs.ask(self._page, self.tr("Replace the recipe?"), text, accept=self.tr("Replace")):
                 return
         named = Recipe(name.strip(), recipe.columns, recipe.mapping, recipe.options, recipe.second_columns)
-        await self._program.runner.on_disk(self._program.recipes.save, named)
+        await self._program.store.on_disk(self._program.recipes.save, named)
         said = self.tr("Saved the recipe “{name}”. It stands under Recipes for files with these columns.").format(
             name=named.name
         )
@@ -132,10 +132,10 @@ class RecipeActions(QWidget):
         title, label = self.tr("Rename the recipe"), self.tr("Name of the recipe")
         new = await dialogs.ask_text(self._page, title, label, text=name, accept=self.tr("Rename"))
         if new and new.strip() and new.strip() != name:
-            await self._program.runner.on_disk(self._program.recipes.rename, name, new)
+            await self._program.store.on_disk(self._program.recipes.rename, name, new)
 
     async def _delete(self, name: str) -> None:
-        recipe = await self._program.runner.on_disk(self._program.recipes.delete, name)
+        recipe = await self._program.store.on_disk(self._program.recipes.delete, name)
 
         def undo() -> None:
             self._tasks.start("recipe", self._restore(recipe))
@@ -144,7 +144,7 @@ class RecipeActions(QWidget):
         self._notices.show_notice(text, button=self.tr("Undo"), on_button=undo)
 
     async def _restore(self, recipe: Recipe) -> None:
-        await self._program.runner.on_disk(self._program.recipes.save, recipe)
+        await self._program.store.on_disk(self._program.recipes.save, recipe)
 
 
 def _shown(name: str) -> str:

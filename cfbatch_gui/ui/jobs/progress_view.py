@@ -161,7 +161,7 @@ class ProgressView(QWidget):
         by_user = job.paused_because == STOPPED_BY_USER
         self.pause_bar.set_text(job.paused_because, "info" if by_user else "attention")
         self.pause_bar.clear_links()
-        trouble = self._program.runner.trouble(job.id)
+        trouble = self._program.runner.pause_error(job.id)
         if trouble is not None and trouble.action is Action.OPEN_CONNECTION:
             self.pause_bar.add_link(self.tr("Open connection"), self.connection_wanted.emit)
         self.pause_bar.add_link(self.tr("Carry on"), self.carry_on)
@@ -208,7 +208,7 @@ class ProgressView(QWidget):
     def run_at_once(self) -> None:
         """Send without the queue what the model did not take with it."""
         if self._job is not None:
-            self.tasks.start("send again", self._program.runner.run_at_once(self._job.id))
+            self.tasks.start("send again", self._program.actions.run_at_once(self._job.id))
 
     def _may_run_at_once(self, trouble: Trouble) -> bool:
         return trouble.batches[0].error_action == Action.RUN_AT_ONCE

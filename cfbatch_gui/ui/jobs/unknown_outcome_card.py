@@ -21,7 +21,7 @@ class UnknownOutcomeCard(Card):
 
     def __init__(self, program: Program, job: Job, batch: Batch, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
-        self._program, self._runner, self._job, self._batch = program, program.runner, job, batch
+        self._program, self._actions, self._job, self._batch = program, program.actions, job, batch
         self.tasks = Tasks(self, self.show_error)
         self._title = Label("", "part")
         self._seen = Label("", "body", wrap=True)
@@ -98,7 +98,7 @@ class UnknownOutcomeCard(Card):
 
     async def _adopt(self, request_id: str) -> None:
         self._error.hide()
-        await self._runner.adopt(self._job.id, self._batch.number, request_id)
+        await self._actions.adopt(self._job.id, self._batch.number, request_id)
 
     async def _send_again(self) -> None:
         sure = await dialogs.ask(
@@ -112,4 +112,4 @@ class UnknownOutcomeCard(Card):
             await send_within_budget(self, self._program, self._job.id, self._batch.number)
 
     async def _dismiss(self) -> None:
-        await self._runner.dismiss(self._job.id, self._batch.number)
+        await self._actions.dismiss(self._job.id, self._batch.number)

@@ -89,7 +89,7 @@ class JobChanges:
             if job.state in AT_WORK and not await self._is_sure(job):
                 return
             await self._program.runner.pause(job_id)
-            await self._program.runner.on_disk(self._program.drafts.delete, job_id)
+            await self._program.store.on_disk(self._program.drafts.delete, job_id)
             self._show_jobs()
             self._notices.show_notice(
                 _tr("“{name}” was deleted.").format(name=job.name),
@@ -103,7 +103,7 @@ class JobChanges:
         """On the disk's own thread: there, no change of the runner comes between reading a job and writing it."""
 
         async def do() -> None:
-            self._changed(await self._program.runner.on_disk(change))
+            self._changed(await self._program.store.on_disk(change))
 
         self._tasks.start(f"change {job_id}", do())
 
@@ -121,7 +121,7 @@ class JobChanges:
 
     def _undelete(self, job_id: str) -> None:
         async def undelete() -> None:
-            await self._program.runner.on_disk(partial(self._program.drafts.delete, job_id, deleted=False))
+            await self._program.store.on_disk(partial(self._program.drafts.delete, job_id, deleted=False))
             self._show_jobs()
             self._open_job(job_id)
             if self._program.ledger.job(job_id).state is JobState.PAUSED:

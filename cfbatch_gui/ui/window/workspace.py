@@ -198,7 +198,7 @@ class Workspace:
         job = self._empty_draft()
         if job is None:
             drafts, settings = self._program.drafts, self._program.settings
-            job = await self._program.runner.on_disk(
+            job = await self._program.store.on_disk(
                 drafts.create, Kind.RANK, new_job_name(), settings.model, self._default_connection()
             )
         self._show_jobs()
@@ -318,7 +318,7 @@ class Workspace:
         self._draft.refresh_connections()
         runner = self._program.runner
         for job in self._program.ledger.jobs():
-            if job.state is JobState.PAUSED and isinstance(runner.trouble(job.id), ConnectionProblem):
+            if job.state is JobState.PAUSED and isinstance(runner.pause_error(job.id), ConnectionProblem):
                 await runner.carry_on(job.id)
 
     def _tell_end(self, job: Job) -> None:

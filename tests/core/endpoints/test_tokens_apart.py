@@ -122,7 +122,7 @@ async def test_never_mixed_over_restart_and_resume(world: World) -> None:
     ids = await connected(world)
     jobs = [draft(world, each) for each in ids for _ in range(2)]
     for job in jobs:
-        await world.program.runner.send(job.id)
+        await world.program.actions.send(job.id)
     await world.until_queued()
     await world.restart()
     await world.program.runner.resume_all()
@@ -135,7 +135,7 @@ async def test_never_mixed_over_restart_and_resume(world: World) -> None:
 async def test_a_deleted_connections_jobs_pause_and_are_asked_for_through_no_other(world: World) -> None:
     first, *_ = await connected(world)
     job = draft(world, first)
-    await world.program.runner.send(job.id)
+    await world.program.actions.send(job.id)
     await world.program.remove_connection(first)
     paused = world.program.ledger.job(job.id)
     assert paused.state is JobState.PAUSED and "deleted" in paused.paused_because
@@ -152,7 +152,7 @@ async def test_a_deleted_connections_jobs_pause_and_are_asked_for_through_no_oth
 async def test_a_connection_that_gets_another_account_does_not_ask_it_for_old_batches(world: World) -> None:
     first, *_ = await connected(world)
     job = draft(world, first)
-    await world.program.runner.send(job.id)
+    await world.program.actions.send(job.id)
     await world.until_queued()
     await world.program.runner.pause(job.id)
     await world.program.save_connection(
@@ -188,7 +188,7 @@ async def test_names_and_ids_are_unique_and_stable(world: World) -> None:
 async def test_what_left_is_in_the_log_without_a_word_of_it(world: World) -> None:
     first, *_ = await connected(world)
     job = draft(world, first)
-    await world.program.runner.send(job.id)
+    await world.program.actions.send(job.id)
     await world.program.runner.wait(job.id)
     (submits,) = [each for each in world.program.traffic() if each.what == "submit"]
     assert submits.host == world.one.url.split("/")[2] and submits.connection == first

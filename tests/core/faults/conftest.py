@@ -103,7 +103,7 @@ class FaultBench(Bench):
 
     def wrong_results(self, job_id: str) -> list[object]:
         """Every result that is shown and is not right. What has not come is not wrong."""
-        folder = self.runner.folder(job_id)
+        folder = self.store.folder(job_id)
         with folder.open(read_only=True) as database:
             rows = database.execute(
                 "SELECT i.item_no, q.text, t.text, i.score, r.state FROM items i JOIN texts t USING(text_no)"
@@ -121,7 +121,7 @@ class FaultBench(Bench):
 
     def results(self, job_id: str) -> int:
         """How many results are shown."""
-        with self.runner.folder(job_id).open(read_only=True) as database:
+        with self.store.folder(job_id).open(read_only=True) as database:
             found: int = database.execute(
                 "SELECT count(*) FROM items JOIN requests r USING(request_no) WHERE r.state = 'done'"
             ).fetchone()[0]

@@ -125,7 +125,7 @@ async def test_an_answer_with_one_thing_wrong(row: Mutated, kind: Kind, open_ben
         bench.seen = [without(seen) for seen in bench.seen]
         check(bench, without(job), ending)
         if ending.batch is BatchState.FAILED:
-            assert bench.runner.folder(job.id).reply(1).exists()
+            assert bench.store.folder(job.id).reply(1).exists()
 
 
 def without(job: Job) -> Job:

@@ -12,8 +12,10 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.drafts import Drafts
+from cfbatch_gui.core.jobs.run.job_actions import JobActions
 from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
@@ -87,16 +89,16 @@ class Bench:
             budget=budget,
             clock=self.clock,
         )
-        self.runner = Runner(
+        self.store = JobStore(
             self.ledger,
             self.paths,
             lambda _: self.client,
             disk=self.disk,
             on_change=self.seen.append,
             clock=self.clock,
-            sleep=self.clock.sleep,
-            patience=3,
         )
+        self.runner = Runner(self.store, clock=self.clock, sleep=self.clock.sleep, patience=3)
+        self.actions = JobActions(self.store, self.runner, clock=self.clock)
 
     async def stop(self) -> None:
         """As when the window is closed."""
@@ -127,7 +129,7 @@ class Bench:
 
     async def run(self, job: Job) -> Job:
         """Send and wait."""
-        await self.runner.send(job.id)
+        await self.actions.send(job.id)
         return await self.runner.wait(job.id)
 
 

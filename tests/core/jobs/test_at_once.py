@@ -43,13 +43,13 @@ async def test_vectors_are_the_same_as_through_the_queue(bench: Bench, write: Wr
     queued = await bench.run(drafted(bench, path, Kind.EMBED, JobOptions(pooling=pooling), model=model))
     job = await bench.run(drafted(bench, path, Kind.EMBED, JobOptions(pooling=pooling, at_once=True), model=model))
     assert job.state is JobState.DONE and len(job.batches) == 3
-    ours, theirs = (np.load(bench.runner.folder(each.id).vectors) for each in (job, queued))
+    ours, theirs = (np.load(bench.store.folder(each.id).vectors) for each in (job, queued))
     assert ours.shape[0] == 250 and np.array_equal(ours, theirs)
 
 
 async def test_each_raw_answer_is_kept_as_it_came(bench: Bench, write: Write) -> None:
     job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
-    answer = json.loads(bench.runner.folder(job.id).read_reply(2))
+    answer = json.loads(bench.store.folder(job.id).read_reply(2))
     assert answer["success"] is True and len(answer["result"]["response"]) == 3
 
 
@@ -58,7 +58,7 @@ async def test_what_goes_out_is_one_bare_request(bench: Bench, write: Write) -> 
     bench.faulty.shut()
     paused = await bench.run(job)
     assert paused.state is JobState.PAUSED and {batch.state for batch in paused.batches} == {BatchState.PLANNED}
-    body = json.loads(bench.runner.folder(job.id).body(1).read_bytes())
+    body = json.loads(bench.store.folder(job.id).body(1).read_bytes())
     assert body["query"] == "query 0" and "requests" not in body
 
 
@@ -77,8 +77,8 @@ async def test_a_lost_answer_is_an_unknown_outcome_and_the_others_go_on(
     assert bench.ledger.job(job.id).state is JobState.OUTCOME_UNKNOWN and len(bench.faulty.submits) == 6
     (lost,) = [batch for batch in job.batches if batch.state is BatchState.OUTCOME_UNKNOWN]
     with pytest.raises(UsageError, match="no request id"):
-        await bench.runner.adopt(job.id, lost.number, "some-id")
-    await bench.runner.send_again(job.id, lost.number)
+        await bench.actions.adopt(job.id, lost.number, "some-id")
+    await bench.actions.send_again(job.id, lost.number)
     done = await bench.runner.wait(job.id)
     assert done.state is JobState.DONE and None not in [score for _, score in scores(bench, job.id)]
     assert len(bench.faulty.submits) == 7
@@ -118,7 +118,7 @@ async def test_a_request_that_is_refused_fails_alone(bench: Bench, write: Write,
     assert job.state is JobState.PARTLY_DONE and job.batches_done == 5
     (failed,) = [batch for batch in job.batches if batch.state is BatchState.FAILED]
     assert failed.error
-    await bench.runner.send_failed_again(job.id)
+    await bench.actions.send_failed_again(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
 
 
@@ -147,15 +147,15 @@ async def test_a_model_without_a_queue_offers_to_run_at_once(bench: Bench, write
     assert [batch.state for batch in job.batches] == [BatchState.DONE, BatchState.FAILED, BatchState.FAILED]
     assert {batch.error_action for batch in job.batches[1:]} == {Action.RUN_AT_ONCE}
     bench.faulty.follow()
-    await bench.runner.run_at_once(job.id)
+    await bench.actions.run_at_once(job.id)
     job = await bench.runner.wait(job.id)
     assert job.state is JobState.DONE and [batch.number for batch in job.batches] == list(
         range(1, len(job.batches) + 1)
     )
     assert [batch.at_once for batch in job.batches] == [False] + [True] * (len(job.batches) - 1)
-    assert np.load(bench.runner.folder(job.id).vectors).any(axis=1).all()
+    assert np.load(bench.store.folder(job.id).vectors).any(axis=1).all()
     with pytest.raises(UsageError):
-        await bench.runner.run_at_once(job.id)
+        await bench.actions.run_at_once(job.id)
 
 
 async def test_an_accepted_batch_outlives_a_model_that_lost_its_queue(bench: Bench, write: Write) -> None:
@@ -164,10 +164,10 @@ async def test_an_accepted_batch_outlives_a_model_that_lost_its_queue(bench: Ben
     job = await bench.run(bench.draft(write("texts.txt", TEXTS), Kind.EMBED))
     assert job.state is JobState.PAUSED and job.batches[0].state is BatchState.QUEUED
     assert "which it has accepted" in job.paused_because
-    trouble = bench.runner.trouble(job.id)
+    trouble = bench.runner.pause_error(job.id)
     assert trouble is not None and trouble.action is Action.NONE
     with pytest.raises(UsageError, match="accepted by the service already"):
-        await bench.runner.run_at_once(job.id)
+        await bench.actions.run_at_once(job.id)
     bench.faulty.follow()
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
@@ -191,7 +191,7 @@ async def test_vectors_pooled_in_another_way_are_not_stored(bench: Bench, write:
     options = JobOptions(pooling="mean", at_once=True)
     job = await bench.run(drafted(bench, write("text.txt", "one text\n"), Kind.EMBED, options, model=model))
     assert job.state is JobState.FAILED and "pooled in another way" in job.error
-    assert not bench.runner.folder(job.id).vectors.exists()
+    assert not bench.store.folder(job.id).vectors.exists()
 
 
 def test_a_choice_that_a_model_does_not_know_does_not_follow_to_it(bench: Bench, write: Write) -> None:

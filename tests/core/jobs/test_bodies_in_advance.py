@@ -10,9 +10,10 @@ import pytest
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.plan import plan_changes, planning
+from cfbatch_gui.core.jobs.plan import planning
 from cfbatch_gui.core.jobs.plan.packing import plan
 from cfbatch_gui.core.jobs.run import submitting
+from cfbatch_gui.core.jobs.run.job_actions import sent
 from cfbatch_gui.core.jobs.run.submitting import Bodies
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from tests.bodies import body_of
@@ -26,8 +27,8 @@ def planned(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> tupl
     """A job of five batches that has not left."""
     monkeypatch.setattr(planning, "MAX_TEXTS_PER_BATCH", 20)
     job = bench.draft(write("texts.txt", TEXTS), Kind.EMBED)
-    folder = bench.runner.folder(job.id)
-    return folder, plan_changes.sent(job, plan(folder, job), 0.0)(job)
+    folder = bench.store.folder(job.id)
+    return folder, sent(job, plan(folder, job), 0.0)(job)
 
 
 @pytest.mark.parametrize("room", [0, 3_000, 10_000_000])

@@ -45,7 +45,7 @@ class World:
         job = self.program.drafts.create(Kind.RANK, path.stem, "@cf/baai/bge-m3", connection)
         source = open_source(path)
         self.program.drafts.load(job.id, source, suggest_mapping(source, Kind.RANK, preview(source)))
-        await self.program.runner.send(job.id)
+        await self.program.actions.send(job.id)
         job = await self.program.runner.wait(job.id)
         self.faulty.follow()
         return job

@@ -37,7 +37,7 @@ async def test_a_name_given_while_the_file_is_read_stays(bench: Bench, write: Wr
 
 async def test_what_happens_to_a_job_while_it_is_planned_stays(bench: Bench, write: Write) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    sending = asyncio.create_task(bench.runner.send(job.id))
+    sending = asyncio.create_task(bench.actions.send(job.id))
     await asyncio.sleep(0)  # by now it is being planned, from what it was
     bench.drafts.rename(job.id, "My clouds")
     bench.drafts.archive(job.id)
@@ -48,7 +48,7 @@ async def test_what_happens_to_a_job_while_it_is_planned_stays(bench: Bench, wri
 
 async def test_a_draft_that_changes_while_it_is_planned_is_not_sent(bench: Bench, write: Write) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    sending = asyncio.create_task(bench.runner.send(job.id))
+    sending = asyncio.create_task(bench.actions.send(job.id))
     await asyncio.sleep(0)
     bench.drafts.change(job.id, options=replace(job.options, truncate_inputs=False))
     with pytest.raises(UsageError, match="was changed while"):
@@ -58,7 +58,7 @@ async def test_a_draft_that_changes_while_it_is_planned_is_not_sent(bench: Bench
 
 async def test_sending_twice_at_the_same_moment_sends_once(bench: Bench, write: Write) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    answers = await asyncio.gather(bench.runner.send(job.id), bench.runner.send(job.id), return_exceptions=True)
+    answers = await asyncio.gather(bench.actions.send(job.id), bench.actions.send(job.id), return_exceptions=True)
     assert [type(answer) for answer in answers] == [Job, UsageError]
     await bench.runner.wait(job.id)
     assert len(bench.accepted_bodies()) == 1
@@ -77,7 +77,7 @@ async def test_stopping_and_carrying_on_while_a_batch_leaves_sends_it_once(
         return bodies_of(*arguments)  # type: ignore[arg-type]  # passed on as they came
 
     monkeypatch.setattr(packing, "bodies_of", slowly)
-    await bench.runner.send(job.id)
+    await bench.actions.send(job.id)
     assert await asyncio.to_thread(begun.wait, 30.0)  # its body is being packed; nothing has left
     await bench.runner.pause(job.id)
     await bench.runner.carry_on(job.id)
@@ -103,7 +103,7 @@ async def test_sending_the_failed_ones_again_leaves_what_is_under_way(
         return repack(*arguments)  # type: ignore[arg-type]  # passed on as they came
 
     monkeypatch.setattr(packing, "repack_failed", while_the_other_leaves)
-    await bench.runner.send_failed_again(job.id)
+    await bench.actions.send_failed_again(job.id)
     done = await bench.runner.wait(job.id)
     assert [batch.state for batch in done.batches] == [BatchState.DONE, BatchState.OUTCOME_UNKNOWN, BatchState.DONE]
     assert done.batches[1].error == "Nobody knows."
@@ -116,20 +116,20 @@ async def test_a_batch_is_sent_again_while_another_is_at_the_service(bench: Benc
     job = await bench.run(bench.draft(write("texts.csv", texts), Kind.EMBED))
     assert [batch.state for batch in job.batches] == [BatchState.FAILED, BatchState.FAILED]
     bench.faulty.follow()
-    await bench.runner.send_again(job.id, 1)
+    await bench.actions.send_again(job.id, 1)
     while bench.ledger.batch(job.id, 1).state is not BatchState.QUEUED:
         await asyncio.sleep(0)
-    await bench.runner.send_again(job.id, 2)
+    await bench.actions.send_again(job.id, 2)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
 
 
 async def test_a_wish_that_cannot_be_met_does_not_stop_the_watching(bench: Bench, write: Write) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await bench.runner.send(job.id)
+    await bench.actions.send(job.id)
     while bench.ledger.batch(job.id, 1).state is not BatchState.QUEUED:
         await asyncio.sleep(0)
     with pytest.raises(UsageError, match="was accepted by the service already"):
-        await bench.runner.run_at_once(job.id)
+        await bench.actions.run_at_once(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
 
 
@@ -140,8 +140,8 @@ async def test_a_file_that_is_read_while_the_job_is_sent_does_not_take_its_place
     loop, again = asyncio.get_running_loop(), suggest_mapping(source, Kind.RANK, preview(source))
 
     async def sent() -> None:
-        await bench.runner.send(job.id)
-        while not bench.runner.job(job.id).batches[0].state.is_at_service:
+        await bench.actions.send(job.id)
+        while not bench.store.job(job.id).batches[0].state.is_at_service:
             await bench.clock.sleep(0)
 
     def meanwhile(_: int) -> None:
@@ -152,4 +152,4 @@ async def test_a_file_that_is_read_while_the_job_is_sent_does_not_take_its_place
         await asyncio.to_thread(bench.drafts.load, job.id, source, again, progress=meanwhile)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
-    assert len(list(bench.runner.folder(job.id).path.glob("texts-*.json"))) == 1
+    assert len(list(bench.store.folder(job.id).path.glob("texts-*.json"))) == 1

@@ -49,7 +49,7 @@ async def test_check_now_while_a_question_is_under_way_asks_once_more(
     bench: Bench, write: Callable[[str, str], Path]
 ) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await bench.runner.send(job.id)
+    await bench.actions.send(job.id)
     await until(lambda: len(polls(bench)) == 1)
     assert isinstance(bench.clock, HaltingClock)
     bench.clock.is_halted = True
@@ -61,7 +61,7 @@ async def test_check_now_between_two_questions_asks_at_once_and_only_once(
     bench: Bench, write: Callable[[str, str], Path]
 ) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await bench.runner.send(job.id)
+    await bench.actions.send(job.id)
     await until(lambda: len(polls(bench)) == 1)
     assert isinstance(bench.clock, HaltingClock)
     bench.clock.is_halted = True

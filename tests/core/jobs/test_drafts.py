@@ -115,7 +115,7 @@ async def test_a_sent_job_is_not_changed(bench: Bench, write: Write) -> None:
     with pytest.raises(UsageError, match="sent already"):
         bench.drafts.change(done.id, kind=Kind.EMBED)
     with pytest.raises(UsageError, match="sent already"):
-        await bench.runner.send(done.id)
+        await bench.actions.send(done.id)
 
 
 async def test_a_draft_without_texts_says_what_is_missing(bench: Bench, write: Write) -> None:
@@ -124,7 +124,7 @@ async def test_a_draft_without_texts_says_what_is_missing(bench: Bench, write: W
     bench.drafts.load(job.id, open_source(write("gaps.csv", "question,answer\nq,\n")), mapping)
     assert "Choose the columns" in bench.drafts.examine(job.id).blocker
     with pytest.raises(UsageError, match="nothing to send"):
-        await bench.runner.send(job.id)
+        await bench.actions.send(job.id)
 
 
 async def test_how_the_file_was_read_is_remembered(bench: Bench, write: Write) -> None:

@@ -67,7 +67,7 @@ async def test_an_adopted_id_gets_to_both_places_whoever_gave_up_waiting(
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     bench.paths.submissions.mkdir()
     (found,) = accepted(bench.service_folder)
-    adopting = asyncio.create_task(bench.runner.adopt(job.id, 1, found.request_id))
+    adopting = asyncio.create_task(bench.actions.adopt(job.id, 1, found.request_id))
     async with asyncio.timeout(20):
         while bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN:
             await asyncio.sleep(0.01)

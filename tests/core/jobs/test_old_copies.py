@@ -26,9 +26,9 @@ def start_again(bench: Bench) -> None:
 
 async def queued(bench: Bench, job: Job) -> Job:
     """Wait until every batch is at the service."""
-    while not all(batch.state.is_at_service for batch in bench.runner.job(job.id).batches):
+    while not all(batch.state.is_at_service for batch in bench.store.job(job.id).batches):
         await bench.clock.sleep(0)
-    return bench.runner.job(job.id)
+    return bench.store.job(job.id)
 
 
 async def test_answers_in_the_folder_are_enough_when_ledger_and_ids_are_lost(bench: Bench, write: Write) -> None:
@@ -61,8 +61,8 @@ async def test_what_was_sent_again_is_collected_after_the_ledger_was_lost(bench:
     bench.faulty.follow(FailRequests(on="poll", times=0, requests=(1, 3)))
     job = await bench.run(bench.draft(write("four.csv", "question,answer\n" + rows), Kind.RANK))
     bench.faulty.follow()
-    await bench.runner.send_failed_again(job.id)
-    while not bench.runner.job(job.id).batches[1].state.is_at_service:
+    await bench.actions.send_failed_again(job.id)
+    while not bench.store.job(job.id).batches[1].state.is_at_service:
         await bench.clock.sleep(0)
     await bench.stop()
     bench.paths.ledger.unlink()
@@ -78,7 +78,7 @@ async def test_the_answer_to_an_earlier_attempt_does_not_end_the_later_one(bench
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.batches[0].state is BatchState.FAILED
     bench.faulty.follow()
-    await bench.runner.send_again(job.id, 1)
+    await bench.actions.send_again(job.id, 1)
     await queued(bench, job)
     await bench.stop()
     bench.paths.ledger.unlink()
@@ -113,7 +113,7 @@ async def test_an_older_ledger_knows_a_draft_where_a_job_was_sent(bench: Bench, 
     await bench.stop()
     older = bench.paths.ledger.read_bytes()
     bench.start()
-    await bench.runner.send(job.id)
+    await bench.actions.send(job.id)
     await queued(bench, job)
     await bench.stop()
     bench.paths.ledger.write_bytes(older)
@@ -129,7 +129,7 @@ async def test_a_batch_that_is_sent_again_on_the_users_word_still_leaves(bench: 
     bench.faulty.follow(Mutate(on="poll", times=0, how="element_repeated"))
     again = await bench.run(bench.draft(write("again.csv", CLOUDS), Kind.RANK))
     assert (job.state, again.state) == (JobState.DONE, JobState.FAILED)
-    await bench.runner.send_again(again.id, 1)
+    await bench.actions.send_again(again.id, 1)
     await bench.stop()
     bench.faulty.follow()
     start_again(bench)
@@ -159,7 +159,7 @@ async def test_a_backup_sends_nothing_by_itself(bench: Bench, write: Write, tmp_
 async def test_a_backup_holds_the_texts_once(bench: Bench, write: Write, tmp_path: Path) -> None:
     texts = "\n".join(f"text {number} with “quotes” and a \\ in it" for number in range(150))
     job = bench.draft(write("texts.txt", texts), Kind.EMBED)
-    folder = bench.runner.folder(job.id)
+    folder = bench.store.folder(job.id)
     plan(folder, job)
     body = body_of(folder, job, 1)
     assert list(folder.path.glob("texts-*.json"))
@@ -177,7 +177,7 @@ async def test_a_backup_holds_the_texts_once(bench: Bench, write: Write, tmp_pat
 
 async def test_a_paid_batch_is_collected_from_a_backup(bench: Bench, write: Write, tmp_path: Path) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await bench.runner.send(job.id)
+    await bench.actions.send(job.id)
     await queued(bench, job)
     await bench.stop()
     back_up(bench.paths, tmp_path / "backup.zip")

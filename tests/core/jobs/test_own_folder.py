@@ -17,12 +17,12 @@ async def test_a_folder_that_cannot_be_written_stops_the_job_and_loses_nothing(
     bench: Bench, write: Callable[[str, str], Path], name: str
 ) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    place = bench.runner.folder(job.id).path / name
+    place = bench.store.folder(job.id).path / name
     place.rmdir()
     place.write_bytes(b"in the way")
     stopped = await bench.run(job)
     assert stopped.state is JobState.PAUSED
-    trouble = bench.runner.trouble(job.id)
+    trouble = bench.runner.pause_error(job.id)
     assert type(trouble) is DataError and "own folder" in stopped.paused_because
     assert stopped.batches[0].state in (BatchState.PLANNED, BatchState.QUEUED, BatchState.RUNNING)
     place.unlink()

@@ -39,10 +39,10 @@ async def test_a_job_on_its_way_is_collected_after_the_ledger_was_lost(
     bench: Bench, write: Write, harm: Callable[[Path], None]
 ) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await bench.runner.send(job.id)
-    while bench.runner.job(job.id).batches[0].state is not BatchState.QUEUED:
+    await bench.actions.send(job.id)
+    while bench.store.job(job.id).batches[0].state is not BatchState.QUEUED:
         await bench.clock.sleep(0)
-    request_id = bench.runner.job(job.id).batches[0].request_id
+    request_id = bench.store.job(job.id).batches[0].request_id
     await bench.stop()
     harm(bench.paths.ledger)
     ledger, recovered = open_or_recover(bench.paths, clock=bench.clock)

@@ -22,7 +22,7 @@ CLOUDS = (
 
 
 def scores(bench: Bench, job_id: str) -> list[tuple[str, float]]:
-    with bench.runner.folder(job_id).open(read_only=True) as database:
+    with bench.store.folder(job_id).open(read_only=True) as database:
         rows = database.execute("SELECT t.text, i.score FROM items i JOIN texts t USING(text_no) ORDER BY i.score DESC")
         return rows.fetchall()
 
@@ -54,8 +54,8 @@ async def test_vectors_stand_in_the_order_of_the_file(bench: Bench, write: Write
     texts = [f"text number {n} about {'cats' if n % 2 else 'trains'}" for n in range(250)]
     job = await bench.run(bench.draft(write("texts.txt", "\n".join(texts)), Kind.EMBED))
     alone = await bench.run(bench.draft(write("one.txt", texts[137]), Kind.EMBED))
-    vectors = np.load(bench.runner.folder(job.id).vectors)
-    single = np.load(bench.runner.folder(alone.id).vectors)
+    vectors = np.load(bench.store.folder(job.id).vectors)
+    single = np.load(bench.store.folder(alone.id).vectors)
     assert vectors.shape[0] == 250 and vectors.dtype == np.float32
     assert np.array_equal(vectors[137], single[0])
 
@@ -69,7 +69,7 @@ async def test_the_request_id_is_in_two_places_before_it_is_shown(bench: Bench, 
 
 async def test_a_job_is_picked_up_after_a_restart(bench: Bench, write: Write) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await bench.runner.send(job.id)
+    await bench.actions.send(job.id)
     while not any(seen.batches and seen.batches[0].state is BatchState.QUEUED for seen in bench.seen):
         await bench.clock.sleep(0)
     await bench.restart()
@@ -82,11 +82,11 @@ async def test_a_job_is_picked_up_after_a_restart(bench: Bench, write: Write) ->
 
 async def test_a_paused_job_asks_nothing_until_it_is_carried_on(bench: Bench, write: Write) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await bench.runner.send(job.id)
+    await bench.actions.send(job.id)
     while not bench.faulty.submits:
         await bench.clock.sleep(0)
     paused = await bench.runner.pause(job.id)
-    while bench.runner.job(job.id).batches[0].state is BatchState.SENDING:
+    while bench.store.job(job.id).batches[0].state is BatchState.SENDING:
         await bench.clock.sleep(0)
     assert paused.state is JobState.PAUSED
     asked = len(bench.faulty.arrivals)

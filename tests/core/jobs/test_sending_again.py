@@ -30,7 +30,7 @@ async def test_only_the_refused_requests_are_sent_again(bench: Bench, write: Wri
     job = await bench.run(bench.draft(write("four.csv", "question,answer\n" + rows), Kind.RANK))
     assert job.state is JobState.PARTLY_DONE and job.batches[0].failed_requests == 2
     bench.faulty.follow()
-    await bench.runner.send_failed_again(job.id)
+    await bench.actions.send_failed_again(job.id)
     done = await bench.runner.wait(job.id)
     assert done.state is JobState.DONE and len(done.batches) == 2
     again = json.loads(bench.accepted_bodies()[1])["requests"]
@@ -60,7 +60,7 @@ async def test_a_refused_batch_is_sent_again_as_it_was(bench: Bench, write: Writ
     bench.faulty.follow(Refusal(code=5006, message="AiError: bad input"))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.state is JobState.FAILED
-    await bench.runner.send_failed_again(job.id)
+    await bench.actions.send_failed_again(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     refused, accepted = bench.faulty.submits
     assert refused.sha256 == accepted.sha256
@@ -69,7 +69,7 @@ async def test_a_refused_batch_is_sent_again_as_it_was(bench: Bench, write: Writ
 async def test_nothing_failed_is_said(bench: Bench, write: Write) -> None:
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     with pytest.raises(UsageError, match="Nothing of this job failed"):
-        await bench.runner.send_failed_again(job.id)
+        await bench.actions.send_failed_again(job.id)
 
 
 async def test_a_backup_can_be_unpacked_and_opened(bench: Bench, write: Write, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ SMALL = "@cf/baai/bge-small-en-v1.5"
 async def embedded(bench: Bench, write: Write, *, model: str = SMALL, pooling: str = "") -> tuple[Job, Embeddings]:
     draft = bench.draft(write("texts.txt", TEXTS), Kind.EMBED, model=model)
     job = await bench.run(bench.drafts.change(draft.id, options=JobOptions(pooling=pooling)))
-    return job, Embeddings(bench.runner.folder(job.id))
+    return job, Embeddings(bench.store.folder(job.id))
 
 
 @pytest.mark.parametrize("pooling", ["", "mean", "cls"])
@@ -42,12 +42,12 @@ async def test_a_text_of_the_job_comes_back_as_its_own_vector(bench: Bench, writ
 
 async def test_it_is_one_request_and_changes_nothing_in_the_job(bench: Bench, write: Write) -> None:
     job, embeddings = await embedded(bench, write)
-    before = {path: path.stat().st_mtime_ns for path in bench.runner.folder(job.id).path.rglob("*")}
+    before = {path: path.stat().st_mtime_ns for path in bench.store.folder(job.id).path.rglob("*")}
     calls = len(bench.faulty.arrivals)
     await embed_sentence(bench.client, facts_of(job, "Cloudflare"), embeddings, "a lamp")
     (arrival,) = bench.faulty.arrivals[calls:]
     assert arrival.sha256 == sha256(b'{"text":["a lamp"],"truncate_inputs":true}').hexdigest()
-    assert {path: path.stat().st_mtime_ns for path in bench.runner.folder(job.id).path.rglob("*")} == before
+    assert {path: path.stat().st_mtime_ns for path in bench.store.folder(job.id).path.rglob("*")} == before
 
 
 async def test_when_no_answer_came_it_says_that_it_may_be_billed(bench: Bench, write: Write) -> None:
@@ -61,7 +61,7 @@ async def test_when_no_answer_came_it_says_that_it_may_be_billed(bench: Bench, w
 
 async def test_a_vector_of_another_pooling_is_refused(bench: Bench, write: Write) -> None:
     job, embeddings = await embedded(bench, write, pooling="mean")
-    with bench.runner.folder(job.id).open() as database:
+    with bench.store.folder(job.id).open() as database:
         database.execute("UPDATE facts SET value = '\"cls\"' WHERE name = 'pooling'")
     with pytest.raises(ReplyError, match="pooled in another way"):
         await embed_sentence(bench.client, facts_of(job, "Cloudflare"), embeddings, "a lamp")

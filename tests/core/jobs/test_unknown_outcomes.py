@@ -86,7 +86,7 @@ async def test_the_right_id_is_adopted(bench: Bench, write: Write) -> None:
     job = await unknown(bench, write)
     (known,) = accepted(bench.service_folder)
     request_id = known.request_id
-    await bench.runner.adopt(job.id, 1, request_id)
+    await bench.actions.adopt(job.id, 1, request_id)
     done = await bench.runner.wait(job.id)
     assert done.state is JobState.DONE and done.batches[0].request_id == request_id
     assert scores(bench, job.id)[0][0] == "This is a story about an orange cloud"
@@ -95,7 +95,7 @@ async def test_the_right_id_is_adopted(bench: Bench, write: Write) -> None:
 async def test_an_adopted_batch_is_watched_whoever_gave_up_waiting(bench: Bench, write: Write) -> None:
     job = await unknown(bench, write)
     (known,) = accepted(bench.service_folder)
-    adopting = asyncio.create_task(bench.runner.adopt(job.id, 1, known.request_id))
+    adopting = asyncio.create_task(bench.actions.adopt(job.id, 1, known.request_id))
     while bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN:
         await asyncio.sleep(0)
     adopting.cancel()  # as the card in the window is, which goes when the batch is shown as queued
@@ -107,7 +107,7 @@ async def test_another_jobs_id_is_not_adopted(bench: Bench, write: Write) -> Non
     other = await bench.run(bench.draft(write("other.csv", CLOUDS), Kind.RANK))
     job = await unknown(bench, write)
     with pytest.raises(UsageError, match="“other” has this request id already"):
-        await bench.runner.adopt(job.id, 1, other.batches[0].request_id)
+        await bench.actions.adopt(job.id, 1, other.batches[0].request_id)
     assert bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN
 
 
@@ -116,7 +116,7 @@ async def test_an_id_of_a_job_that_is_not_here_any_more_is_not_adopted(bench: Be
     bench.ledger.remove(other.id)
     job = await unknown(bench, write)
     with pytest.raises(ReplyError):
-        await bench.runner.adopt(job.id, 1, other.batches[0].request_id)
+        await bench.actions.adopt(job.id, 1, other.batches[0].request_id)
     assert bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN
 
 
@@ -125,7 +125,7 @@ async def test_an_adopted_answer_that_comes_later_must_prove_whose_it_is(bench: 
     (known,) = accepted(bench.service_folder)
     waiting = AnyReply(on="poll", body='{"result":{"status":"queued"},"success":true,"errors":[]}')
     bench.faulty.follow(waiting, Mutate(on="poll", times=0, how="references_null"))
-    await bench.runner.adopt(job.id, 1, known.request_id)
+    await bench.actions.adopt(job.id, 1, known.request_id)
     done = await bench.runner.wait(job.id)
     assert done.batches[0].state is BatchState.FAILED and "carries no references" in done.batches[0].error
     assert [score for _, score in scores(bench, job.id)] == [None, None, None]
@@ -133,14 +133,14 @@ async def test_an_adopted_answer_that_comes_later_must_prove_whose_it_is(bench: 
 
 async def test_it_is_sent_again_on_the_users_word(bench: Bench, write: Write) -> None:
     job = await unknown(bench, write, LOST_UNBILLED)
-    await bench.runner.send_again(job.id, 1)
+    await bench.actions.send_again(job.id, 1)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     assert len(bench.faulty.submits) == 2
 
 
 async def test_a_dismissed_batch_stays_in_the_history(bench: Bench, write: Write) -> None:
     job = await unknown(bench, write)
-    dismissed = await bench.runner.dismiss(job.id, 1)
+    dismissed = await bench.actions.dismiss(job.id, 1)
     assert dismissed.batches[0].state is BatchState.DISMISSED
     assert not dismissed.needs_user or dismissed.state is JobState.FAILED
 
@@ -150,7 +150,7 @@ async def test_nothing_leaves_when_nobody_listens(bench: Bench, write: Write) ->
     bench.faulty.shut()
     paused = await bench.run(job)
     assert paused.state is JobState.PAUSED
-    assert isinstance(bench.runner.trouble(job.id), Unreachable)
+    assert isinstance(bench.runner.pause_error(job.id), Unreachable)
     assert paused.batches[0].state is BatchState.PLANNED
 
 
@@ -158,7 +158,7 @@ async def test_a_refused_token_stops_after_one_call(bench: Bench, write: Write) 
     bench.faulty.follow(Refusal(status=401, code=10000, message="Authentication error"))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.state is JobState.PAUSED and len(bench.faulty.arrivals) == 1
-    trouble = bench.runner.trouble(job.id)
+    trouble = bench.runner.pause_error(job.id)
     assert isinstance(trouble, TokenRefused) and TOKEN not in repr(trouble.__dict__)
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
@@ -189,4 +189,4 @@ async def test_a_broken_answer_is_put_aside_and_never_shown(bench: Bench, write:
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     assert job.batches[0].state is BatchState.FAILED
     assert [score for _, score in scores(bench, job.id)] == [None, None, None]
-    assert bench.runner.folder(job.id).reply(1).exists()
+    assert bench.store.folder(job.id).reply(1).exists()

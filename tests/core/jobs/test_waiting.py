@@ -57,7 +57,7 @@ async def test_a_batch_is_collected_though_the_clock_was_set_back(
 ) -> None:
     bench.faulty.follow(script.Refusal(on="poll", status=429, code=3040, retry_after="900"))
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
-    await bench.runner.send(job.id)
+    await bench.actions.send(job.id)
     while not bench.ledger.batch(job.id, 1).next_check_at:
         await asyncio.sleep(0)
     bench.clock.set_by = -86_400.0

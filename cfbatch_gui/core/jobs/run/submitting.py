@@ -14,7 +14,6 @@ from typing import Any
 
 from cfbatch_gui.core.errors import (
     Action,
-    ConnectionProblem,
     DataError,
     DiskFull,
     OutcomeUnknown,
@@ -28,7 +27,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.run.poll_schedule import sleep_until
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store.job_store import Desk
+from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.submissions import Submission, submissions, write_down
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 
@@ -72,17 +71,23 @@ def _packed_together(folder: JobFolder, job: Job, first: int) -> Iterator[tuple[
 class Submitter:
     """Sends; knows which submits are in flight."""
 
-    def __init__(self, desk: Desk, *, clock: Callable[[], float], sleep: Callable[[float], Awaitable[None]]) -> None:
-        self._desk, self._clock, self._sleep = desk, clock, sleep
+    def __init__(
+        self, store: JobStore, *, clock: Callable[[], float], sleep: Callable[[float], Awaitable[None]]
+    ) -> None:
+        self._store, self._clock, self._sleep = store, clock, sleep
         self._turns: dict[str, asyncio.Lock] = {}
         self._in_flight: dict[tuple[str, int], asyncio.Task[None]] = {}  # by job and number of the batch
         self._catching_up: asyncio.Task[None] | None = None
 
     async def send_planned(self, job_id: str) -> None:
-        """Send every planned batch, in order; returns when none is left or the job has been paused."""
+        """Send every planned batch, in order; returns when none is left or the job has been paused.
+
+        Raises ConnectionProblem, among it Unreachable after ATTEMPTS tries, and DataError when the body or *sending*
+        could not be written; then nothing has left.
+        """
         failures, bodies = 0, Bodies()
         while (batch := self._next(job_id)) is not None:
-            job = self._desk.job(job_id)
+            job = self._store.job(job_id)
             try:
                 await self._in_turn(job, batch.number, bodies)
                 failures = 0
@@ -91,22 +96,15 @@ class Submitter:
             except Unreachable as error:
                 failures += 1
                 if failures >= ATTEMPTS:
-                    await self._desk.stop_with(job_id, error)
-                    return
+                    raise
                 await self._wait(batch, error, self._clock() + FIRST_WAIT * 2 ** (failures - 1))
-            except ConnectionProblem as error:
-                await self._desk.stop_connection(job.connection, error)
-                return
             except ServiceRefused as error:
                 await self._refused(job_id, batch, error)
-                return
-            except DataError as error:  # nothing has left: the body or *sending* could not be written
-                await self._desk.stop_with(job_id, error)
                 return
 
     async def accepted(self, batch: Batch, request_id: str, word: str = "queued") -> None:
         """The service has the batch: write its id down in both places, however long that takes."""
-        job = self._desk.job(batch.job_id)
+        job = self._store.job(batch.job_id)
         submission = submission_of(job, replace(batch, request_id=request_id), self._clock())
         queued = replace(
             batch,
@@ -120,17 +118,17 @@ class Submitter:
         is_written = is_saved = False
         while True:
             if not is_written:
-                unwritten = await _failure_of(self._desk.on_disk(self._write_down, submission))
+                unwritten = await _failure_of(self._store.on_disk(self._write_down, submission))
                 is_written = unwritten is None
             if not is_saved:
-                unsaved = await _failure_of(self._desk.save(queued))
+                unsaved = await _failure_of(self._store.save(queued))
                 is_saved = unsaved is None
             failure = unwritten or unsaved
             if failure is None:
                 return
             # Once it is saved the watcher goes on with it, and what it says must not be undone.
-            shown = self._desk.job(job.id).batches[batch.number - 1] if is_saved else queued
-            self._desk.show_batch(replace(shown, error=failure.message, error_detail=failure.detail))
+            shown = self._store.job(job.id).batches[batch.number - 1] if is_saved else queued
+            self._store.show_batch(replace(shown, error=failure.message, error_detail=failure.detail))
             await self._sleep(SAVE_AGAIN_SECONDS)
 
     async def catch_up(self, jobs: Callable[[], Sequence[Job]]) -> None:
@@ -138,17 +136,17 @@ class Submitter:
 
         Returns after the first try; while there is no room the others follow by themselves.
         """
-        if await _failure_of(self._desk.on_disk(self._write_missing, jobs)) is not None:
+        if await _failure_of(self._store.on_disk(self._write_missing, jobs)) is not None:
             self._catching_up = asyncio.create_task(self._keep_catching_up(jobs), name="catch up")
 
     async def _keep_catching_up(self, jobs: Callable[[], Sequence[Job]]) -> None:
         while True:
             await self._sleep(SAVE_AGAIN_SECONDS)
-            if await _failure_of(self._desk.on_disk(self._write_missing, jobs)) is None:
+            if await _failure_of(self._store.on_disk(self._write_missing, jobs)) is None:
                 return
 
     def _write_missing(self, jobs: Callable[[], Sequence[Job]]) -> None:
-        written = {(each.attempt, each.request_id) for each in submissions(self._desk.paths.submissions)}
+        written = {(each.attempt, each.request_id) for each in submissions(self._store.paths.submissions)}
         missing = [
             submission_of(job, batch, batch.sent_at)
             for job in jobs()
@@ -160,15 +158,15 @@ class Submitter:
 
     def _write_down(self, *accepted: Submission) -> None:
         try:
-            write_down(self._desk.paths.submissions, *accepted)
+            write_down(self._store.paths.submissions, *accepted)
         except DiskFull:
-            if not self._desk.make_room():
+            if not self._store.make_room():
                 raise
-            write_down(self._desk.paths.submissions, *accepted)
+            write_down(self._store.paths.submissions, *accepted)
 
     async def lost(self, batch: Batch) -> None:
         """A batch that was being sent when the program ended."""
-        await self._desk.save(
+        await self._store.save(
             replace(
                 batch,
                 state=BatchState.OUTCOME_UNKNOWN,
@@ -199,7 +197,7 @@ class Submitter:
             await asyncio.wait(tasks, timeout=CANCEL_SECONDS)
 
     def _next(self, job_id: str) -> Batch | None:
-        job = self._desk.job(job_id)
+        job = self._store.job(job_id)
         if job.paused_because:
             return None
         waiting = (batch for batch in job.batches if batch.state is BatchState.PLANNED and not batch.at_once)
@@ -235,40 +233,40 @@ class Submitter:
             done.exception()  # its batch says what happened, also when nobody waits for it any more
 
     async def _send(self, job: Job, batch: Batch, bodies: Bodies) -> None:
-        body = await asyncio.to_thread(write_body, self._desk, job, batch, bodies)
-        sending = about_to_leave(batch, body, self._desk.client(job), self._clock())
-        await self._desk.save(sending)
+        body = await asyncio.to_thread(write_body, self._store, job, batch, bodies)
+        sending = about_to_leave(batch, body, self._store.client(job), self._clock())
+        await self._store.save(sending)
         try:
-            queued = await self._desk.client(job).submit(job.model, body)
+            queued = await self._store.client(job).submit(job.model, body)
         except OutcomeUnknown as error:
-            await self._desk.save(with_error(replace(sending, state=BatchState.OUTCOME_UNKNOWN), error))
+            await self._store.save(with_error(replace(sending, state=BatchState.OUTCOME_UNKNOWN), error))
         except UserError as error:  # proven not to have been accepted
-            await self._desk.save(with_error(replace(sending, state=BatchState.PLANNED), error))
+            await self._store.save(with_error(replace(sending, state=BatchState.PLANNED), error))
             raise
         else:
             await self.accepted(sending, queued.request_id, queued.status)
 
     async def _wait(self, batch: Batch, error: UserError, until: float) -> None:
         planned = replace(
-            self._desk.job(batch.job_id).batches[batch.number - 1], next_check_at=until, error=error.message
+            self._store.job(batch.job_id).batches[batch.number - 1], next_check_at=until, error=error.message
         )
-        self._desk.show_batch(planned)
+        self._store.show_batch(planned)
         await sleep_until(until, clock=self._clock, sleep=self._sleep)
 
     async def _refused(self, job_id: str, refused: Batch, error: ServiceRefused) -> None:
         """What the service refuses once it refuses again: the batches that have not left stay here."""
-        for batch in self._desk.job(job_id).batches:
+        for batch in self._store.job(job_id).batches:
             if batch.number == refused.number:
-                await self._desk.save(with_error(replace(batch, state=BatchState.FAILED), error))
+                await self._store.save(with_error(replace(batch, state=BatchState.FAILED), error))
             elif batch.state is BatchState.PLANNED:
                 because = f"Not sent, because batch {refused.number} was refused."
                 action = error.action if isinstance(error, QueueNotSupported) else Action.NONE
-                await self._desk.save(replace(batch, state=BatchState.FAILED, error=because, error_action=action))
+                await self._store.save(replace(batch, state=BatchState.FAILED, error=because, error_action=action))
 
 
-def write_body(desk: Desk, job: Job, batch: Batch, bodies: Bodies) -> bytes:
+def write_body(store: JobStore, job: Job, batch: Batch, bodies: Bodies) -> bytes:
     """The exact bytes of a batch, on disk before the first of them leaves. Raises DataError."""
-    folder = desk.folder(job.id)
+    folder = store.folder(job.id)
     body = bodies.take(folder, job, batch.number)
     folder.write(folder.body(batch.number), body)
     return body

@@ -31,7 +31,7 @@ from cfbatch_gui.core.jobs.run.submitting import (
     write_body,
 )
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store.job_store import Desk
+from cfbatch_gui.core.jobs.store.job_store import JobStore
 
 CONCURRENT = 4  # requests in flight for one job
 
@@ -43,8 +43,8 @@ _OF_ALL = frozenset({7000, 7003, 5007, 3042, 5028, 5018, 3041, 5016, 3023, 5035,
 class _Round:
     """What the workers of one job share.
 
-    `not_before` is when the service may be called again. `trouble` ends the round: what is in flight comes to its end,
-    then the job pauses.
+    `not_before` is when the service may be called again. `error` ends the round: what is in flight comes to its end,
+    then it is raised.
     """
 
     job_id: str
@@ -52,26 +52,29 @@ class _Round:
     not_before: float = 0.0
     failures: int = 0
     is_over: bool = False
-    trouble: UserError | None = None
+    error: UserError | None = None
 
 
-class AtOnce:
+class SynchronousCalls:
     """`arrived` is called with a job's id when an answer waits to be stored."""
 
     def __init__(
         self,
-        desk: Desk,
+        store: JobStore,
         submitter: Submitter,
         *,
         clock: Callable[[], float],
         sleep: Callable[[float], Awaitable[None]],
         arrived: Callable[[str], None],
     ) -> None:
-        self._desk, self._submitter = desk, submitter
+        self._store, self._submitter = store, submitter
         self._clock, self._sleep, self._arrived = clock, sleep, arrived
 
     async def run_planned(self, job_id: str) -> None:
-        """Run every planned request; returns when none is left or the job has been paused."""
+        """Run every planned request; returns when none is left or the job has been paused.
+
+        Raises ConnectionProblem, among it Unreachable after ATTEMPTS tries, and DataError.
+        """
         shared = _Round(job_id)
         workers = [asyncio.create_task(self._work(shared), name=f"at once {job_id}") for _ in range(CONCURRENT)]
         try:
@@ -80,10 +83,8 @@ class AtOnce:
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
-        if isinstance(shared.trouble, ConnectionProblem) and not isinstance(shared.trouble, Unreachable):
-            await self._desk.stop_connection(self._desk.job(job_id).connection, shared.trouble)
-        elif shared.trouble is not None:
-            await self._desk.stop_with(job_id, shared.trouble)
+        if shared.error is not None:
+            raise shared.error
 
     async def _work(self, shared: _Round) -> None:
         while (batch := self._next(shared)) is not None:
@@ -95,7 +96,7 @@ class AtOnce:
                 shared.taken.discard(batch.number)
 
     def _next(self, shared: _Round) -> Batch | None:
-        job = self._desk.job(shared.job_id)
+        job = self._store.job(shared.job_id)
         if job.paused_because or shared.is_over:
             return None
         for batch in job.batches:
@@ -104,7 +105,7 @@ class AtOnce:
         return None
 
     async def _one(self, shared: _Round, batch: Batch) -> None:
-        job = self._desk.job(shared.job_id)
+        job = self._store.job(shared.job_id)
         is_planned = job.batches[batch.number - 1].state is BatchState.PLANNED  # still, after waiting
         if job.paused_because or shared.is_over or not is_planned:
             return
@@ -127,31 +128,31 @@ class AtOnce:
             _end(shared, error)
 
     async def _run(self, job: Job, batch: Batch) -> None:
-        client = self._desk.client(job)
-        body = await asyncio.to_thread(write_body, self._desk, job, batch, Bodies())
+        client = self._store.client(job)
+        body = await asyncio.to_thread(write_body, self._store, job, batch, Bodies())
         sending = about_to_leave(batch, body, client, self._clock())
-        await self._desk.save(sending)
+        await self._store.save(sending)
         try:
             raw = await client.run(job.model, body)
         except OutcomeUnknown as error:
-            await self._desk.save(with_error(replace(sending, state=BatchState.OUTCOME_UNKNOWN), error))
+            await self._store.save(with_error(replace(sending, state=BatchState.OUTCOME_UNKNOWN), error))
         except UserError as error:
-            await self._desk.save(with_error(replace(sending, state=BatchState.PLANNED), error))
+            await self._store.save(with_error(replace(sending, state=BatchState.PLANNED), error))
             raise
         else:
             await self._keep(sending, raw)
 
     async def _keep(self, batch: Batch, raw: bytes) -> None:
         """The answer is paid for, and there is no other: write it down, however long that takes."""
-        folder = self._desk.folder(batch.job_id)
+        folder = self._store.folder(batch.job_id)
         arrived = replace(batch, state=BatchState.COLLECTING, checked_at=self._clock(), checks=1)
         while True:
             try:
                 await asyncio.to_thread(keep_reply, folder, batch.number, raw)
-                await self._desk.save(arrived)
+                await self._store.save(arrived)
             except DataError as error:
-                self._desk.show_batch(replace(batch, error=error.message, error_detail=error.detail))
-                if not self._desk.make_room():
+                self._store.show_batch(replace(batch, error=error.message, error_detail=error.detail))
+                if not self._store.make_room():
                     await self._sleep(SAVE_AGAIN_SECONDS)
             else:
                 self._arrived(batch.job_id)
@@ -159,21 +160,21 @@ class AtOnce:
 
     def _wait(self, shared: _Round, batch: Batch, error: UserError, seconds: float) -> None:
         shared.not_before = max(shared.not_before, self._clock() + seconds)
-        planned = self._desk.job(shared.job_id).batches[batch.number - 1]
-        self._desk.show_batch(replace(planned, next_check_at=shared.not_before, error=error.message))
+        planned = self._store.job(shared.job_id).batches[batch.number - 1]
+        self._store.show_batch(replace(planned, next_check_at=shared.not_before, error=error.message))
 
     async def _refused(self, shared: _Round, refused: Batch, error: ServiceRefused) -> None:
         """A text that is refused fails alone; what is refused of all keeps the others here."""
-        planned = self._desk.job(shared.job_id).batches[refused.number - 1]
-        await self._desk.save(with_error(replace(planned, state=BatchState.FAILED), error))
+        planned = self._store.job(shared.job_id).batches[refused.number - 1]
+        await self._store.save(with_error(replace(planned, state=BatchState.FAILED), error))
         if error.code not in _OF_ALL or shared.is_over:
             return
         shared.is_over = True
-        for batch in self._desk.job(shared.job_id).batches:
+        for batch in self._store.job(shared.job_id).batches:
             if batch.state is BatchState.PLANNED and batch.at_once and batch.number not in shared.taken:
                 because = f"Not sent, because request {refused.number} was refused."
-                await self._desk.save(replace(batch, state=BatchState.FAILED, error=because))
+                await self._store.save(replace(batch, state=BatchState.FAILED, error=because))
 
 
 def _end(shared: _Round, error: UserError) -> None:
-    shared.is_over, shared.trouble = True, error
+    shared.is_over, shared.error = True, error

@@ -7,8 +7,6 @@ from dataclasses import replace
 
 from cfbatch_gui.core.errors import (
     Action,
-    ConnectionProblem,
-    DataError,
     ReplyError,
     RequestGone,
     ServiceBusy,
@@ -23,7 +21,7 @@ from cfbatch_gui.core.jobs.run.attaching import lay_out
 from cfbatch_gui.core.jobs.run.collecting import Collected, collect, keep_reply, verify
 from cfbatch_gui.core.jobs.run.poll_schedule import SLICE, age_of, backed_off, interval
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store.job_store import Desk
+from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI, ends_batch, is_passing
 from cfbatch_gui.core.workers_ai.wire.replies import Finished, Waiting, read_answer
 from cfbatch_gui.core.workers_ai.wire.synchronous_answers import read_run
@@ -40,26 +38,29 @@ class Watcher:
 
     def __init__(
         self,
-        desk: Desk,
+        store: JobStore,
         *,
         clock: Callable[[], float],
         sleep: Callable[[float], Awaitable[None]],
         patience: int | None,
     ) -> None:
-        self._desk, self._clock, self._sleep, self._patience = desk, clock, sleep, patience
+        self._store, self._clock, self._sleep, self._patience = store, clock, sleep, patience
         self._failures: dict[str, int] = {}
         self._unread: dict[tuple[str, int], int] = {}
         self._hurry: dict[str, asyncio.Event] = {}
 
     async def watch(self, job_id: str) -> None:
-        """Until no batch of the job is planned, being sent, or at the service."""
+        """Until no batch of the job is planned, being sent, or at the service.
+
+        Raises what only the user can mend: ConnectionProblem, ServiceRefused and DataError.
+        """
         hurry = self._hurry.setdefault(job_id, asyncio.Event())
-        while _has_work(self._desk.job(job_id)):
+        while _has_work(self._store.job(job_id)):
             job, now, is_hurried = self._in_step(job_id), self._clock(), hurry.is_set()
             hurry.clear()  # before the round: who presses in the middle of it means what was not asked yet, and again
             for batch in _away(job):
                 if is_hurried or batch.next_check_at <= now:
-                    await self._check(job, self._desk.job(job_id).batches[batch.number - 1])
+                    await self._check(job, self._store.job(job_id).batches[batch.number - 1])
             await self._rest(job_id, hurry)
 
     def hurry(self, job_id: str) -> None:
@@ -67,21 +68,17 @@ class Watcher:
         if job_id in self._hurry:
             self._hurry[job_id].set()
 
-    def verify(self, job: Job, batch: Batch, reply: Reply) -> None:
-        """Raise ReplyError unless the answer is this batch's own."""
-        verify(self._desk.folder(job.id), job.kind, batch.number, reply.finished)
-
     def _in_step(self, job_id: str) -> Job:
         """The job; after the clock was set back, its batches do not wait until it is there again."""
         now = self._clock()
-        for batch in _away(self._desk.job(job_id)):
+        for batch in _away(self._store.job(job_id)):
             if batch.checked_at > now:
                 due = batch.next_check_at + now - batch.checked_at
-                self._desk.show_batch(replace(batch, checked_at=now, next_check_at=due))
-        return self._desk.job(job_id)
+                self._store.show_batch(replace(batch, checked_at=now, next_check_at=due))
+        return self._store.job(job_id)
 
     async def _rest(self, job_id: str, hurry: asyncio.Event) -> None:
-        job = self._desk.job(job_id)
+        job = self._store.job(job_id)
         soonest = min((batch.next_check_at for batch in _away(job)), default=self._clock() + _FIRST_LOOK)
         left = soonest - self._clock()
         # A batch that is being sent has no time yet: look often enough to see it arrive.
@@ -103,7 +100,7 @@ class Watcher:
         try:
             answer = await self._answer(job, batch)
             if isinstance(answer, Reply):
-                await self._store(job, batch, answer)
+                await self._collect(job, batch, answer)
             else:
                 await self._still_waiting(job, batch, answer)
             self._failures.pop(job.id, None)
@@ -111,53 +108,47 @@ class Watcher:
         except RequestGone as error:
             if job.attached:
                 error = RequestGone(
-                    NOT_THERE.format(service=self._desk.client(job).connection.title), detail=error.detail
+                    NOT_THERE.format(service=self._store.client(job).connection.title), detail=error.detail
                 )
                 error.action = Action.NONE
             await self._end(batch, BatchState.GONE, error)
         except (Unreachable, ServiceBusy) as error:
             await self._passing(job, batch, error)
-        except WrongAccount as error:
-            await self._desk.stop_with(job.id, error)
-        except ConnectionProblem as error:
-            await self._desk.stop_connection(job.connection, error)
         except ServiceRefused as error:
             if is_passing(error):
                 await self._passing(job, batch, error)
             elif ends_batch(error):
                 await self._end(batch, BatchState.FAILED, error)
             else:  # the batch is still there, and paid for
-                await self._desk.stop_with(job.id, error)
+                raise
         except UnreadableReply as error:
             await self._unreadable(job, batch, error)
         except ReplyError as error:
             if batch.state is BatchState.COLLECTING and batch.request_id:
                 # The answer in the folder, which may be to an earlier attempt: what the service has counts.
-                await self._desk.save(replace(batch, state=BatchState.QUEUED, next_check_at=0.0))
+                await self._store.save(replace(batch, state=BatchState.QUEUED, next_check_at=0.0))
             else:
                 await self._end(batch, BatchState.FAILED, error)
-        except DataError as error:
-            await self._desk.stop_with(job.id, error)
 
     async def _answer(self, job: Job, batch: Batch) -> Waiting | Reply:
         """From the disk when the answer is there already, else from the service."""
         if batch.at_once:
-            return await asyncio.to_thread(_read_kept_run, self._desk.folder(job.id), batch.number)
+            return await asyncio.to_thread(_read_kept_run, self._store.folder(job.id), batch.number)
         if batch.state is BatchState.COLLECTING:
             with suppress(OSError, EOFError, ReplyError):
-                raw = await asyncio.to_thread(self._desk.folder(job.id).read_reply, batch.number)
+                raw = await asyncio.to_thread(self._store.folder(job.id).read_reply, batch.number)
                 kept = await asyncio.to_thread(read_answer, raw)
                 if isinstance(kept, Finished):
                     return Reply(raw, kept)
         if not batch.request_id:
             raise ReplyError("The answer to this batch cannot be read from the job's folder, and its id is lost.")
-        client = self._desk.client(job)
+        client = self._store.client(job)
         check_account(client, batch)
         return await client.ask(job.model, batch.request_id)
 
     async def _still_waiting(self, job: Job, batch: Batch, answer: Waiting) -> None:
         now = self._clock()
-        first = self._desk.client(job).connection.first_check
+        first = self._store.client(job).connection.first_check
         seen = replace(
             batch,
             service_word=answer.status,
@@ -170,12 +161,12 @@ class Watcher:
         )
         state = BatchState.RUNNING if answer.status == "running" else BatchState.QUEUED
         if state is batch.state:
-            self._desk.show_batch(seen)
+            self._store.show_batch(seen)
         else:
-            await self._desk.save(replace(seen, state=state))
+            await self._store.save(replace(seen, state=state))
 
-    async def _store(self, job: Job, batch: Batch, reply: Reply) -> None:
-        folder = self._desk.folder(job.id)
+    async def _collect(self, job: Job, batch: Batch, reply: Reply) -> None:
+        folder = self._store.folder(job.id)
         await asyncio.to_thread(keep_reply, folder, batch.number, reply.raw)
         collecting = replace(batch, state=BatchState.COLLECTING, checked_at=self._clock(), checks=batch.checks + 1)
         kind, finished, changes = job.kind, reply.finished, {}
@@ -184,12 +175,12 @@ class Watcher:
             kind, finished = laid.kind, laid.finished
             collecting = replace(collecting, requests=laid.requests, texts=laid.texts)
             changes = {"kind": kind, "queries": laid.queries, "texts": laid.texts}
-        await self._desk.save(collecting, **changes)
+        await self._store.save(collecting, **changes)
         if batch.adopted:
-            await asyncio.to_thread(self.verify, job, batch, reply)
+            await asyncio.to_thread(verify, folder, job.kind, batch.number, reply.finished)
         collected: Collected = await asyncio.to_thread(collect, folder, kind, batch.number, finished)
         folder.body(batch.number).unlink(missing_ok=True)
-        await self._desk.save(
+        await self._store.save(
             replace(
                 collecting,
                 state=BatchState.DONE,
@@ -208,24 +199,23 @@ class Watcher:
         if times < READINGS:
             await self._passing(job, batch, error)
             return
-        await asyncio.to_thread(keep_reply, self._desk.folder(job.id), batch.number, error.raw)
+        await asyncio.to_thread(keep_reply, self._store.folder(job.id), batch.number, error.raw)
         await self._end(batch, BatchState.FAILED, error)
 
     async def _passing(self, job: Job, batch: Batch, error: UserError) -> None:
         failures = self._failures[job.id] = self._failures.get(job.id, 0) + 1
         if self._patience is not None and failures >= self._patience and isinstance(error, Unreachable):
-            await self._desk.stop_with(job.id, error)
-            return
+            raise error
         now = self._clock()
-        wait = backed_off(failures, self._desk.client(job).connection.first_check)
+        wait = backed_off(failures, self._store.client(job).connection.first_check)
         if isinstance(error, ServiceBusy):
             wait = max(wait, error.retry_after)
-        self._desk.show_batch(
+        self._store.show_batch(
             replace(batch, checked_at=now, next_check_at=now + wait, error=error.message, error_detail=error.detail)
         )
 
     async def _end(self, batch: Batch, state: BatchState, error: UserError) -> None:
-        await self._desk.save(
+        await self._store.save(
             replace(
                 batch,
                 state=state,

@@ -1,47 +1,102 @@
-"""What sending and watching stand on; the runner is it."""
+"""The jobs as the parts at work see them: read at any time, changed on the disk first and shown after that."""
 
+import asyncio
+import time
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from concurrent.futures import Executor
+from dataclasses import replace
+from typing import TypeVar
 
-from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Batch, Job
+from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 
 T = TypeVar("T")
 
 
-class Desk(Protocol):
-    """The stores, the clients, and the two ways to change a batch: `save` for state, `show_batch` for what is none."""
+class JobStore:
+    """The ledger, the job folders, and the client of each connection. Every method belongs to the loop's thread.
 
-    @property
-    def paths(self) -> Paths:
-        """The places of the program's own folder."""
+    `client_for` returns the client of a connection's id and raises NotConnected. `disk` runs the writes, one at a time
+    and in order. `on_change` is called with a job after each change of it.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        paths: Paths,
+        client_for: Callable[[str], WorkersAI],
+        *,
+        disk: Executor,
+        on_change: Callable[[Job], None],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.paths, self.client_for = paths, client_for
+        self._ledger, self._disk, self._on_change, self._clock = ledger, disk, on_change, clock
+
+    def jobs(self) -> tuple[Job, ...]:
+        """All jobs that are not deleted, newest first."""
+        return self._ledger.jobs()
+
+    def job(self, job_id: str) -> Job:
+        """A job as it is now. Raises UsageError when there is none."""
+        return self._ledger.job(job_id)
+
+    def batch(self, job_id: str, number: int) -> Batch:
+        """A batch as it is now. Raises UsageError when there is none."""
+        return self._ledger.batch(job_id, number)
 
     def folder(self, job_id: str) -> JobFolder:
         """The folder of a job."""
-
-    def job(self, job_id: str) -> Job:
-        """A job as it is now."""
+        return JobFolder(self.paths.job(job_id))
 
     def client(self, job: Job) -> WorkersAI:
-        """The client of the job's own connection."""
-
-    def make_room(self) -> bool:
-        """On a full disk: give up the ballast. False when there is none left to give."""
+        """The client of the job's own connection. Raises NotConnected for one that was deleted."""
+        return self.client_for(job.connection)
 
     async def on_disk(self, function: Callable[..., T], *arguments: object) -> T:
-        """Run something that writes the ledger or the submissions file."""
+        """Run a function that writes the ledger or the submissions file, after all that were handed in before."""
+        return await asyncio.get_running_loop().run_in_executor(self._disk, function, *arguments)
 
     async def save(self, batch: Batch, **job_changes: object) -> Job:
-        """Commit a batch, then show it."""
+        """Commit a batch, with changes of its job in the same transaction, then show the job.
+
+        Raises DiskFull and DataError; nothing is shown then.
+        """
+        batch = replace(batch, changed_at=self._clock())
+
+        def write() -> Job:
+            job = self._ledger.job(batch.job_id)
+            others = (each for each in job.batches if each.number != batch.number)
+            if batch.state.is_final and all(each.state.is_final for each in others) and not job.finished_at:
+                # In the same transaction: no later step looks at a job whose batches are all final.
+                job_changes.setdefault("finished_at", batch.changed_at)
+            return self._ledger.save_batch(batch, **job_changes)
+
+        job = await self.on_disk(write)
+        self.show(job)
+        return job
+
+    async def change(self, job_id: str, change: Callable[[Job], Job], *, is_shown: bool = True) -> Job:
+        """Commit what `change` makes of the job as it is when the write begins, then show it.
+
+        Raises DiskFull, DataError, and whatever `change` raises.
+        """
+        job = await self.on_disk(self._ledger.change, job_id, change)
+        if is_shown:
+            self.show(job)
+        return job
+
+    def show(self, job: Job) -> None:
+        """Call `on_change`."""
+        self._on_change(job)
 
     def show_batch(self, batch: Batch) -> None:
-        """Show times of checks, which are no state."""
+        """Show times of checks and passing errors, which are kept in memory only."""
+        self.show(self._ledger.show_batch(batch))
 
-    async def stop_connection(self, connection: str, error: UserError) -> None:
-        """Pause every job of a connection whose token was refused."""
-
-    async def stop_with(self, job_id: str, error: UserError) -> None:
-        """Pause a job because of an error that only the user can mend."""
+    def make_room(self) -> bool:
+        """On a full disk: delete the reserve file. False when there is none any more."""
+        return self._ledger.make_room()

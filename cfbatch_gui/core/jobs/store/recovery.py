@@ -1,17 +1,21 @@
 """When the ledger is lost, damaged or older than what was sent: jobs put together again from their folders and from
 `submissions.jsonl`.
+
+For that each folder has a `job.json`: the job as it was filled and planned. The ledger is the record.
 """
 
 import time
 from collections.abc import Callable
 from dataclasses import replace
 
+import msgspec
+
 from cfbatch_gui.core.errors import DataError, LedgerDamaged
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store.job_manifest import read_manifest
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import Submission, submissions
+from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.paths import Paths
 
 PUT_TOGETHER = "This job was put together again after its record was lost. Carry on to collect what is at the service."
@@ -110,3 +114,18 @@ def _batch(folder: JobFolder, planned: Batch, submission: Submission | None) -> 
             error="Its record was lost: it may have been accepted and billed, so it is not sent again by itself.",
         )
     return planned
+
+
+def write_manifest(folder: JobFolder, job: Job) -> None:
+    """Keep the job, batches included. Raises DiskFull and DataError."""
+    write_own_file(folder.manifest, msgspec.json.encode(job))
+
+
+def read_manifest(folder: JobFolder) -> Job | None:
+    """The job as it was kept; None when there is none, or none that can be read."""
+    try:
+        job = msgspec.json.decode(folder.manifest.read_bytes(), type=Job)
+    except (OSError, msgspec.DecodeError):
+        return None
+    name = folder.path.name  # of a copied folder it is another than the job's, whose batches are not to be touched
+    return replace(job, id=name, batches=tuple(replace(batch, job_id=name) for batch in job.batches))

@@ -1,0 +1,244 @@
+"""What the user can have done with a job: send it, add one by its request id, send parts of it again, dismiss a batch.
+
+Each lays out the requests where that is needed, commits the change, and lets the runner go on. Laying out takes its
+time, and other batches of the job leave or come back meanwhile: a change is made of the job as it is when it is
+written, and touches only what was laid out.
+"""
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.jobs.plan import packing
+from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, may_run_at_once
+from cfbatch_gui.core.jobs.run.collecting import verify
+from cfbatch_gui.core.jobs.run.runner import Runner
+from cfbatch_gui.core.jobs.run.watching import check_account
+from cfbatch_gui.core.jobs.states import ENDED, Batch, BatchState, Job
+from cfbatch_gui.core.jobs.store.job_store import JobStore
+from cfbatch_gui.core.jobs.store.recovery import write_manifest
+from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
+from cfbatch_gui.core.workers_ai.client import Reply
+from cfbatch_gui.core.workers_ai.wire.replies import Waiting
+
+MAY_BE_SENT_AGAIN = ENDED | {BatchState.OUTCOME_UNKNOWN, BatchState.DISMISSED}
+
+Change = Callable[[Job], Job]
+
+
+class JobActions:
+    """Every method belongs to the loop's thread, and returns before the first byte has left.
+
+    `facts_for` gives the model of a job as its connection lists it.
+    """
+
+    def __init__(
+        self,
+        store: JobStore,
+        runner: Runner,
+        *,
+        clock: Callable[[], float] = time.time,
+        facts_for: Callable[[Job], ModelFacts] = packing.listed_facts,
+    ) -> None:
+        self._store, self._runner, self._clock, self._facts_for = store, runner, clock, facts_for
+        self._planning: set[str] = set()  # drafts that are about to be sent
+        self._repacking = asyncio.Lock()
+
+    async def send(self, job_id: str) -> Job:
+        """Plan a draft, mark it sent and begin. Raises UsageError and NotConnected."""
+        job = self._store.job(job_id)
+        if job.is_sent or job_id in self._planning:
+            raise UsageError("This job was sent already. Duplicate it to send it again.")
+        self._store.client(job)
+        self._planning.add(job_id)
+        try:
+            await self._plan(job)
+        finally:
+            self._planning.discard(job_id)
+        self._runner.start(job_id)
+        return self._store.job(job_id)
+
+    async def _plan(self, job: Job) -> None:
+        plan = await asyncio.to_thread(packing.plan, self._store.folder(job.id), job, self._facts_for(job))
+        if not plan.batches:
+            raise UsageError("There is nothing to send: no row has a text. Choose the column that holds it.")
+        change = sent(job, plan, self._clock())
+        await asyncio.to_thread(write_manifest, self._store.folder(job.id), change(job))
+        await self._store.change(job.id, change)
+
+    async def attach(self, job_id: str, request_id: str) -> Job:
+        """Watch a draft's batch that was sent elsewhere, by its id. Raises UsageError and NotConnected."""
+        job = self._store.job(job_id)
+        self._check_is_new(job.connection, request_id)
+        now, mark = self._clock(), self._store.client(job).connection.account_mark
+        batch = Batch(job_id, 1, BatchState.QUEUED, requests=0, texts=0, bytes=0, sent_at=now)
+        batch = replace(batch, attempt=uuid.uuid4().hex, request_id=request_id, account_mark=mark)
+
+        def attached(known: Job) -> Job:
+            return replace(known, is_sent=True, attached=True, sent_at=now, batches=(batch,))
+
+        await asyncio.to_thread(write_manifest, self._store.folder(job_id), attached(job))
+        await self._store.change(job_id, attached, is_shown=False)
+        await self._runner.watch_accepted(batch, request_id, "")
+        return self._store.job(job_id)
+
+    async def adopt(self, job_id: str, number: int, request_id: str) -> Job:
+        """Take the id that the user has found for a batch of unknown outcome.
+
+        A finished answer is adopted only when it is this batch's own, by every reference in it; one that is still on
+        its way is checked the same way when it comes. Raises ReplyError, RequestGone, ConnectionProblem.
+        """
+        job, batch = self._in_doubt(job_id, number)
+        if batch.at_once:
+            raise UsageError("This request was run at once, so there is no request id to ask for.")
+        self._check_is_new(job.connection, request_id, but=batch)
+        client = self._store.client(job)
+        check_account(client, batch)
+        answer = await client.ask(job.model, request_id)
+        if isinstance(answer, Reply):
+            await asyncio.to_thread(verify, self._store.folder(job_id), job.kind, number, answer.finished)
+        _, batch = self._in_doubt(job_id, number)  # still
+        status = answer.status if isinstance(answer, Waiting) else ""
+        await self._runner.watch_accepted(replace(batch, adopted=True), request_id, status)
+        return self._store.job(job_id)
+
+    async def send_again(self, job_id: str, number: int) -> Job:
+        """Send a batch once more that failed, is gone, or has an unknown outcome; it may be billed again."""
+        _check_is_ours(self._store.job(job_id))
+        await self._store.change(job_id, sent_again(number, self._clock()))
+        return await self._runner.carry_on(job_id)
+
+    async def send_failed_again(self, job_id: str) -> Job:
+        """Send exactly what failed: batches that were refused or are gone, and the refused requests of the others."""
+        async with self._repacking:
+            job = self._store.job(job_id)
+            _check_is_ours(job)
+            folder = self._store.folder(job_id)
+            repacked = await asyncio.to_thread(packing.repack_failed, folder, job, self._facts_for(job))
+            if not repacked and not any(batch.state in ENDED for batch in job.batches):
+                raise UsageError("Nothing of this job failed.")
+            await self._commit(job, failed_sent_again(job, repacked, self._clock()))
+        return await self._runner.carry_on(job_id)
+
+    async def run_at_once(self, job_id: str) -> Job:
+        """Send what was never accepted without the queue, request by request: the way out when a model takes none."""
+        await self._runner.stop(job_id)
+        try:
+            await self._runner.landed(job_id)  # what is on its way may be accepted yet
+            async with self._repacking:
+                await self._repack_at_once(self._store.job(job_id))
+        except BaseException:
+            self._runner.start(job_id)  # as it was
+            raise
+        return await self._runner.carry_on(job_id)
+
+    async def _repack_at_once(self, job: Job) -> None:
+        repacked = await asyncio.to_thread(packing.repack_at_once, self._store.folder(job.id), job)
+        if not repacked:
+            raise UsageError("Everything of this job was accepted by the service already.")
+        await self._commit(job, rest_at_once(job.id, repacked, self._clock()))
+
+    async def dismiss(self, job_id: str, number: int) -> Job:
+        """Settle an unknown outcome as never to be known; it stays in the history as such."""
+        _, batch = self._in_doubt(job_id, number)
+        await self._store.save(replace(batch, state=BatchState.DISMISSED))
+        return await self._runner.carry_on(job_id)
+
+    async def _commit(self, repacked: Job, change: Change) -> None:
+        # The folder first: without the new batches a job that is put together again would send their requests anew.
+        await asyncio.to_thread(write_manifest, self._store.folder(repacked.id), change(repacked))
+        await self._store.change(repacked.id, change)
+
+    def _check_is_new(self, connection: str, request_id: str, but: Batch | None = None) -> None:
+        """Raise UsageError for an id that another batch has already: the answer to one is not another's."""
+        for job in self._store.jobs():
+            ids = {batch.request_id for batch in job.batches if batch is not but}
+            if job.connection == connection and request_id in ids:
+                raise UsageError(f"The job “{job.name}” has this request id already.")
+
+    def _in_doubt(self, job_id: str, number: int) -> tuple[Job, Batch]:
+        batch = self._store.batch(job_id, number)
+        if batch.state is not BatchState.OUTCOME_UNKNOWN:
+            raise UsageError("The outcome of this batch is known.")
+        return self._store.job(job_id), batch
+
+
+def _check_is_ours(job: Job) -> None:
+    if job.attached:
+        raise UsageError("This job was made elsewhere, so it is not sent from here. Duplicate it to send its texts.")
+
+
+def planned_batch(job_id: str, each: PlannedBatch, now: float) -> Batch:
+    """A batch that has not left."""
+    planned = Batch(job_id, each.number, BatchState.PLANNED, each.requests, each.texts, each.bytes, changed_at=now)
+    return replace(planned, at_once=each.at_once)
+
+
+def sent(planned: Job, plan: Plan, now: float) -> Change:
+    """Mark a draft as sent with its plan; raises UsageError when it is not the draft any more that was planned."""
+    batches = tuple(planned_batch(planned.id, each, now) for each in plan.batches)
+
+    def change(job: Job) -> Job:
+        if _what_is_planned(job) != _what_is_planned(planned):
+            raise UsageError("This job was changed while it was being sent. Check it, and send it again.")
+        return replace(
+            job, is_sent=True, sent_at=now, queries=plan.queries, texts=plan.texts + plan.repeated, batches=batches
+        )
+
+    return change
+
+
+def sent_again(number: int, now: float) -> Change:
+    """One batch back to where it has not left; raises UsageError when it may not be sent again."""
+
+    def change(job: Job) -> Job:
+        batch = next((each for each in job.batches if each.number == number), None)
+        if batch is None or batch.state not in MAY_BE_SENT_AGAIN:
+            raise UsageError("This batch is not one that can be sent again.")
+        batches = tuple(_fresh(each, now) if each is batch else each for each in job.batches)
+        return replace(job, finished_at=0.0, batches=batches)
+
+    return change
+
+
+def failed_sent_again(packed: Job, repacked: Sequence[PlannedBatch], now: float) -> Change:
+    """What had failed when `packed` was packed: whole batches as they were, and refused requests in new batches."""
+    ended = {batch.number for batch in packed.batches if batch.state in ENDED}
+    emptied = {batch.number for batch in packed.batches if batch.state is BatchState.DONE and repacked}
+    new = [planned_batch(packed.id, each, now) for each in repacked]
+
+    def again(batch: Batch) -> Batch:
+        if batch.number in ended and batch.state in ENDED:
+            return _fresh(batch, now)
+        return replace(batch, failed_requests=0, error="") if batch.number in emptied else batch
+
+    return lambda job: replace(job, finished_at=0.0, batches=(*map(again, job.batches), *new))
+
+
+def rest_at_once(job_id: str, repacked: Sequence[PlannedBatch], now: float) -> Change:
+    """Each request that was never accepted as a batch of its own, without the queue."""
+    fresh = [planned_batch(job_id, each, now) for each in repacked]
+
+    def change(job: Job) -> Job:
+        gone = [batch for batch in job.batches if may_run_at_once(batch)]
+        kept = (batch for batch in job.batches if not may_run_at_once(batch))
+        billed = tuple(attempt for batch in gone for attempt in batch.billable)
+        first = replace(fresh[0], earlier=billed)  # which of them has these does not matter
+        batches = tuple(sorted((*kept, first, *fresh[1:]), key=lambda batch: batch.number))
+        return replace(job, finished_at=0.0, options=replace(job.options, at_once=True), batches=batches)
+
+    return change
+
+
+def _what_is_planned(job: Job) -> tuple[object, ...]:
+    return job.is_sent, job.kind, job.model, job.connection, job.options, job.source_sha256
+
+
+def _fresh(batch: Batch, now: float) -> Batch:
+    """The same batch, as if it had never been sent but for what that may have cost; from when on tells what was
+    accepted before and what since."""
+    fresh = Batch(batch.job_id, batch.number, BatchState.PLANNED, batch.requests, batch.texts, batch.bytes)
+    return replace(fresh, at_once=batch.at_once, changed_at=now, earlier=batch.billable)
