@@ -35,7 +35,7 @@ def ours(file: MessyFile) -> Iterator[Found]:
             rows = tuple(row.cells for row in read_rows(source))
         except InputError:
             return
-        is_table = source.format is FileFormat.DELIMITED
+        is_table = source.format == FileFormat.DELIMITED
         names = _original(source.columns) if source.has_header else ()
         yield Found(source.separator if is_table else "", names, rows, source.encoding)
 

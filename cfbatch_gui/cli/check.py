@@ -17,7 +17,7 @@ from cfbatch_gui.cli.status import ExitStatus
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.columns.layouts import describe
 from cfbatch_gui.core.inputs.input_values import Source
-from cfbatch_gui.core.inputs.recognise.explain import explain
+from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.job_folder.filling import StoredProblem, fill, problems
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated

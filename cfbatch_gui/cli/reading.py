@@ -14,6 +14,7 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.columns.layouts import with_layout
 from cfbatch_gui.core.inputs.columns.recipes import Recipe, RecipeBook
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, ReadOptions, Role, Split
+from cfbatch_gui.core.inputs.readers.formats import listed_formats
 from cfbatch_gui.core.system.paths import Paths
 
 STANDARD_INPUT = Path("-")
@@ -49,7 +50,7 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         "file",
         metavar="FILE",
         type=Path,
-        help="text, CSV, JSON, a spreadsheet, Parquet, .docx, packed or not; a folder; “-” for standard input",
+        help=f"{', '.join(listed_formats())}, packed or not; a folder; “-” for standard input",
     )
     parser.add_argument("second", metavar="FILE2", type=Path, nargs="?", help="one set of contexts for every query")
     add_reading_arguments(parser)

@@ -17,6 +17,7 @@ from cfbatch_gui.cli.reading import add_input_arguments, reading_of, settle_kind
 from cfbatch_gui.cli.working import opened, present, stopped_sentence, usable_connection, wait_for
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.columns.layouts import describe
+from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
@@ -123,7 +124,7 @@ async def _load(program: Program, job: Job, inputs: Inputs, progress: Progress) 
     """Read the files into the draft; a cancelled command stops the reading thread too."""
     stopped = threading.Event()
     source = inputs.source
-    whole = source.size if source.is_read_by_bytes else 0
+    whole = source.size if is_read_by_bytes(source) else 0
 
     def show(read: int) -> None:
         if stopped.is_set():

@@ -5,10 +5,8 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
-from cfbatch_gui.core.inputs.input_values import Block, FileFormat, Row, Source
-from cfbatch_gui.core.inputs.readers import READERS
-from cfbatch_gui.core.inputs.readers.collection import read_collection
-from cfbatch_gui.core.inputs.readers.delimited import read_delimited_blocks
+from cfbatch_gui.core.inputs.input_values import Block, Row, Source
+from cfbatch_gui.core.inputs.readers.formats import Joined, format_of
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 _ROWS_IN_BLOCK, _CHARACTERS_IN_BLOCK = 1_000, 256 * 1024
@@ -25,15 +23,17 @@ def read_rows(source: Source, *, progress: Callable[[int], None] | None = None) 
 
     Raises InputError when the file has gone or cannot be read any more.
     """
-    if source.format is FileFormat.COLLECTION:
-        return read_collection(source, progress, _recognised)
-    return READERS[source.format](source, progress)
+    entry = format_of(source)
+    if isinstance(entry.read, Joined):
+        return entry.read.read(source, progress, _recognised)
+    return entry.read(source, progress)
 
 
 def read_blocks(source: Source, *, progress: Callable[[int], None] | None = None) -> Generator[Block | Row, None, None]:
     """Yield what `read_rows` yields, rows without a problem in blocks."""
-    if source.format is FileFormat.DELIMITED:
-        return _in_blocks(read_delimited_blocks(source, progress))
+    entry = format_of(source)
+    if entry.read_blocks is not None:
+        return _in_blocks(entry.read_blocks(source, progress))
     return _in_blocks(read_rows(source, progress=progress))
 
 

@@ -7,9 +7,11 @@ They hold nothing that could refer back to them, so the garbage collector need n
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import msgspec
+
+from cfbatch_gui.core.errors import UsageError
 
 
 class Kind(StrEnum):
@@ -20,20 +22,16 @@ class Kind(StrEnum):
 
 
 class FileFormat(StrEnum):
-    """How a file's bytes become rows."""
+    """The formats that are told apart by more than their readers. The table of all is `readers.formats.FORMATS`."""
 
     LINES = "lines"  # one text a line, one column named "text"
-    DELIMITED = "delimited"
-    DRAWN = "drawn"  # with bars and lines, as psql, MySQL's client and Markdown draw tables
-    JSON_LINES = "jsonl"
-    JSON = "json"  # one document: an array of objects, or {"requests": […]}
-    XLSX = "xlsx"
-    SHEET = "sheet"  # .xls, .xlsb and .ods, which tell less about themselves than .xlsx
-    PARQUET = "parquet"
     PARAGRAPHS = "paragraphs"  # blank lines between texts
     WHOLE = "whole"  # the file is one text
+    DELIMITED = "delimited"
+    ASCII_TABLE = "drawn"  # with bars and lines, as psql, MySQL's client and Markdown print tables
+    JSON_LINES = "jsonl"
+    JSON = "json"  # one document: an array of objects, or {"requests": […]}
     FOLDER = "folder"  # each text file in it is one text, its name the id
-    DOCX = "docx"  # one text a paragraph
     COLLECTION = "collection"  # corpus, queries and candidates in a folder (BEIR, MTEB, TREC run)
 
 
@@ -124,7 +122,7 @@ class Source:
     """
 
     path: Path
-    format: FileFormat
+    format: str  # a name in the table of formats
     columns: tuple[str, ...]
     size: int  # bytes
     encoding: str = ""
@@ -140,15 +138,39 @@ class Source:
     notices: tuple[str, ...] = ()
     is_encoding_sure: bool = True
 
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A file, or a folder, of which the format is still to be found.
+
+    `name` and `size` are those of the file in it where it is packed by gzip or alone in a zip archive. `head` is its
+    beginning, at most 64 KB, b"" for a folder; `members` are the names in a zip archive that was not unpacked. `text`
+    is the decoded head without a byte order mark, and `encoding` its Python codec name, both "" before decoding.
+    """
+
+    path: Path
+    name: str
+    size: int  # bytes
+    head: bytes
+    options: ReadOptions
+    members: frozenset[str] = frozenset()
+    text: str = ""
+    encoding: str = ""
+
     @property
-    def is_read_by_bytes(self) -> bool:
-        """Whether `progress` of `read_rows` counts bytes, of which there are `size`; otherwise it counts rows."""
-        return self.format not in _READ_BY_ROWS
+    def suffix(self) -> str:
+        """The name's last suffix in lower case, with its dot; "" for none."""
+        return PurePath(self.name).suffix.lower()
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether `head` is all of the file."""
+        return self.size <= len(self.head)
 
-_READ_BY_ROWS = frozenset(
-    {FileFormat.XLSX, FileFormat.SHEET, FileFormat.PARQUET, FileFormat.DOCX, FileFormat.COLLECTION}
-)
+    def refuse_text_options(self, what: str) -> None:
+        """Raise UsageError where the options ask for a separator, an encoding or a sheet; `what` is "a document"."""
+        if self.options.separator or self.options.encoding or self.options.sheet:
+            raise UsageError(f"{self.path.name} is {what}. It has no separator, encoding or sheet to choose.")
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):

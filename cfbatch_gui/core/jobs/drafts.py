@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Mapping, ReadOptions, Source
+from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.job_folder.filling import Progress, fill
 from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
 from cfbatch_gui.core.job_folder.schema import fact, put_fact, transaction
@@ -76,7 +77,7 @@ class Drafts:
                 second_options=as_recognised(second) if second else ReadOptions(),
             )
         )
-        tick = (lambda: progress(source.size)) if progress and source.is_read_by_bytes else (lambda: None)
+        tick = (lambda: progress(source.size)) if progress and is_read_by_bytes(source) else (lambda: None)
         sha256 = "" if source.path.is_dir() else sha256_of(source.path, tick)
 
         def filled_with(job: Job) -> Job:
@@ -203,7 +204,7 @@ def as_recognised(source: Source) -> ReadOptions:
         separator=source.separator or None,
         has_header=source.has_header,
         sheet=source.sheet or None,
-        unit=source.format if source.format in _UNITS else None,
+        unit=next((unit for unit in _UNITS if unit == source.format), None),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.errors import UsageError, UserError
+from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.inputs.draft_state import DraftState, DraftStates, OpenFile
 
@@ -97,7 +98,7 @@ class DraftReading(QObject):
         The share is of the sizes of all files. A workbook's is unknown, and then nothing is emitted.
         """
         loop = asyncio.get_running_loop()
-        sizes = [file.source.size if file.source.is_read_by_bytes else 0 for file in files]
+        sizes = [file.source.size if is_read_by_bytes(file.source) else 0 for file in files]
         total = sum(sizes) if all(sizes) else 0
         before, done, shown = 0, 0, 0.0
 

@@ -103,11 +103,11 @@ class FilePart(QWidget):
         self.separator.setText(separator_words(source))
         self.header.setText(header_words(has_header=source.has_header))
         self.sheet.setText(self.tr("sheet “{name}”").format(name=one_line(source.sheet, 40).replace("&", "&&")))
-        is_table = source.format is FileFormat.DELIMITED or bool(source.sheets)
+        is_table = source.format == FileFormat.DELIMITED or bool(source.sheets)
         shown = {
             self.encoding: bool(source.encoding),
             self.separator: bool(separator_words(source)),
-            self.header: is_table or source.format is FileFormat.LINES,
+            self.header: is_table or source.format == FileFormat.LINES,
             self.sheet: len(source.sheets) > 1,
             self.remove: self._is_second,
         }
@@ -186,7 +186,7 @@ class FilePart(QWidget):
                 (FileFormat.WHOLE, self.tr("The whole file is one text")),
             ):
                 read = self._read(separator=None, has_header=None, unit=unit)
-                add_action(menu, title, read, checked=source.format is unit)
+                add_action(menu, title, read, checked=source.format == unit)
         return menu
 
     def _header_menu(self) -> QMenu:

@@ -7,6 +7,7 @@ from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.inputs.files.encodings import CHOICES
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Source
+from cfbatch_gui.core.inputs.readers.formats import format_of
 
 ROLE_ICONS = {
     Role.QUERY: "circle-help",
@@ -98,32 +99,23 @@ def encoding_words(codec: str) -> str:
     return _CODECS.get(codec.lower(), codec.upper())
 
 
+_LINKED = (FileFormat.DELIMITED, FileFormat.ASCII_TABLE, FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
+
+
 def separator_words(source: Source) -> str:
-    """How the rows of a file are made out; "" for a workbook, whose sheet says it."""
-    if source.format is FileFormat.DELIMITED:
+    """How the rows of a text are told apart, in the link to change it; "" where that cannot be changed."""
+    if source.format == FileFormat.DELIMITED:
         if source.separator == "\t":
             return _tr("separated by tabs")
         if source.separator == " ":
             return _tr("separated by spaces")
         return _tr("separated by {sign}").format(sign=source.separator)
-    return {
-        FileFormat.DRAWN: _tr("drawn with bars and lines"),
-        FileFormat.LINES: _tr("one text a line"),
-        FileFormat.PARAGRAPHS: _tr("one text a paragraph"),
-        FileFormat.WHOLE: _tr("the whole file one text"),
-    }.get(source.format, "")
+    return _tr(format_of(source).short) if source.format in _LINKED else ""
 
 
 def format_words(source: Source) -> str:
-    """What a file is, where nothing else in its line says so."""
-    return {
-        FileFormat.JSON: _tr("JSON"),
-        FileFormat.JSON_LINES: _tr("JSON Lines"),
-        FileFormat.PARQUET: _tr("Parquet"),
-        FileFormat.FOLDER: _tr("a folder, one text a file"),
-        FileFormat.DOCX: _tr("a document, one text a paragraph"),
-        FileFormat.COLLECTION: _tr("a data set: queries, documents and which go together"),
-    }.get(source.format, "")
+    """What a file is, where no link in its line says so."""
+    return "" if source.format in _LINKED else _tr(format_of(source).short)
 
 
 def header_words(*, has_header: bool) -> str:

@@ -65,7 +65,7 @@ def compare(source: Source, rows: list[Row]) -> None:
                 assert number == len(filled) - 1
                 return
             continue
-        assert source.format is not FileFormat.DELIMITED or None not in other, f"ragged, and not said: {row!r}"
+        assert source.format != FileFormat.DELIMITED or None not in other, f"ragged, and not said: {row!r}"
         assert len(row.cells) == len(source.columns)
         for ours, cell in zip(row.cells, other, strict=True):
             assert cell is None or ours == cell or _is_blank_in_workbook(source, cell), (row.number, ours, cell)
@@ -75,7 +75,7 @@ def compare(source: Source, rows: list[Row]) -> None:
 
 def _is_blank_in_workbook(source: Source, cell: str) -> bool:
     """Of a cell of white space only, which never is a text, calamine keeps nothing."""
-    return source.format is FileFormat.XLSX and not cell.strip()
+    return source.format == "xlsx" and not cell.strip()
 
 
 def _is_end(row: Row) -> bool:
@@ -98,9 +98,9 @@ def other_rows(source: Source) -> list[Cells] | None:
             return _filled(_of_object(source, line) for line in re.split("\r\n|\r|\n", _text(source)) if line.strip())
         case FileFormat.JSON if source.shape is Shape.PLAIN:
             return _of_document(source)
-        case FileFormat.XLSX:
+        case "xlsx":
             return _workbook(source)
-        case FileFormat.PARQUET:
+        case "parquet":
             return _parquet(source)
         case _:
             return None

@@ -8,7 +8,7 @@ from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions, Role, Source
-from cfbatch_gui.core.inputs.recognise.explain import explain
+from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 PSQL = """ id |      text       | label
@@ -138,7 +138,7 @@ def test_rows_without_the_drawing(
     end: str,
 ) -> None:
     source = opened(tmp_path / name, text, encoding, end)
-    assert source.format is FileFormat.DRAWN
+    assert source.format == FileFormat.ASCII_TABLE
     found = [(row.problem, tuple(cell.replace("\r\n", "\n") for cell in row.cells)) for row in read_rows(source)]
     assert found == [("", row) for row in rows]
     assert source.notices == notices
@@ -185,8 +185,8 @@ def test_other_files_stay_what_they_are(tmp_path: Path) -> None:
         assert (source.format, len(list(read_rows(source)))) == (wanted, count), name
     path = tmp_path / "a.md"
     path.write_text(MARKDOWN)
-    assert open_source(path, ReadOptions(unit=FileFormat.LINES)).format is FileFormat.LINES
-    assert open_source(path, ReadOptions(separator="|")).format is FileFormat.DELIMITED
+    assert open_source(path, ReadOptions(unit=FileFormat.LINES)).format == FileFormat.LINES
+    assert open_source(path, ReadOptions(separator="|")).format == FileFormat.DELIMITED
 
 
 def test_a_row_that_is_never_closed_is_a_problem(tmp_path: Path) -> None:

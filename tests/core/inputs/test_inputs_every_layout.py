@@ -27,7 +27,7 @@ from cfbatch_gui.core.inputs.input_values import (
     Text,
 )
 from cfbatch_gui.core.inputs.items import read_items
-from cfbatch_gui.core.inputs.recognise.explain import explain
+from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 DATA = Path(__file__).parents[2] / "data" / "inputs"

@@ -7,7 +7,7 @@ import pytest
 
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions
-from cfbatch_gui.core.inputs.recognise.explain import explain
+from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 ENGLISH = (
@@ -46,10 +46,10 @@ def test_paragraphs_of_several_lines(tmp_path: Path, paragraphs: tuple[str, ...]
     path = tmp_path / "texts.txt"
     path.write_text(wrapped(paragraphs, width), encoding="utf-8")
     source = open_source(path)
-    assert source.format is FileFormat.PARAGRAPHS
+    assert source.format == FileFormat.PARAGRAPHS
     assert [row.cells[0].replace("\n", " ") for row in read_rows(source)] == list(paragraphs)
     assert explain(source) == "Plain text, one text a paragraph, with blank lines between them, in UTF-8."
-    assert open_source(path, ReadOptions(unit=FileFormat.LINES)).format is FileFormat.LINES
+    assert open_source(path, ReadOptions(unit=FileFormat.LINES)).format == FileFormat.LINES
 
 
 def test_paragraphs_without_spaces_between_words(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_paragraphs_without_spaces_between_words(tmp_path: Path) -> None:
 def test_paragraphs_as_people_and_editors_leave_them(tmp_path: Path, text: str) -> None:
     path = tmp_path / "texts.md"
     path.write_bytes(text.encode())
-    assert open_source(path).format is FileFormat.PARAGRAPHS
+    assert open_source(path).format == FileFormat.PARAGRAPHS
 
 
 LISTS = {
@@ -99,13 +99,13 @@ LISTS = {
 def test_a_list_stays_a_text_a_line(tmp_path: Path, name: str) -> None:
     path = tmp_path / "texts.txt"
     path.write_text(LISTS[name], encoding="utf-8")
-    assert open_source(path).format is FileFormat.LINES
+    assert open_source(path).format == FileFormat.LINES
 
 
 def test_a_log_stays_a_text_a_line(tmp_path: Path) -> None:
     path = tmp_path / "texts.log"
     path.write_text(wrapped(ENGLISH, 40), encoding="utf-8")
-    assert open_source(path).format is FileFormat.LINES
+    assert open_source(path).format == FileFormat.LINES
 
 
 def test_the_beginning_of_a_large_file_tells(tmp_path: Path) -> None:
@@ -113,5 +113,5 @@ def test_the_beginning_of_a_large_file_tells(tmp_path: Path) -> None:
     path.write_text(wrapped(ENGLISH * 400, 60), encoding="utf-8")
     assert path.stat().st_size > 100_000
     source = open_source(path)
-    assert source.format is FileFormat.PARAGRAPHS
+    assert source.format == FileFormat.PARAGRAPHS
     assert sum(1 for _ in read_rows(source)) == 1200

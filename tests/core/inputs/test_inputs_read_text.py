@@ -271,8 +271,8 @@ def test_json_lines_that_strict_decoders_refuse_keep_their_texts(write: Write) -
 
 
 def test_json_lines_are_known_by_content(write: Write) -> None:
-    assert open_source(write("a.txt", b'{"text": "a"}\n{"text": "b"}\n')).format is FileFormat.JSON_LINES
-    assert open_source(write("b.txt", b'{"text": "a"}, really\nb\n')).format is FileFormat.LINES
+    assert open_source(write("a.txt", b'{"text": "a"}\n{"text": "b"}\n')).format == FileFormat.JSON_LINES
+    assert open_source(write("b.txt", b'{"text": "a"}, really\nb\n')).format == FileFormat.LINES
     assert open_source(write("a", b'{"query": "a", "contexts": ["b"]}')).columns == ("query", "contexts")
 
 

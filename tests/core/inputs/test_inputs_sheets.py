@@ -9,7 +9,7 @@ import xlsxwriter
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import ReadOptions
-from cfbatch_gui.core.inputs.recognise.explain import explain
+from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from tests.core.inputs.test_inputs_containers import CELL, ODS, zipped
 

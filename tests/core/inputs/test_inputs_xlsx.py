@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.file_rows import read_rows
-from cfbatch_gui.core.inputs.input_values import FileFormat, ProblemKind, ReadOptions, Row
+from cfbatch_gui.core.inputs.input_values import ProblemKind, ReadOptions, Row
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 Table = list[list[str]]
@@ -94,7 +94,7 @@ def test_rows_have_excels_numbers_wherever_the_table_stands(tmp_path: Path) -> N
         sheet.write_row(5, 2, ["1", "one"])
         sheet.write_row(8, 2, ["2", "two"])
     source = open_source(path)
-    assert (source.format, source.columns, source.has_header) == (FileFormat.XLSX, ("id", "text"), True)
+    assert (source.format, source.columns, source.has_header) == ("xlsx", ("id", "text"), True)
     assert list(read_rows(source)) == [
         Row(6, ("1", "one")),
         Row(7, ("", "")),

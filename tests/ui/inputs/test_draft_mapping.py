@@ -186,7 +186,7 @@ async def test_how_a_file_is_read_is_remembered_too(desk: Desk, tmp_path: Path, 
     assert desk.page.data.known.isVisible() and texts(desk) == ["Three.", "Four.\nStill four."]
     desk.click(desk.page.data.undo)
     await until(lambda: desk.is_settled() and desk.is_ready() and len(texts(desk)) == 3)
-    assert desk.state.file is not None and desk.state.file.source.format is FileFormat.LINES
+    assert desk.state.file is not None and desk.state.file.source.format == FileFormat.LINES
 
 
 async def test_what_was_chosen_for_another_kind_of_job_is_left_alone(desk: Desk, products: Path, until: Until) -> None:

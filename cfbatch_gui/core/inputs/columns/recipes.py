@@ -11,7 +11,7 @@ import msgspec
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.column_names import index_of
-from cfbatch_gui.core.inputs.input_values import FileFormat, Mapping, ReadOptions, Role, Source
+from cfbatch_gui.core.inputs.input_values import Mapping, ReadOptions, Role, Source
 from cfbatch_gui.core.system.files import write_own_file
 
 _NOT_NEEDED: Final = frozenset({Role.KEEP, Role.IGNORE})
@@ -21,7 +21,7 @@ _NOT_NEEDED: Final = frozenset({Role.KEEP, Role.IGNORE})
 class FileKind:
     """What files that are built alike have in common, as they are recognised without any option."""
 
-    format: FileFormat
+    format: str
     columns: tuple[str, ...]
 
     @classmethod

@@ -36,11 +36,11 @@ _DOCUMENTS = (Role.KEEP, Role.KEEP, Role.ID, Role.TEXT, Role.KEEP, Role.LABEL)
 
 def known_mapping(source: Source, kind: Kind | None) -> Mapping | None:
     """The mapping of a file of known form; None for all others, and for a kind of job that does not fit it."""
-    if source.format is FileFormat.COLLECTION:
+    if source.format == FileFormat.COLLECTION:
         if kind is Kind.EMBED:
             return Mapping(kind, Layout.TEXTS, _DOCUMENTS)
         return Mapping(Kind.RANK, Layout.LONG, _PAIRS)
-    if source.format is FileFormat.FOLDER and kind is not Kind.RANK:
+    if source.format == FileFormat.FOLDER and kind is not Kind.RANK:
         return Mapping(Kind.EMBED, Layout.TEXTS, (Role.ID, Role.TEXT))
     if source.shape in (Shape.PLAIN, Shape.ARRAYS, Shape.RECORDS):
         return None

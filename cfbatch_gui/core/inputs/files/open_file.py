@@ -14,6 +14,7 @@ from cfbatch_gui.core.errors import Action, InputError
 
 GZIP = b"\x1f\x8b"
 ZIP = b"PK\x03\x04"
+PACKED_SUFFIXES = (".gz", ".zip")
 MOST_UNPACKED = 64 * 1024**3  # bytes
 _MOST_RATIO = 300  # unpacked to packed; text comes to 3 to 30, a table of the same row over and over to 200
 _RATIO_COUNTS_FROM = 256 * 1024**2

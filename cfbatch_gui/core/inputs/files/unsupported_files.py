@@ -19,33 +19,33 @@ _EMPTY_ZIP = b"PK\x05\x06"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _TAR, _TAR_AT = b"ustar", 257
 _SPREADSHEET = "Open it in a spreadsheet program, save it as .xlsx or CSV, and choose that file."
-_TABLE = "Choose a text file, CSV, JSON Lines or .xlsx."
+CHOOSE_TABLE = "Choose a text file, CSV, JSON Lines or .xlsx."
 _UNPACK = "Unpack it first, and choose the file that was in it."
 
 _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"%PDF-", "a PDF document", "Copy its text to a text file, and choose that."),
-    (b"\x89PNG\r\n", "a picture", _TABLE),
-    (b"\xff\xd8\xff", "a picture", _TABLE),
-    (b"GIF87a", "a picture", _TABLE),
-    (b"GIF89a", "a picture", _TABLE),
-    (b"II*\0", "a picture", _TABLE),
-    (b"MM\0*", "a picture", _TABLE),
-    (b"RIFF", "a picture, sound or film", _TABLE),
-    (b"ID3", "a sound", _TABLE),
-    (b"OggS", "a sound or film", _TABLE),
+    (b"\x89PNG\r\n", "a picture", CHOOSE_TABLE),
+    (b"\xff\xd8\xff", "a picture", CHOOSE_TABLE),
+    (b"GIF87a", "a picture", CHOOSE_TABLE),
+    (b"GIF89a", "a picture", CHOOSE_TABLE),
+    (b"II*\0", "a picture", CHOOSE_TABLE),
+    (b"MM\0*", "a picture", CHOOSE_TABLE),
+    (b"RIFF", "a picture, sound or film", CHOOSE_TABLE),
+    (b"ID3", "a sound", CHOOSE_TABLE),
+    (b"OggS", "a sound or film", CHOOSE_TABLE),
     (b"BZh", "compressed (bzip2)", _UNPACK),
     (b"\xfd7zXZ\0", "compressed (xz)", _UNPACK),
     (b"\x28\xb5\x2f\xfd", "compressed (zstd)", _UNPACK),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", _UNPACK),
     (b"Rar!\x1a\x07", "a RAR archive", _UNPACK),
-    (_EMPTY_ZIP, "an empty zip archive", _TABLE),
+    (_EMPTY_ZIP, "an empty zip archive", CHOOSE_TABLE),
     (b"ARROW1", "an Arrow file", "Export it as CSV or JSON Lines, and choose that."),
     (b"SQLite format 3\0", "a SQLite database", "Export a table from it as CSV, and choose that."),
-    (b"\x93NUMPY", "a NumPy array", _TABLE),
+    (b"\x93NUMPY", "a NumPy array", CHOOSE_TABLE),
     (b"\x89HDF\r\n", "an HDF5 file", "Export its table as CSV, and choose that."),
     (b"{\\rtf", "a formatted document (RTF)", "Save it as plain text, and choose that."),
-    (b"\x7fELF", "a program", _TABLE),
-    (b"MZ\x90\0", "a program", _TABLE),
+    (b"\x7fELF", "a program", CHOOSE_TABLE),
+    (b"MZ\x90\0", "a program", CHOOSE_TABLE),
 )
 
 

@@ -25,11 +25,11 @@ _MOST_BELOW = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class AsciiTable:
     """How a table is drawn. `header` and `rule` are lines from 0; rows begin below the rule.
 
     `cuts` are the places of bars within a row, in columns of a screen; () where they do not stand below one another.
-    `width` is how wide the drawing is, 0 where a line may be of any width.
+    `width` is how wide the table is, 0 where a line may be of any width.
     """
 
     header: int
@@ -103,39 +103,39 @@ class Drawing:
         ]
 
 
-def find_drawing(lines: Sequence[str], *, is_whole: bool) -> Drawing | None:
+def find_ascii_table(lines: Sequence[str], *, is_whole: bool) -> AsciiTable | None:
     """The first table that is drawn, at most 30 lines from the beginning; None for a text that only holds one.
 
     `is_whole` says that the lines are all of the file, not its beginning.
     """
     may_be_single = is_whole and _ends_as_of_psql(lines)
     for place in range(1, min(_MOST_ABOVE, len(lines) - 1)):
-        found = _drawing_at(lines, place, may_be_single=may_be_single)
+        found = _table_at(lines, place, may_be_single=may_be_single)
         if found and _is_most(found, lines, is_whole=is_whole):
             return found
     return None
 
 
-def drawing_of(lines: Sequence[str], header: int) -> Drawing | None:
-    """The drawing whose header is that of the lines, from 0. A line above it may belong to it too."""
-    found = (_drawing_at(lines, place, may_be_single=True) for place in range(header + 1, len(lines) - 1))
+def ascii_table_at(lines: Sequence[str], header: int) -> AsciiTable | None:
+    """The table whose header is that of the lines, from 0. A line above it may belong to it too."""
+    found = (_table_at(lines, place, may_be_single=True) for place in range(header + 1, len(lines) - 1))
     return next((each for each in found if each and each.header == header), None)
 
 
-def end_of_drawing(drawing: Drawing, lines: Sequence[str]) -> int:
+def end_of_ascii_table(table: AsciiTable, lines: Sequence[str]) -> int:
     """The line, from 0, after the last that belongs to the table."""
-    place = drawing.rule + 1
-    while place < len(lines) and (drawing.is_rule(lines[place]) or drawing.is_row(lines[place])):
-        is_open = not drawing.is_rule(lines[place]) and drawing.is_open(lines[place])
+    place = table.rule + 1
+    while place < len(lines) and (table.is_rule(lines[place]) or table.is_row(lines[place])):
+        is_open = not table.is_rule(lines[place]) and table.is_open(lines[place])
         place += 1
-        while is_open and place < len(lines) and not drawing.is_rule(lines[place]):
-            is_open = drawing.is_open(lines[place])
+        while is_open and place < len(lines) and not table.is_rule(lines[place]):
+            is_open = table.is_open(lines[place])
             place += 1
     return place
 
 
-def _drawing_at(lines: Sequence[str], place: int, *, may_be_single: bool) -> Drawing | None:
-    """The drawing whose line below the header is at a place."""
+def _table_at(lines: Sequence[str], place: int, *, may_be_single: bool) -> AsciiTable | None:
+    """The table whose line below the header is at a place."""
     rule, above, below = lines[place].rstrip(), lines[place - 1].rstrip("\r\n"), lines[place + 1]
     text = rule.strip()
     if not text or text[0] not in _DASHES + _JUNCTIONS + ":" or not any(sign in _DASHES for sign in text):
@@ -154,18 +154,18 @@ def _drawing_at(lines: Sequence[str], place: int, *, may_be_single: bool) -> Dra
         cuts = tuple(_columns_of(rule, _JUNCTIONS))
     elif len(parts) == 1 and is_boxed and not is_markdown:
         cuts = tuple(_columns_of(above, _BARS))
-    drawing = Drawing(header, place, 1, is_boxed, is_markdown, cuts, text, _wide(rule))
+    table = AsciiTable(header, place, 1, is_boxed, is_markdown, cuts, text, _wide(rule))
     if len(parts) == 1 and not _BAR.search(above):
-        return drawing if may_be_single and above.startswith(" ") and len(text) > 2 else None
-    names = drawing.cells(above) if is_boxed else _BAR.split(above)
+        return table if may_be_single and above.startswith(" ") and len(text) > 2 else None
+    names = table.cells(above) if is_boxed else _BAR.split(above)
     if (len(parts) > 1 and len(parts) != len(names)) or not any(name.strip() for name in names):
         return None
     if len(names) == 1 and (not is_boxed or text[0] not in _JUNCTIONS):
         return None
-    drawing = Drawing(header, place, len(names), is_boxed, is_markdown, cuts, text, _wide(rule))
-    is_followed = drawing.is_row(below) and (drawing.is_open(below) or len(drawing.cells(below)) == len(names))
-    is_empty = drawing.is_rule(below) or _ROW_COUNT.fullmatch(below.strip())
-    return drawing if is_followed or is_empty else None
+    table = AsciiTable(header, place, len(names), is_boxed, is_markdown, cuts, text, _wide(rule))
+    is_followed = table.is_row(below) and (table.is_open(below) or len(table.cells(below)) == len(names))
+    is_empty = table.is_rule(below) or _ROW_COUNT.fullmatch(below.strip())
+    return table if is_followed or is_empty else None
 
 
 def _first_of_header(lines: Sequence[str], rule: int) -> int:
@@ -185,15 +185,15 @@ def _ends_as_of_psql(lines: Sequence[str]) -> bool:
     return bool(_ROW_COUNT.fullmatch(last.strip()))
 
 
-def _is_most(drawing: Drawing, lines: Sequence[str], *, is_whole: bool) -> bool:
-    end = end_of_drawing(drawing, lines)
+def _is_most(table: AsciiTable, lines: Sequence[str], *, is_whole: bool) -> bool:
+    end = end_of_ascii_table(table, lines)
     if not is_whole:
         return end >= len(lines) - 1  # the last line may be cut
     rest = [line for line in lines[end:] if line.strip()]
-    above = [line for line in lines[: drawing.header] if line.strip()]
-    if drawing.is_markdown:
-        return len(rest) + len(above) <= max(2, end - drawing.rule - 1)
-    return len(rest) <= _MOST_BELOW or find_drawing(lines[end:], is_whole=True) is not None
+    above = [line for line in lines[: table.header] if line.strip()]
+    if table.is_markdown:
+        return len(rest) + len(above) <= max(2, end - table.rule - 1)
+    return len(rest) <= _MOST_BELOW or find_ascii_table(lines[end:], is_whole=True) is not None
 
 
 def _columns_of(line: str, signs: str) -> list[int]:
@@ -231,8 +231,8 @@ def _width(sign: str) -> int:
 _OF_HEADER = 8  # lines
 
 
-def read_drawn(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
-    """Yield the rows, each with the number of its first line; spaces around a cell are part of the drawing.
+def read_ascii_table(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
+    """Yield the rows, each with the number of its first line; spaces around a cell are part of the table.
 
     A line within the table that is none of its rows is a problem.
     """
@@ -242,11 +242,11 @@ def read_drawn(source: Source, progress: Callable[[int], None] | None) -> Genera
             text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure), 1
         )
         head = [line for number, line in zip(range(source.first_line + _OF_HEADER), map(_text_of, lines), strict=False)]
-        drawing = drawing_of(head, source.first_line - 1)
-        if drawing is None:
+        table = ascii_table_at(head, source.first_line - 1)
+        if table is None:
             return
-        first = drawing.rule + 1
-        for number, cells in _records(drawing, _numbered(head[first:], first + 1, lines)):
+        first = table.rule + 1
+        for number, cells in _records(table, _numbered(head[first:], first + 1, lines)):
             if cells is None:
                 yield Row(number, ("",) * width, "This line is no row of the table.")
             else:
@@ -263,19 +263,19 @@ def _numbered(head: list[str], first: int, lines: Iterator[tuple[int, str]]) -> 
     yield from lines
 
 
-def _records(drawing: Drawing, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str] | None]]:
+def _records(table: AsciiTable, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str] | None]]:
     """The first line of each row and its cells; None for a line that is no row."""
     held: list[list[str]] = []  # lines of a row that goes on
     opened = ""  # a line whose last bar is still to come
     began = 0
     for number, line in lines:
-        is_rule = drawing.is_rule(line)
+        is_rule = table.is_rule(line)
         if opened and not is_rule and len(opened) < LONGEST_LINE:
             opened += line
         elif opened:
             yield began, None
             opened = ""
-        elif is_rule or not drawing.is_row(line):
+        elif is_rule or not table.is_row(line):
             if held:
                 yield began, _joined(held)
                 held = []
@@ -284,13 +284,13 @@ def _records(drawing: Drawing, lines: Iterator[tuple[int, str]]) -> Iterator[tup
             continue
         else:
             began, opened = began if held else number, line
-        if not opened or drawing.is_open(line):
+        if not opened or table.is_open(line):
             continue
-        cells = drawing.cells(opened)
-        goes_on = drawing.goes_on(cells)
+        cells = table.cells(opened)
+        goes_on = table.goes_on(cells)
         opened = ""
         held.append([cell[:-1] if more else cell for cell, more in zip(cells, goes_on, strict=False)])
-        if not any(goes_on) and not drawing.is_grid:
+        if not any(goes_on) and not table.is_grid:
             yield began, _joined(held)
             held = []
     if held or opened:

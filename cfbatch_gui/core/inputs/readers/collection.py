@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.files.open_file import open_bytes
-from cfbatch_gui.core.inputs.input_values import Row, Source
+from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Row, Source
 from cfbatch_gui.core.inputs.readers.decoded_text import text_lines
 from cfbatch_gui.core.inputs.readers.text_store import TextStore
 
@@ -28,7 +28,7 @@ _JUDGEMENT_LINE = re.compile(r"\S+[ \t]+(?:0|Q0)[ \t]+\S+[ \t]+-?\d")
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class _Parts:
     """The files of a collection; None for those that are not there."""
 
     corpus: Path
@@ -37,30 +37,70 @@ class Parts:
     judgements: Path | None
 
 
-def is_run(sample: str) -> bool:
+def recognise_collection(candidate: Candidate) -> Source | None:
+    """The source of a folder with a corpus and queries. Raises InputError where nothing says what to rank."""
+    if not candidate.path.is_dir():
+        return None
+    parts = _parts_of(candidate.path)
+    if parts is None:
+        return None
+    if parts.run is None and parts.judgements is None:
+        raise InputError(
+            f"{candidate.path.name} has a corpus and queries, but no file that says which documents to rank for which "
+            f"query. To rank all of them for every query, choose {parts.queries.name}, and {parts.corpus.name} as the "
+            "second file."
+        )
+    size = sum(part.stat().st_size for part in (parts.corpus, parts.queries))
+    notices = _notices(parts)
+    return Source(candidate.path, FileFormat.COLLECTION, PAIR_COLUMNS, size, has_header=True, notices=notices)
+
+
+def recognise_run(candidate: Candidate) -> Source | None:
+    """The source of a TREC run beside a corpus and queries. Raises InputError for one alone, and for TREC qrels."""
+    if not _is_run(candidate.text):
+        if _are_judgements(candidate.text):
+            raise InputError(
+                "The file holds judgements (TREC qrels): ids of queries and documents, but no texts. Put it as "
+                "qrels.tsv beside corpus.jsonl and queries.jsonl, and choose that folder."
+            )
+        return None
+    parts = _parts_of(candidate.path)
+    if parts is None:
+        raise InputError(
+            f"{candidate.path.name} is a TREC run: it names queries and documents, but does not hold their texts. "
+            "Put corpus.jsonl and queries.jsonl into its folder, and choose it again."
+        )
+    return Source(
+        *(candidate.path, FileFormat.COLLECTION, PAIR_COLUMNS, candidate.size, candidate.encoding),
+        has_header=True,
+        notices=_notices(parts),
+    )
+
+
+def _is_run(sample: str) -> bool:
     """Whether a text is a TREC run: lines of `qid Q0 docno rank sim tag`."""
     lines = [line for line in sample.split("\n")[:20] if line.strip()][:10]
     whole = lines[:-1] if len(lines) > 1 else lines
     return bool(whole) and all(_RUN_LINE.fullmatch(line.rstrip("\r")) for line in whole)
 
 
-def are_judgements(sample: str) -> bool:
+def _are_judgements(sample: str) -> bool:
     """Whether a text is TREC qrels: lines of `qid iter docno rel`, at least three of them."""
     lines = [line.rstrip("\r") for line in sample.split("\n")[:40] if line.strip()][:20]
     return len(lines) >= 3 and all(_JUDGEMENT_LINE.fullmatch(line) for line in lines[:-1])
 
 
-def parts_of(path: Path) -> Parts | None:
+def _parts_of(path: Path) -> _Parts | None:
     """The parts of a collection in a folder, or beside a TREC run; None when there is no corpus with queries."""
     folder = path if path.is_dir() else path.parent
     corpus, queries = _part(folder, _CORPUS), _part(folder, _QUERIES)
     if corpus is None or queries is None:
         return None
     run = _part(folder, _RUNS) or _any_run(folder) if path.is_dir() else path
-    return Parts(corpus, queries, run, _part(folder, ("qrels", "judgements", "judgments")))
+    return _Parts(corpus, queries, run, _part(folder, ("qrels", "judgements", "judgments")))
 
 
-def collection_notices(parts: Parts) -> tuple[str, ...]:
+def _notices(parts: _Parts) -> tuple[str, ...]:
     """What was found, in sentences."""
     said = f"Corpus: {parts.corpus.name}. Queries: {parts.queries.name}."
     run = (
@@ -98,7 +138,7 @@ def _any_run(folder: Path) -> Path | None:
     for path in sorted(folder.iterdir()):
         if path.suffix.lower() in (".trec", ".run", ".txt", ".res") and path.is_file():
             with open_bytes(path) as file:
-                if is_run(file.read(8192).decode("utf-8", "ignore")):
+                if _is_run(file.read(8192).decode("utf-8", "ignore")):
                     return path
     return None
 
@@ -113,7 +153,7 @@ def read_collection(
     without a document, or of an unknown query, is a problem. `progress` gets pairs. `read_file` recognises a file of
     the collection and reads its rows.
     """
-    parts = parts_of(source.path)
+    parts = _parts_of(source.path)
     if parts is None:
         raise InputError(f"{source.path.name} has lost its corpus or its queries. Choose it again.")
     judged = dict(_judgements(parts.judgements, read_file)) if parts.judgements else {}
@@ -173,7 +213,7 @@ def _texts(path: Path, ids: tuple[str, ...], read_file: FileReader) -> Iterator[
 
 def _candidates(path: Path, read_file: FileReader) -> dict[str, list[str]]:
     with open_bytes(path) as file:
-        is_trec = is_run(file.read(8192).decode("utf-8", "ignore"))
+        is_trec = _is_run(file.read(8192).decode("utf-8", "ignore"))
     return _trec_candidates(path) if is_trec else _listed_candidates(path, read_file)
 
 

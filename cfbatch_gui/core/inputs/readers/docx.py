@@ -9,9 +9,10 @@ from xml.etree import ElementTree
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.files.open_file import open_raw
-from cfbatch_gui.core.inputs.input_values import Row, Source
+from cfbatch_gui.core.inputs.files.unsupported_files import without_rows
+from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
 
-MEMBER = "word/document.xml"
+_MEMBER = "word/document.xml"
 _MOST_BYTES = 512 * 1024**2  # of XML; the longest novels have 20 MB
 _MOST_RATIO = 300
 _SPACE = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -20,6 +21,17 @@ _DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, ElementTree.ParseError, EOFError),
     *(LookupError, ValueError, NotImplementedError, RuntimeError),
 )
+
+
+def recognise_docx(candidate: Candidate) -> Source | None:
+    """The source of a zip archive that holds a document, with one column. Raises InputError for one without text."""
+    if _MEMBER not in candidate.members:
+        return None
+    candidate.refuse_text_options("a document")
+    source = Source(candidate.path, "docx", ("text",), candidate.size)
+    if next(read_docx(source, None), None) is None:
+        raise without_rows(candidate.path)
+    return source
 
 
 def read_docx(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
@@ -46,7 +58,7 @@ def read_docx(source: Source, progress: Callable[[int], None] | None) -> Generat
 
 
 def _member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
-    member = archive.getinfo(MEMBER)
+    member = archive.getinfo(_MEMBER)
     if member.file_size > min(_MOST_BYTES, max(16 * 1024**2, _MOST_RATIO * max(1, member.compress_size))):
         raise InputError(
             f"{path.name} would unpack to far more than a document of its size holds, so it was not opened. "

@@ -9,11 +9,24 @@ from typing import Any
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.files.open_file import open_raw, regular_file_size
-from cfbatch_gui.core.inputs.input_values import Row, Source
+from cfbatch_gui.core.inputs.files.unsupported_files import without_rows
+from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, columns_of
 from cfbatch_gui.core.inputs.readers.parquet_process import DecodingError, decoding
 
 MARK = b"PAR1"
+
+
+def recognise_parquet(candidate: Candidate) -> Source | None:
+    """The source of a file that begins as Parquet does, unless it is a text. Raises InputError."""
+    is_named = candidate.suffix == ".parquet"
+    if not candidate.head.startswith(MARK) or not (is_named or b"\0" in candidate.head[4:64]):
+        return None
+    candidate.refuse_text_options("a Parquet file")
+    columns = _columns(candidate.path)
+    if not columns:
+        raise without_rows(candidate.path)
+    return Source(candidate.path, "parquet", columns, candidate.size, has_header=True)
 
 
 def read_parquet(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
@@ -33,8 +46,7 @@ def read_parquet(source: Source, progress: Callable[[int], None] | None) -> Gene
         finish()
 
 
-def parquet_columns(path: Path) -> tuple[str, ...]:
-    """The names of the columns. Raises InputError."""
+def _columns(path: Path) -> tuple[str, ...]:
     with _reading(path) as (batches, _):
         return columns_of([dict.fromkeys(batches.schema.names)])
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.files.unsupported_files import only_header, without_rows
 from cfbatch_gui.core.inputs.input_values import Source
-from cfbatch_gui.core.inputs.readers.ascii_table import Drawing, end_of_drawing, find_drawing
+from cfbatch_gui.core.inputs.readers.ascii_table import AsciiTable, end_of_ascii_table, find_ascii_table
 from cfbatch_gui.core.inputs.recognise.table_bounds import (
     lines_of,
     only_first,
@@ -16,42 +16,42 @@ from cfbatch_gui.core.inputs.recognise.table_bounds import (
 )
 
 
-def open_drawn(source: Source, head: bytes, sample: str) -> Source:
+def open_ascii_table(source: Source, head: bytes, sample: str) -> Source:
     """The source with its columns, its first line and its end. `sample` is the text of `head` without a mark."""
     lines = lines_of(sample)
     is_whole = source.size <= len(head)
-    drawing = find_drawing(lines, is_whole=is_whole)
-    if drawing is None:
+    table = find_ascii_table(lines, is_whole=is_whole)
+    if table is None:
         raise without_rows(source.path)
-    if not any(map(drawing.is_row, lines[drawing.rule + 1 : end_of_drawing(drawing, lines)])):
+    if not any(map(table.is_row, lines[table.rule + 1 : end_of_ascii_table(table, lines)])):
         raise only_header(source.path)
-    names = [name.strip() for name in drawing.cells(lines[drawing.header])]
-    above = said_above([line for line in lines[: drawing.header] if not drawing.is_rule(line)])
+    names = [name.strip() for name in table.cells(lines[table.header])]
+    above = said_above([line for line in lines[: table.header] if not table.is_rule(line)])
     source = replace(
         source,
-        columns=complete_names(names, drawing.columns),
+        columns=complete_names(names, table.columns),
         has_header=True,
-        first_line=drawing.header + 1,
+        first_line=table.header + 1,
         notices=(above,) if above else (),
     )
-    return _with_end(source, drawing, head, lines) if is_whole else _with_far_end(source, drawing, head)
+    return _with_end(source, table, head, lines) if is_whole else _with_far_end(source, table, head)
 
 
-def _with_end(source: Source, drawing: Drawing, head: bytes, lines: list[str]) -> Source:
-    end = end_of_drawing(drawing, lines)
+def _with_end(source: Source, table: AsciiTable, head: bytes, lines: list[str]) -> Source:
+    end = end_of_ascii_table(table, lines)
     rest = [line.strip() for line in lines[end:] if line.strip()]
     begin = "".join(lines[:end])
     size = len(begin.encode(source.encoding))
     if not rest or head[:size].decode(source.encoding, "replace").removeprefix("\ufeff") != begin:
         return source
-    is_another = find_drawing(lines[end:], is_whole=True) is not None
+    is_another = find_ascii_table(lines[end:], is_whole=True) is not None
     notice = only_first(begin) if is_another else said_below(rest)
     return replace(source, end=size, notices=(*source.notices, notice))
 
 
-def _with_far_end(source: Source, drawing: Drawing, head: bytes) -> Source:
+def _with_far_end(source: Source, table: AsciiTable, head: bytes) -> Source:
     lines = lines_of(tail_of(source, head))
-    last = next((at for at in range(len(lines) - 1, -1, -1) if _is_of(drawing, lines[at])), None)
+    last = next((at for at in range(len(lines) - 1, -1, -1) if _is_of(table, lines[at])), None)
     rest = [line.strip() for line in lines[last + 1 :] if line.strip()] if last is not None else []
     if last is None or not rest:
         return source
@@ -59,5 +59,5 @@ def _with_far_end(source: Source, drawing: Drawing, head: bytes) -> Source:
     return replace(source, end=source.size - size, notices=(*source.notices, said_below(rest)))
 
 
-def _is_of(drawing: Drawing, line: str) -> bool:
-    return drawing.is_rule(line) or drawing.is_row(line)
+def _is_of(table: AsciiTable, line: str) -> bool:
+    return table.is_rule(line) or table.is_row(line)

@@ -5,29 +5,23 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby, islice, pairwise
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.files.open_file import open_bytes
 from cfbatch_gui.core.inputs.files.unsupported_files import only_header, without_rows
-from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions, Shape, Source
-from cfbatch_gui.core.inputs.readers.ascii_table import find_drawing
-from cfbatch_gui.core.inputs.readers.collection import (
-    PAIR_COLUMNS,
-    are_judgements,
-    collection_notices,
-    is_run,
-    parts_of,
-)
-from cfbatch_gui.core.inputs.readers.decoded_text import text_lines, without_line_end, without_marks
+from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Shape, Source
+from cfbatch_gui.core.inputs.readers.ascii_table import find_ascii_table
+from cfbatch_gui.core.inputs.readers.decoded_text import text_lines, without_line_end
 from cfbatch_gui.core.inputs.readers.delimited import read_records, rows_of_header
+from cfbatch_gui.core.inputs.readers.formats import FORMATS
 from cfbatch_gui.core.inputs.readers.json_document import Broken, is_envelope, values_of
 from cfbatch_gui.core.inputs.readers.json_frames import is_frame
 from cfbatch_gui.core.inputs.readers.json_shapes import columns_for, notice_for, shape_of
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, parse_array, parse_object
-from cfbatch_gui.core.inputs.recognise.ascii_table import open_drawn
+from cfbatch_gui.core.inputs.recognise.ascii_table import open_ascii_table
 from cfbatch_gui.core.inputs.recognise.csv_dialect import (
     NAMES,
     SEPARATORS,
@@ -105,47 +99,48 @@ def _share(found: Sequence[bool]) -> float:
 HEAD = 64 * 1024  # bytes
 _ROWS_FOR_HEADER = 100
 _OBJECTS_FOR_KEYS = 1000
-_DELIMITED_SUFFIXES = (".csv", ".tsv", ".tab", ".psv", ".xlsx", ".xls", ".xlsm")  # text under a spreadsheet's name
-_LINES_SUFFIXES = (".txt", ".text", ".md", ".log", ".lst")
-_LIST_SUFFIXES = (".log", ".lst")
-_JSON_SUFFIXES = (".jsonl", ".ndjson", ".json", ".jl")
+_NAMED_AS_WORKBOOK = (".xlsx", ".xls", ".xlsm")  # some programs write text under these names
+_LIST_SUFFIXES = (".log", ".lst")  # each line is a record, whatever it looks like
 _UNITS = (FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
 
 
-def open_text(  # noqa: PLR0917
-    path: Path, name: str, size: int, head: bytes, encoding: str, options: ReadOptions
-) -> Source:
-    """Recognise the text that begins with `head`; `name` and `size` are those of what may be packed in the file."""
-    sample, _ = without_marks(head.decode(encoding, "ignore"))
-    if not sample.strip("\r\n"):
-        sample = _first_text(path, encoding)
+def open_text(candidate: Candidate) -> Source:
+    """Recognise a decoded text and find its columns. Raises InputError, UsageError."""
+    path, options, text = candidate.path, candidate.options, candidate.text
+    if not text.strip("\r\n"):
+        text = _first_text(path, candidate.encoding)
+        candidate = replace(candidate, text=text)
     separator = _wanted_separator(options.separator)
-    suffix = PurePath(name).suffix.lower()
-    source = Source(path, FileFormat.DELIMITED, ("text",), size, encoding)
-    if not separator and options.unit is None and is_separated_by_spaces(sample, is_whole=size <= HEAD):
+    if not separator and options.unit is None and is_separated_by_spaces(text, is_whole=candidate.is_whole):
         separator = SPACE
     if options.unit in _UNITS:
         file_format = options.unit
     elif separator:
         file_format = FileFormat.DELIMITED
+    elif source := _by_table(candidate):
+        return source
     else:
-        file_format = _text_format(suffix, sample, is_whole=size <= HEAD)
-    source = replace(source, format=file_format)
+        file_format = _text_format(candidate)
+    source = Source(path, file_format, ("text",), candidate.size, candidate.encoding)
     match file_format:
         case FileFormat.JSON_LINES:
             return _with_keys(source)
         case FileFormat.JSON:
             return _with_elements(source)
-        case FileFormat.COLLECTION:
-            return _beside_run(source)
-        case FileFormat.DRAWN:
-            return open_drawn(source, head, sample)
+        case FileFormat.ASCII_TABLE:
+            return open_ascii_table(source, candidate.head, text)
         case FileFormat.LINES:
             return _with_line_header(source, options.has_header or False)
         case FileFormat.PARAGRAPHS | FileFormat.WHOLE:
             return source
         case _:
-            return _with_header(source, head, sample, (separator, suffix), options.has_header)
+            return _with_header(source, candidate, separator)
+
+
+def _by_table(candidate: Candidate) -> Source | None:
+    """The source according to the first format in the table that recognises the text."""
+    found = (each.recognise_text(candidate) for each in FORMATS.values() if each.recognise_text)
+    return next(filter(None, found), None)
 
 
 def _first_text(path: Path, encoding: str) -> str:
@@ -165,26 +160,20 @@ def _wanted_separator(wanted: str | None) -> str:
     return separator
 
 
-def _text_format(suffix: str, sample: str, *, is_whole: bool) -> FileFormat:
-    if is_run(sample):
-        return FileFormat.COLLECTION
-    if are_judgements(sample):
-        raise InputError(
-            "The file holds judgements (TREC qrels): ids of queries and documents, but no texts. Put it as qrels.tsv "
-            "beside corpus.jsonl and queries.jsonl, and choose that folder."
-        )
-    found = _json_format(suffix, sample, is_whole=is_whole)
+def _text_format(candidate: Candidate) -> FileFormat:
+    suffix, text, is_whole = candidate.suffix, candidate.text, candidate.is_whole
+    found = _json_format(suffix, text, is_whole=is_whole)
     if found is not None:
         return found
-    if find_drawing(lines_of(sample), is_whole=is_whole):
-        return FileFormat.DRAWN
-    if suffix in _DELIMITED_SUFFIXES:
+    if find_ascii_table(lines_of(text), is_whole=is_whole):
+        return FileFormat.ASCII_TABLE
+    if suffix in _NAMED_AS_WORKBOOK or suffix in FORMATS[FileFormat.DELIMITED].all_suffixes:
         return FileFormat.DELIMITED
     # Excel calls a table with tabs "Unicode text (.txt)"; with other separators a text is a text.
-    separators = ("\t",) if suffix in _LINES_SUFFIXES else SEPARATORS
-    if is_clearly_delimited(sample, is_whole=is_whole, separators=separators):
+    separators = ("\t",) if suffix in FORMATS[FileFormat.LINES].all_suffixes else SEPARATORS
+    if is_clearly_delimited(text, is_whole=is_whole, separators=separators):
         return FileFormat.DELIMITED
-    has_paragraphs = suffix not in _LIST_SUFFIXES and are_paragraphs(_whole_blocks(sample, is_whole=is_whole))
+    has_paragraphs = suffix not in _LIST_SUFFIXES and are_paragraphs(_whole_blocks(text, is_whole=is_whole))
     return FileFormat.PARAGRAPHS if has_paragraphs else FileFormat.LINES
 
 
@@ -197,7 +186,7 @@ def _whole_blocks(sample: str, *, is_whole: bool) -> list[str]:
 
 
 def _json_format(suffix: str, sample: str, *, is_whole: bool) -> FileFormat | None:
-    is_named = suffix in _JSON_SUFFIXES
+    is_named = suffix in FORMATS[FileFormat.JSON].all_suffixes + FORMATS[FileFormat.JSON_LINES].all_suffixes
     begin = sample.lstrip()
     lines = [line for line in sample.split("\n") if line.strip()]
     whole_lines = lines if is_whole or len(lines) == 1 else lines[:-1]
@@ -303,16 +292,6 @@ def _of_arrays(source: Source, arrays: list[list[Any]]) -> Source:
     return replace(source, columns=columns, shape=Shape.ARRAYS, has_header=header)
 
 
-def _beside_run(source: Source) -> Source:
-    parts = parts_of(source.path)
-    if parts is None:
-        raise InputError(
-            f"{source.path.name} is a TREC run: it names queries and documents, but does not hold their texts. "
-            "Put corpus.jsonl and queries.jsonl into its folder, and choose it again."
-        )
-    return replace(source, columns=PAIR_COLUMNS, has_header=True, notices=collection_notices(parts))
-
-
 def _with_line_header(source: Source, header: bool) -> Source:
     if not header:
         return source
@@ -324,11 +303,10 @@ def _with_line_header(source: Source, header: bool) -> Source:
     return replace(source, columns=complete_names([name.strip() or "text"], 1), has_header=True)
 
 
-def _with_header(source: Source, head: bytes, sample: str, wanted: tuple[str, str], header: bool | None) -> Source:
-    separator, suffix = wanted
-    preferred = "\t" if suffix in (".tsv", ".tab") else ""
-    is_whole = source.size <= HEAD
-    dialect = find_dialect(sample, is_whole=is_whole, preferred=preferred, separator=separator)
+def _with_header(source: Source, candidate: Candidate, separator: str) -> Source:
+    header = candidate.options.has_header
+    preferred = "\t" if candidate.suffix in (".tsv", ".tab") else ""
+    dialect = find_dialect(candidate.text, is_whole=candidate.is_whole, preferred=preferred, separator=separator)
     source = replace(
         source,
         columns=(),
@@ -336,7 +314,7 @@ def _with_header(source: Source, head: bytes, sample: str, wanted: tuple[str, st
         quoting=dialect.quoting,
         first_line=dialect.first_line,
     )
-    source = with_ends(source, head, sample, dialect.end_line)
+    source = with_ends(source, candidate.head, candidate.text, dialect.end_line)
     first, wrong = _first_rows(source)
     if not first and source.end:  # what looked like notes below a table is all there is
         source = replace(source, end=0, first_line=1, notices=())

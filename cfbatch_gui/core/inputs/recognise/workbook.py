@@ -10,7 +10,7 @@ from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs import column_vocabulary as vocabulary
 from cfbatch_gui.core.inputs.column_names import complete_names, is_number_or_date
 from cfbatch_gui.core.inputs.files.unsupported_files import only_header, without_rows
-from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions, Row, Source
+from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
 from cfbatch_gui.core.inputs.readers.xlsx import read_records, sheets_of
 from cfbatch_gui.core.inputs.readers.xlsx_check import is_xlsx
 from cfbatch_gui.core.inputs.recognise.headers import has_header
@@ -68,8 +68,9 @@ def _filled(row: Cells) -> int:
 _ROWS_FOR_HEADER = 100
 
 
-def open_workbook(path: Path, size: int, options: ReadOptions) -> Source:
+def open_workbook(candidate: Candidate) -> Source:
     """Take the sheet asked for, else the first that is a table and no note. Raises InputError, UsageError."""
+    path, options = candidate.path, candidate.options
     if options.separator or options.encoding:
         raise UsageError(f"{path.name} is a workbook. It has no separator and no encoding to choose.")
     sheets = sheets_of(path)
@@ -87,9 +88,8 @@ def open_workbook(path: Path, size: int, options: ReadOptions) -> Source:
     columns = complete_names(table[0].cells if header else (), len(table[0].cells))
     above = [said for row in chosen.rows[: chosen.begin] if (said := " ".join(" ".join(row.cells).split()))]
     notices = (*chosen.notices, said_rows_above(above)) if above else chosen.notices
-    file_format = FileFormat.XLSX if is_xlsx(path) else FileFormat.SHEET
     return Source(
-        *(path, file_format, columns, size),
+        *(path, "xlsx" if is_xlsx(path) else "sheet", columns, candidate.size),
         has_header=header,
         sheet=chosen.name,
         sheets=names,

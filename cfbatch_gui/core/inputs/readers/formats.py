@@ -1,0 +1,244 @@
+"""The table of file formats: whatever the program knows about a format stands in its entry, or in its reader.
+
+A new format is one more file in this folder, with a reader and a function that recognises the format, and one more
+entry in the table. The formats without such a function are told apart in `recognise`: they need the rows to do so.
+"""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+
+from cfbatch_gui.core.inputs.files.encodings import shown_name
+from cfbatch_gui.core.inputs.input_values import Block, Candidate, FileFormat, Row, Shape, Source
+from cfbatch_gui.core.inputs.readers.ascii_table import read_ascii_table
+from cfbatch_gui.core.inputs.readers.collection import FileReader, read_collection, recognise_collection, recognise_run
+from cfbatch_gui.core.inputs.readers.delimited import read_delimited, read_delimited_blocks
+from cfbatch_gui.core.inputs.readers.docx import read_docx, recognise_docx
+from cfbatch_gui.core.inputs.readers.folder import read_folder
+from cfbatch_gui.core.inputs.readers.json_document import read_json_document
+from cfbatch_gui.core.inputs.readers.json_lines import read_json_lines
+from cfbatch_gui.core.inputs.readers.parquet import read_parquet, recognise_parquet
+from cfbatch_gui.core.inputs.readers.plain_text import read_lines, read_paragraphs, read_whole
+from cfbatch_gui.core.inputs.readers.xlsx import read_xlsx
+
+Progress = Callable[[int], None] | None
+Reader = Callable[[Source, Progress], Generator[Row, None, None]]
+BlockReader = Callable[[Source, Progress], Generator[Block | Row, None, None]]
+Recogniser = Callable[[Candidate], Source | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The reader of a format of several files: it also gets the function that recognises and reads one of them."""
+
+    read: Callable[[Source, Progress, FileReader], Generator[Row, None, None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One format of files.
+
+    `name` is the value of `Source.format`; jobs and recipes store it, so it must not change. `words` say in a sentence
+    how a file is read, and may hold {separator}, {header} and {sheet}; `short` says it in the window, "" where the
+    window names the separator or the sheet instead. `listed` stands for the format in a list of all that can be read,
+    "" where another format stands for it.
+
+    `suffixes` are those that a file dialog offers, under the name `group`; a file is recognised by its content first,
+    and by these and `other_suffixes` where that leaves a choice. A format with `is_table` is a reason not to take the
+    folder that holds such files for a folder of texts.
+
+    `recognise` gets files before any decoding, `recognise_text` decoded ones, which no option has settled; both return
+    None for a file of another format, and raise InputError for one of this format that cannot be read. `read_blocks`
+    is for a format whose rows are read faster many at a time. `progress` counts bytes unless `counts_rows`.
+    """
+
+    name: str
+    words: str
+    read: Reader | Joined
+    short: str = ""
+    listed: str = ""
+    group: str = ""
+    suffixes: tuple[str, ...] = ()
+    other_suffixes: tuple[str, ...] = ()
+    is_table: bool = False
+    recognise: Recogniser | None = None
+    recognise_text: Recogniser | None = None
+    read_blocks: BlockReader | None = None
+    counts_rows: bool = False
+
+    @property
+    def all_suffixes(self) -> tuple[str, ...]:
+        """Those that a file dialog offers, and the rarer ones."""
+        return self.suffixes + self.other_suffixes
+
+
+SPREADSHEETS, DOCUMENTS, JSON = "Spreadsheets", "Texts and documents", "JSON and JSON Lines"
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
+_SHAPES = {
+    Shape.ARRAYS: "lists of cells",
+    Shape.REQUESTS: "requests as the Batch API takes them",
+    Shape.OPENAI: "an OpenAI batch; its inputs and their custom_id are taken",
+    Shape.RECORDS: "records with what an interface puts around each, which is left aside",
+    Shape.RANK_LLM: "rank_llm's queries with candidates",
+}
+_TABLE = (
+    Format(
+        name=FileFormat.LINES,
+        words="Plain text, one text a line",
+        short="one text a line",
+        listed="text",
+        group=DOCUMENTS,
+        suffixes=(".txt", ".text", ".md"),
+        other_suffixes=(".log", ".lst"),
+        read=read_lines,
+    ),
+    Format(
+        name=FileFormat.PARAGRAPHS,
+        words="Plain text, one text a paragraph, with blank lines between them",
+        short="one text a paragraph",
+        read=read_paragraphs,
+    ),
+    Format(
+        name=FileFormat.WHOLE,
+        words="Plain text, the whole file one text",
+        short="the whole file one text",
+        read=read_whole,
+    ),
+    Format(
+        name=FileFormat.DELIMITED,
+        words="A table separated by {separator}, {header}",
+        listed="CSV",
+        group=SPREADSHEETS,
+        suffixes=(".csv", ".tsv", ".tab"),
+        other_suffixes=(".psv",),
+        is_table=True,
+        read=read_delimited,
+        read_blocks=read_delimited_blocks,
+    ),
+    Format(
+        name=FileFormat.ASCII_TABLE,
+        words="A table drawn with bars and lines; the spaces around cells belong to the drawing",
+        short="drawn with bars and lines",
+        read=read_ascii_table,
+    ),
+    Format(
+        name=FileFormat.JSON,
+        words="A JSON document",
+        short="JSON",
+        listed="JSON",
+        group=JSON,
+        suffixes=(".json",),
+        is_table=True,
+        read=read_json_document,
+    ),
+    Format(
+        name=FileFormat.JSON_LINES,
+        words="JSON Lines",
+        short="JSON Lines",
+        group=JSON,
+        suffixes=(".jsonl", ".ndjson"),
+        other_suffixes=(".jl",),
+        is_table=True,
+        read=read_json_lines,
+    ),
+    Format(
+        name="xlsx",
+        words="The sheet “{sheet}”, {header}",
+        listed="a spreadsheet",
+        group=SPREADSHEETS,
+        suffixes=(".xlsx", ".xlsm"),
+        is_table=True,
+        read=read_xlsx,
+        counts_rows=True,
+    ),
+    Format(
+        name="sheet",  # other workbooks, whose files say less about their content
+        words="The sheet “{sheet}”, {header}",
+        group=SPREADSHEETS,
+        suffixes=(".xls", ".xlsb", ".ods"),
+        is_table=True,
+        read=read_xlsx,
+        counts_rows=True,
+    ),
+    Format(
+        name="parquet",
+        words="A Parquet file",
+        short="Parquet",
+        listed="Parquet",
+        group="Parquet",
+        suffixes=(".parquet",),
+        is_table=True,
+        recognise=recognise_parquet,
+        read=read_parquet,
+        counts_rows=True,
+    ),
+    Format(
+        name="docx",
+        words="A document, one text a paragraph",
+        short="a document, one text a paragraph",
+        listed=".docx",
+        group=DOCUMENTS,
+        suffixes=(".docx",),
+        recognise=recognise_docx,
+        read=read_docx,
+        counts_rows=True,
+    ),
+    Format(
+        name=FileFormat.COLLECTION,
+        words="A collection of queries and documents, joined to pairs",
+        short="a data set: queries, documents and which go together",
+        recognise=recognise_collection,
+        recognise_text=recognise_run,
+        read=Joined(read_collection),
+        counts_rows=True,
+    ),
+    Format(
+        name=FileFormat.FOLDER,
+        words="A folder of text files, each one text with its name as id",
+        short="a folder, one text a file",
+        read=read_folder,
+    ),
+)
+FORMATS = {each.name: each for each in _TABLE}
+
+
+def format_of(source: Source) -> Format:
+    """The entry of the format that a file was recognised as."""
+    return FORMATS[source.format]
+
+
+def is_read_by_bytes(source: Source) -> bool:
+    """Whether `progress` of `read_rows` counts bytes, of which there are `source.size`; otherwise it counts rows."""
+    return not format_of(source).counts_rows
+
+
+def suffixes_by_group() -> dict[str, tuple[str, ...]]:
+    """The suffixes that a file dialog offers under each name."""
+    groups: dict[str, tuple[str, ...]] = {SPREADSHEETS: (), DOCUMENTS: (), JSON: ()}
+    for each in _TABLE:
+        if each.group:
+            groups[each.group] = groups.get(each.group, ()) + each.suffixes
+    return groups
+
+
+def listed_formats() -> tuple[str, ...]:
+    """What can be read, in a few words each."""
+    return tuple(each.listed for each in _TABLE if each.listed)
+
+
+def table_suffixes() -> tuple[str, ...]:
+    """The suffixes of files that hold tables."""
+    return tuple(suffix for each in _TABLE if each.is_table for suffix in each.suffixes)
+
+
+def explain(source: Source) -> str:
+    """Say how the file is read: "A table separated by semicolons, with a header, in Windows-1252."."""
+    said = format_of(source).words.format(
+        separator=_SEPARATORS.get(source.separator, ""),
+        header="with a header" if source.has_header else "without a header",
+        sheet=source.sheet,
+    )
+    if source.shape is not Shape.PLAIN:
+        said += f": {_SHAPES[source.shape]}"
+    if source.encoding:
+        said += f", in {shown_name(source.encoding)}"
+    return f"{said}."
