@@ -1,7 +1,7 @@
 from typing import Any
 
 from cfbatch_gui.core.workers_ai.checking import TITLES, Tick
-from cfbatch_gui.ui.connections.check_results import TickList
+from cfbatch_gui.ui.connections.tested_card import TickList
 
 
 def test_what_the_service_leaves_open_is_told_from_what_was_not_asked(qtbot: Any) -> None:

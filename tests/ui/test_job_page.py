@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
-from cfbatch_gui.ui.jobs.raw_answer import RawAnswerDialog
+from cfbatch_gui.ui.jobs.details_view import RawAnswerDialog
 from tests.ui.conftest import Until
 from tests.ui.practice_desk import TEXTS, TIED, Desk, open_desk
 

@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from cfbatch_gui.core.errors import Action, DiskFull, TokenRefused
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.widgets import Card, Label, boxed, column, scrolled
-from cfbatch_gui.ui.window.main_window import MainWindow
-from cfbatch_gui.ui.window.shortcuts import ShortcutsDialog
+from cfbatch_gui.ui.window.main_window import MainWindow, ShortcutsDialog
 from cfbatch_gui.ui.window.welcome_page import WelcomePage
 
 

@@ -13,8 +13,13 @@ from cfbatch_gui.core.workers_ai.pasted import Pasted
 from cfbatch_gui.core.workers_ai.tokens import check_form, check_secret
 from cfbatch_gui.ui.connections import dashboard
 from cfbatch_gui.ui.connections.account_state import AccountState
-from cfbatch_gui.ui.connections.fields import AccountField, FieldBlock
-from cfbatch_gui.ui.connections.secret_words import gateway_token_words, token_words, worker_secret_words
+from cfbatch_gui.ui.connections.fields import (
+    AccountField,
+    FieldBlock,
+    gateway_token_words,
+    token_words,
+    worker_secret_words,
+)
 from cfbatch_gui.ui.connections.tested_card import TestedCard
 from cfbatch_gui.ui.connections.token_block import TokenBlock
 from cfbatch_gui.ui.theme import LARGE, SMALL, TINY

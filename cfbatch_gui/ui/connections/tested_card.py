@@ -1,8 +1,8 @@
-"""What all cards with a test have: fields at the left, four ticks at the right, save and test, what is pasted."""
+"""What all cards with a test share: fields at the left, the results of the checks at the right, save, test, paste."""
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QLocale, Qt, QTime, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QBoxLayout, QLineEdit, QWidget
 
@@ -10,10 +10,23 @@ from cfbatch_gui.core.workers_ai.checking import TITLES, Tick
 from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.connections.cards import ConnectionCard
-from cfbatch_gui.ui.connections.check_results import TickList
-from cfbatch_gui.ui.theme import MEDIUM, TINY, WIDE
-from cfbatch_gui.ui.widgets import Button, IconLine, LinkButton, PrimaryButton, boxed, column, row
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, WIDE
+from cfbatch_gui.ui.widgets import (
+    Button,
+    Card,
+    IconLabel,
+    IconLine,
+    Label,
+    LinkButton,
+    PrimaryButton,
+    Role,
+    StateLabel,
+    boxed,
+    column,
+    row,
+)
 
+_ICON = 18  # pixels
 _BESIDE = 680  # pixels from which on the test stands beside the fields, and not below them
 
 
@@ -201,3 +214,98 @@ class TestedCard(ConnectionCard):
             found[0][0].setFocus()
         else:
             self.save_pressed.emit()
+
+
+class TickList(Card):
+    """The four in their order, in their places from the start, so that nothing jumps when the answers come."""
+
+    def __init__(self, titles: Sequence[str] = TITLES, parent: QWidget | None = None) -> None:
+        super().__init__(inset=True, parent=parent)
+        self.rows = tuple(TickRow(title) for title in titles)
+        self.outcome = StateLabel()
+        self._foot = Label("", "small", wrap=True)
+        self.body.setSpacing(MEDIUM)
+        self.body.addLayout(row(Label(self.tr("Test"), "strong"), None, self.outcome, gap=SMALL))
+        for each in self.rows:
+            self.body.addWidget(each)
+        self.body.addStretch(1)
+        self.body.addWidget(self._foot)
+        self.setAccessibleName(self.tr("Test of the connection"))
+        self.reset()
+
+    def reset(self) -> None:
+        """As before any test."""
+        for each in self.rows:
+            each.show_state(self.tr("Not tested yet"), "circle-dashed")
+        self.outcome.set_state("", "circle-dashed")
+        self.outcome.hide()
+        self._foot.setText(self.tr("Four questions, free of charge. No text of yours is sent."))
+
+    def show_running(self) -> None:
+        """While the service is asked."""
+        for each in self.rows:
+            each.show_state(self.tr("Asking…"), "loader", "accent")
+        self.outcome.hide()
+
+    def show_ticks(self, ticks: Sequence[Tick]) -> None:
+        """The answers."""
+        asked = True
+        for each, tick in zip(self.rows, ticks, strict=True):
+            each.show_tick(tick, asked=asked)
+            asked = asked and tick.ok is True
+        if any(tick.ok is False for tick in ticks):
+            self.outcome.set_state(self.tr("Failed"), "circle-x", "error")
+        elif all(tick.ok for tick in ticks):
+            self.outcome.set_state(self.tr("Everything works"), "circle-check", "done")
+        else:
+            self.outcome.set_state(self.tr("Not certain"), "triangle-alert", "attention")
+        self.outcome.show()
+        now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
+        self._foot.setText(self.tr("Tested at {time}, free of charge.").format(time=now))
+
+    def foot(self) -> str:
+        """The line at the end."""
+        return self._foot.text()
+
+
+class TickRow(QWidget):
+    """One question. State in icon and word; the reason stands below while there is one."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = title
+        self._icon = IconLabel("circle-dashed", "quiet", _ICON)
+        self._word = Label("", "quiet")
+        self._reason = Label("", "small", wrap=True)
+        self._below = boxed(row(self._reason, margins=(_ICON + SMALL, 0, 0, 0)))
+        self.setLayout(column(row(self._icon, Label(title), None, self._word), self._below, gap=2))
+        self.show_state(self.tr("Not tested yet"), "circle-dashed")
+
+    def show_tick(self, tick: Tick, *, asked: bool) -> None:
+        """The answer. Without one, `asked` tells a question left open by the service from one that was not asked."""
+        if tick.ok:
+            self.show_state(self.tr("Yes"), "circle-check", "done", tick.sentence)
+        elif tick.ok is False:
+            self.show_state(self.tr("No"), "circle-x", "error", tick.sentence)
+        elif asked:
+            self.show_state(self.tr("Not certain"), "triangle-alert", "attention", tick.sentence)
+        else:
+            self.show_state(self.tr("Not asked"), "circle-dashed", "quiet", tick.sentence)
+
+    def show_state(self, word: str, icon: str, role: Role = "quiet", reason: str = "") -> None:
+        """Icon, word, colour and reason in one go."""
+        self._icon.set_icon(icon, role)
+        self._word.setText(word)
+        self._word.set_role(role)
+        self._reason.setText(reason)
+        self._reason.set_role("small" if role == "quiet" else "body")
+        self._below.setVisible(bool(reason))
+        self.setAccessibleName(": ".join(part for part in (self._title, word, reason) if part))
+
+    def state(self) -> str:
+        """The word."""
+        return self._word.text()
+
+    def reason(self) -> str:
+        """The sentence below it, or ""."""
+        return self._reason.text()

@@ -1,9 +1,10 @@
-"""The third part of a draft: what it comes to, what is left out, and the button that sends it."""
+"""The third part of a draft: what it comes to, what is left out, whether it can be sent, and the button that does."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -13,14 +14,13 @@ from cfbatch_gui.core.jobs.run.past_times import past_times
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import ConnectionFacts
 from cfbatch_gui.core.system.settings import Budget
+from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.model_listing import FALLBACK, Catalogue
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.inputs.figures_row import FiguresRow
 from cfbatch_gui.ui.inputs.input_words import model_words
 from cfbatch_gui.ui.inputs.options_panel import OptionsPanel
-from cfbatch_gui.ui.inputs.problem_bars import ProblemBars
-from cfbatch_gui.ui.inputs.problems_view import ProblemRows, ProblemsView
-from cfbatch_gui.ui.inputs.readiness import Cure, readiness
+from cfbatch_gui.ui.inputs.problems_view import ProblemBars, ProblemRows, ProblemsView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
     Button,
@@ -36,6 +36,29 @@ from cfbatch_gui.ui.widgets import (
 from cfbatch_gui.ui.words import duration_range, plural
 
 FIRST = 5  # how many queries or texts "Try the first 5" takes
+
+
+class Cure(StrEnum):
+    """What the link beside the sentence does."""
+
+    NONE = "none"
+    CONNECT = "connect"
+    USE_RANKING_MODEL = "use_ranking_model"
+    READ_AGAIN = "read_again"
+    RUN_AT_ONCE = "run_at_once"  # nothing is wrong: an offer
+    USE_QUEUE = "use_queue"
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Whether a draft can be sent. `why_not` is the sentence that says why not, "" when it can.
+
+    `cure` is what the link beside the sentence does. `is_waiting`: the reason ends without the user, such as reading.
+    """
+
+    why_not: str = ""
+    cure: Cure = Cure.NONE
+    is_waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,3 +244,34 @@ class CheckSection(SectionCard):
             Cure.RUN_AT_ONCE: self.tr("Run at once"),
             Cure.USE_QUEUE: self.tr("Use the queue"),
         }.get(cure, "")
+
+
+def readiness(state: DraftState, job: Job, connection: ConnectionFacts | None) -> Readiness:
+    """Return the first reason against sending, in the order in which the user can remove them."""
+    if state.opening:
+        return Readiness(_tr("Opening {name}…").format(name=state.opening), is_waiting=True)
+    if state.question is not None:
+        return Readiness(_tr("Choose the encoding of {name} first.").format(name=state.question.path.name))
+    if not state.has_data:
+        return Readiness(_tr("Bring your data first: open a file, drop it here, or paste."))
+    if state.incomplete:
+        return Readiness(state.incomplete)
+    if job.kind is Kind.RANK and state.kind is Kind.RANK and not find_model(job.model).can_rank:
+        return Readiness(state.trouble or _tr("This model cannot rank texts in batches."), Cure.USE_RANKING_MODEL)
+    if state.trouble:
+        return Readiness(state.trouble, Cure.READ_AGAIN)
+    if state.is_reading or state.preflight is None:
+        doing = _tr("Working out what it comes to…") if state.is_read else _tr("Reading the whole file…")
+        return Readiness(doing, is_waiting=True)
+    if state.preflight.blocker:
+        return Readiness(state.preflight.blocker)
+    if state.is_saving:
+        return Readiness(_tr("Saving…"), is_waiting=True)
+    if connection is not None and not connection.is_ready:
+        sentence = _tr("{connection}: {sentence}").format(connection=connection.title, sentence=connection.sentence)
+        return Readiness(sentence, Cure.CONNECT)
+    return Readiness()
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("inputs", text)

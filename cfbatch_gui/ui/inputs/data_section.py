@@ -1,4 +1,4 @@
-"""The second part of a draft: the data, how it is read, and what its columns are for."""
+"""The first two parts of a draft: what to do, and the data, how it is read, and what its columns are for."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,16 +12,17 @@ from cfbatch_gui.core.inputs.columns.recipes import Recipe
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role, Split
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui.inputs.draft_state import DraftState, OpenFile
-from cfbatch_gui.ui.inputs.drop_place import DropPlace
 from cfbatch_gui.ui.inputs.encoding_question import EncodingChooser
 from cfbatch_gui.ui.inputs.file_part import FilePart
-from cfbatch_gui.ui.inputs.input_words import layout_words
+from cfbatch_gui.ui.inputs.input_words import kind_words, layout_words
+from cfbatch_gui.ui.inputs.intake import DropPlace
 from cfbatch_gui.ui.inputs.recipe_menu import RecipesButton
 from cfbatch_gui.ui.inputs.split_editor import DEFAULT_SPLIT, SplitEditor
 from cfbatch_gui.ui.inputs.template_editor import TemplateEditor, proposed_template
-from cfbatch_gui.ui.theme import SMALL
+from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
     Button,
+    ChoiceCard,
     ElidedLabel,
     IconButton,
     IconLabel,
@@ -35,6 +36,29 @@ from cfbatch_gui.ui.widgets import (
     row,
 )
 from cfbatch_gui.ui.words import plural
+
+
+class WhatSection(SectionCard):
+    """Two big choices; `chosen` brings the kind."""
+
+    chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(self.tr("What do you want to do?"), parent=parent)
+        self.rank = ChoiceCard(
+            "list-ordered", kind_words(Kind.RANK), self.tr("Best matches first, with a score for each")
+        )
+        self.embed = ChoiceCard("waypoints", kind_words(Kind.EMBED), self.tr("For search, clustering and maps"))
+        self.rank.chosen.connect(lambda: self.chosen.emit(Kind.RANK))
+        self.embed.chosen.connect(lambda: self.chosen.emit(Kind.EMBED))
+        self.content.addLayout(row(self.rank, self.embed, gap=MEDIUM))
+
+    def show_state(self, state: DraftState) -> None:
+        """Mark the kind, chosen or guessed."""
+        self.rank.set_chosen(state.kind is Kind.RANK)
+        self.embed.set_chosen(state.kind is Kind.EMBED)
+        self.set_done(state.kind is not None)
+        self.set_summary(kind_words(state.kind) if state.kind else "")
 
 
 class DataSection(SectionCard):

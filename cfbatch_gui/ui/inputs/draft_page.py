@@ -16,22 +16,18 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import ConnectionFacts, Program
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
-from cfbatch_gui.ui.inputs.check_section import CheckSection, Surroundings
-from cfbatch_gui.ui.inputs.data_section import DataSection
+from cfbatch_gui.ui.inputs.check_section import CheckSection, Cure, Surroundings
+from cfbatch_gui.ui.inputs.data_section import DataSection, WhatSection
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions
 from cfbatch_gui.ui.inputs.draft_choices import DraftChoices
 from cfbatch_gui.ui.inputs.draft_files import DraftFiles
 from cfbatch_gui.ui.inputs.draft_reading import DraftReading
 from cfbatch_gui.ui.inputs.draft_settings import DraftSettings
 from cfbatch_gui.ui.inputs.draft_state import DraftStates
-from cfbatch_gui.ui.inputs.drop_place import DropVeil
-from cfbatch_gui.ui.inputs.intake import DropTarget, Intake
-from cfbatch_gui.ui.inputs.problem_bars import CUT
-from cfbatch_gui.ui.inputs.problems_view import read_problems
-from cfbatch_gui.ui.inputs.readiness import Cure
+from cfbatch_gui.ui.inputs.intake import DropTarget, DropVeil, Intake
+from cfbatch_gui.ui.inputs.problems_view import CUT, read_problems
 from cfbatch_gui.ui.inputs.recipe_menu import RecipeActions
 from cfbatch_gui.ui.inputs.split_editor import whole_reading
-from cfbatch_gui.ui.inputs.what_section import WhatSection
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE

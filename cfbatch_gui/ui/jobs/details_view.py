@@ -1,14 +1,19 @@
-"""Everything that is known of a job, in a quiet form, and its batches with their answers."""
+"""Everything that is known of a job as lines of text, its batches, and the raw answer of one."""
 
+import asyncio
+import gzip
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from pathlib import Path
 
-from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QGridLayout, QMenu, QWidget
+from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication
+from PySide6.QtWidgets import QDialog, QGridLayout, QMenu, QPlainTextEdit, QWidget
 
+from cfbatch_gui.core.errors import DataError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.planned import Planned
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
@@ -16,15 +21,15 @@ from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.job_words import connection_title, is_practice
 from cfbatch_gui.ui.jobs.job_facts import price_words, rough_duration, size_words, token_words
-from cfbatch_gui.ui.jobs.raw_answer import RawAnswerDialog
 from cfbatch_gui.ui.jobs.state_words import batch_words
 from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
+from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
-from cfbatch_gui.ui.widgets import Button, Card, Label, add_action, boxed, column, row, scrolled
+from cfbatch_gui.ui.widgets import Button, Card, IconLine, Label, add_action, boxed, column, row, scrolled
 
+MOST_BYTES = 200_000
 _LABELS_WIDTH = 170
 _TABLE_HEIGHT = 220
-
 Line = tuple[str, str]
 
 
@@ -231,3 +236,57 @@ class DetailsView(QWidget):
 def _moment(seconds: float) -> str:
     """A moment on this computer's clock, "" for none."""
     return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M:%S}" if seconds else ""
+
+
+class RawAnswerDialog(QDialog):
+    """Open it with `open()`; it reads in a thread and deletes itself."""
+
+    def __init__(self, folder: JobFolder, batch: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        title = self.tr("Answer to batch {n}").format(n=batch)
+        self.setWindowTitle(title)
+        self._about = IconLine(self.tr("Reading…"), wrap=True)
+        self.text = QPlainTextEdit()
+        self.text.setReadOnly(True)
+        self.text.setTabChangesFocus(True)
+        self.text.setAccessibleName(title)
+        self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        copy = Button(self.tr("Copy"), "copy")
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
+        close = Button(self.tr("Close"))
+        close.setDefault(True)
+        close.clicked.connect(self.accept)
+        foot = row(self._about, copy, close)
+        foot.setStretch(0, 1)
+        self.setLayout(column(Label(title, "part"), self.text, foot, gap=MEDIUM, margins=(LARGE,) * 4))
+        self.tasks = Tasks(self, self._show_error)
+        self.tasks.start("read", self._read(folder.reply(batch)))
+
+    def sizeHint(self) -> QSize:
+        return QSize(760, 560)
+
+    async def _read(self, path: Path) -> None:
+        text, is_whole = await asyncio.to_thread(_beginning, path)
+        self.text.setPlainText(text)
+        most = words.size(MOST_BYTES)
+        self._about.set_line(
+            self.tr("The whole answer, as the service sent it.")
+            if is_whole
+            else self.tr("The first {size} of the answer, as the service sent it.").format(size=most)
+        )
+
+    def _show_error(self, error: UserError) -> None:
+        self._about.set_line(error.message, "triangle-alert", "attention")
+
+
+def _beginning(path: Path) -> tuple[str, bool]:
+    """The first bytes as text, and whether that is all."""
+    try:
+        with gzip.open(path) as stream:
+            data = stream.read(MOST_BYTES + 1)
+    except (OSError, EOFError) as error:
+        raise DataError(
+            "This answer could not be read from the job's folder.", detail=f"{path.name}: {error}"
+        ) from error
+    return data[:MOST_BYTES].decode("utf-8", "replace"), len(data) <= MOST_BYTES

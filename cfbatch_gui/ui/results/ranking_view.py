@@ -32,8 +32,7 @@ from cfbatch_gui.ui.results.ranking_columns import (
 )
 from cfbatch_gui.ui.results.score_summary import FigureReader, baseline_line, partial_line
 from cfbatch_gui.ui.tables.cells import FigureDelegate
-from cfbatch_gui.ui.tables.table_parts import ColumnsButton, say_too_much
-from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView
+from cfbatch_gui.ui.tables.table_view import ColumnsButton, Memory, Rows, TableView, say_too_much
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, Label, SearchField, boxed, column, row

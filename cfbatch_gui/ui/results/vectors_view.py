@@ -20,8 +20,7 @@ from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.loaded_results import Version, failed_batches, nothing_yet, version_of
 from cfbatch_gui.ui.results.vector_panel import VectorPanel
 from cfbatch_gui.ui.results.vector_rows import VectorRow, blank_rows, health_line, read_rows, vector_columns
-from cfbatch_gui.ui.tables.table_parts import ColumnsButton, say_too_much
-from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, TableView
+from cfbatch_gui.ui.tables.table_view import ColumnsButton, Memory, PagedRows, TableView, say_too_much
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (

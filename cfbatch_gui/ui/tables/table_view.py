@@ -1,21 +1,22 @@
-"""The table view of every page: rows with hairlines, columns that sort, resize, hide and are remembered."""
+"""The table view of every page: rows with hairlines, columns that sort, resize, hide and are remembered; its button."""
 
 import json
 from typing import Any, Protocol
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QCoreApplication, QEvent, QModelIndex, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QFocusEvent, QFont, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QTableView, QWidget
 
-from cfbatch_gui.ui import icons, theme
+from cfbatch_gui.ui import icons, theme, words
+from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN, CellDelegate
 from cfbatch_gui.ui.tables.rows import ALIGN_ROLE, Column, ColumnRows, PagedRows, Rows
 from cfbatch_gui.ui.theme import ROW_HEIGHT
+from cfbatch_gui.ui.widgets import QuietButton
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 
 HEADER_HEIGHT = 34
 MOST_ROWS_TO_COPY = 100_000
-
 __all__ = ["Column", "PagedRows", "Rows", "TableView", "as_tsv"]
 
 
@@ -280,6 +281,18 @@ class Header(QHeaderView):
         menu.popup(self.mapToGlobal(place))
 
 
+class ColumnsButton(QuietButton):
+    """Opens the menu that shows and hides a table's columns."""
+
+    def __init__(self, table: TableView, parent: QWidget | None = None) -> None:
+        super().__init__("", "columns-3", parent=parent)
+        self.setText(self.tr("Columns"))
+        menu = QMenu(self)
+        menu.aboutToShow.connect(menu.clear)
+        menu.aboutToShow.connect(lambda: table.fill_columns_menu(menu))
+        self.setMenu(menu)
+
+
 def as_tsv(cells: list[list[str]]) -> str:
     """Rows as spreadsheets take them from the clipboard: a cell with a tab, line break or quote stands in quotes."""
 
@@ -288,3 +301,11 @@ def as_tsv(cells: list[list[str]]) -> str:
         return '"' + text.replace('"', '""') + '"' if needs_quotes else text
 
     return "\n".join("\t".join(quoted(cell) for cell in row) for row in cells)
+
+
+def say_too_much(notices: Notices, count: int) -> None:
+    """That so many rows are not copied, and what to do instead."""
+    pattern = QCoreApplication.translate(
+        "tables", "{n} rows are too many for the clipboard, which takes {most}. Export them instead."
+    )
+    notices.show_notice(pattern.format(n=words.number(count), most=words.number(MOST_ROWS_TO_COPY)), "attention")

@@ -14,7 +14,6 @@ from cfbatch_gui.ui.widgets.buttons import (
 )
 from cfbatch_gui.ui.widgets.cards import Card, ChoiceCard, EmptyPlace, SectionCard
 from cfbatch_gui.ui.widgets.fields import CheckBox, Choice, SearchField
-from cfbatch_gui.ui.widgets.flow import Flow
 from cfbatch_gui.ui.widgets.header import PageHeader
 from cfbatch_gui.ui.widgets.labels import (
     Clickable,
@@ -26,7 +25,7 @@ from cfbatch_gui.ui.widgets.labels import (
     Role,
     StateLabel,
 )
-from cfbatch_gui.ui.widgets.layouts import PAGE_MARGINS, boxed, column, line, row, scrolled
+from cfbatch_gui.ui.widgets.layouts import PAGE_MARGINS, Flow, boxed, column, line, row, scrolled
 from cfbatch_gui.ui.widgets.tabs import Tabs
 
 __all__ = [

@@ -1,13 +1,16 @@
-"""The composition root: loop, program, window and pages are made here, and their wishes and changes connected."""
+"""The composition root: makes and connects loop, program, window and pages, one window for each data folder."""
 
 import asyncio
+import hashlib
+import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QIcon
+from PySide6.QtNetwork import QLocalServer, QLocalSocket
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from cfbatch_gui import __version__
@@ -23,8 +26,9 @@ from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.crash import CrashHandler
-from cfbatch_gui.ui.window.single_window import SingleWindow, raise_the_open_one
 from cfbatch_gui.ui.window.workspace import Workspace
+
+_WAIT = 500  # milliseconds for the window that is open to answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +95,53 @@ async def _say(error: UserError) -> None:
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setDetailedText(error.detail)
     await dialogs.finished(box)
+
+
+def raise_the_open_one(root: Path, file: Path | None) -> bool:
+    """Tell the window that has this data folder open to come forward; False when there is none."""
+    socket = QLocalSocket()
+    socket.connectToServer(_name(root))
+    if not socket.waitForConnected(_WAIT):
+        return False
+    socket.write(json.dumps({"file": str(file.resolve()) if file else ""}).encode() + b"\n")
+    is_told = socket.waitForBytesWritten(_WAIT)
+    socket.disconnectFromServer()
+    return is_told
+
+
+class SingleWindow(QObject):
+    """Listens for later starts. `wanted` brings the file that one was given, or None."""
+
+    wanted = Signal(object)
+
+    def __init__(self, root: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._server = QLocalServer(self)
+        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        self._server.newConnection.connect(self._connected)
+        QLocalServer.removeServer(_name(root))  # what a crash has left; who holds the ledger may do so
+        self._server.listen(_name(root))
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._server.close()
+
+    def _connected(self) -> None:
+        socket = self._server.nextPendingConnection()
+        socket.readyRead.connect(lambda: self._read(socket))
+        socket.disconnected.connect(socket.deleteLater)
+        if socket.canReadLine():
+            self._read(socket)
+
+    def _read(self, socket: QLocalSocket) -> None:
+        if not socket.canReadLine():
+            return
+        try:
+            file = json.loads(bytes(socket.readLine().data())).get("file", "")
+        except (ValueError, AttributeError):
+            return
+        self.wanted.emit(Path(file) if file else None)
+
+
+def _name(root: Path) -> str:
+    return f"cfbatch-{hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:20]}"

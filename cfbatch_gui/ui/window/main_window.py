@@ -1,4 +1,4 @@
-"""The window: sidebar, notices over a stack of pages, menus, geometry. No logic: it says what the user wants."""
+"""The window: sidebar, notices over a stack of pages, menus, geometry, list of shortcuts; actions go out as signals."""
 
 from collections.abc import Callable
 from functools import partial
@@ -17,16 +17,15 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QMainWindow, QMenu, QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QMainWindow, QMenu, QSplitter, QStackedWidget, QWidget
 
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.icons import paint_icon
 from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.table_view import Memory
-from cfbatch_gui.ui.theme import SIDEBAR_WIDTH, SMALL, Scheme
-from cfbatch_gui.ui.widgets import column
-from cfbatch_gui.ui.window.shortcuts import ShortcutsDialog
+from cfbatch_gui.ui.theme import LARGE, SIDEBAR_WIDTH, SMALL, WIDE, Scheme
+from cfbatch_gui.ui.widgets import Button, Label, column, row
 
 _SIZE = (1280, 820)
 _SMALLEST = (920, 560)
@@ -224,6 +223,51 @@ class _DropOverlay(QWidget):
         paint_icon(painter, QRect(middle.x() - 14, middle.y() - 40, 28, 28), "file-up", "accent")
         painter.setPen(theme.colour("text"))
         painter.drawText(self.rect().adjusted(0, 24, 0, 24), Qt.AlignmentFlag.AlignCenter, self._text)
+
+
+class ShortcutsDialog(QDialog):
+    """Keys and what they do. Open it with open(); it deletes itself."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Shortcuts"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(WIDE)
+        grid.setVerticalSpacing(SMALL)
+        for line, (keys, text) in enumerate(self._shortcuts()):
+            grid.addWidget(Label(QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText), "quiet"), line, 0)
+            grid.addWidget(Label(text), line, 1)
+        close = Button(self.tr("Close"))
+        close.clicked.connect(self.accept)
+        self.setLayout(
+            column(
+                Label(self.tr("Shortcuts"), "part"),
+                grid,
+                row(None, close),
+                gap=LARGE,
+                margins=(WIDE, WIDE - 4, WIDE, WIDE - 4),
+            )
+        )
+
+    def _shortcuts(self) -> tuple[tuple[str, str], ...]:
+        return (
+            ("Ctrl+N", self.tr("New job")),
+            ("Ctrl+O", self.tr("Open a file in a new job")),
+            ("Ctrl+V", self.tr("Paste texts, cells or a file: into the draft, or as a new job")),
+            ("Ctrl+Return", self.tr("Send the draft")),
+            ("Ctrl+Shift+N", self.tr("Add a job by its request id")),
+            ("Ctrl+F", self.tr("Find in this page")),
+            ("Ctrl+Shift+F", self.tr("Find a job")),
+            ("Ctrl+C", self.tr("Copy the selected rows, as a spreadsheet takes them")),
+            ("Ctrl+E", self.tr("Export")),
+            ("F2", self.tr("Rename the job")),
+            ("Del", self.tr("Delete the job, in the list of jobs")),
+            ("Ctrl+,", self.tr("Connection and settings")),
+            ("F10", self.tr("Show or hide the menu")),
+            ("F1", self.tr("This list")),
+            ("Ctrl+Q", self.tr("Quit")),
+        )
 
 
 def _files(event: QDropEvent) -> list[Path]:

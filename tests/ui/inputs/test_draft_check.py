@@ -12,8 +12,8 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
 from cfbatch_gui.ui import words
 from cfbatch_gui.ui.inputs import input_words
+from cfbatch_gui.ui.inputs.check_section import readiness
 from cfbatch_gui.ui.inputs.draft_state import DraftState
-from cfbatch_gui.ui.inputs.readiness import readiness
 from tests.ui.inputs.conftest import Desk
 
 Until = Callable[..., Awaitable[None]]
