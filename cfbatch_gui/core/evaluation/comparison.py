@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.matching import Keys, MatchedBy, match
 from cfbatch_gui.core.evaluation.overlap import Overlaps, P, overlaps
-from cfbatch_gui.core.evaluation.ranks import Ranks, ranks_of
 from cfbatch_gui.core.evaluation.runs import Run
+from cfbatch_gui.core.results.rankings.ranks import Ranks, ranks_of
 from cfbatch_gui.core.results.rankings.score_table import (
     Hashes,
     QueryText,
@@ -96,7 +96,7 @@ def compare(runs: Sequence[Run]) -> Comparison:
     joined = (Joined({}, {}, base.query_of, _counted(base.table)), *(base.join(run) for run in runs[1:]))
     there = np.ones(len(base.table), dtype=np.bool_)
     for run, each in zip(runs, joined, strict=True):
-        there &= (each.pair_of != NOT_THERE) & run.table.there[np.maximum(each.pair_of, 0)]
+        there &= (each.pair_of != NOT_THERE) & run.table.has_score[np.maximum(each.pair_of, 0)]
     if not there.any():
         names = " and ".join(f"“{run.facts.name}”" for run in runs)
         raise UsageError(
@@ -126,7 +126,7 @@ class _Base:
 
     def __init__(self, run: Run) -> None:
         self.table = run.table
-        self.query_of = run.table.places_in_asked()
+        self.query_of = run.table.query_indices()
         self._run = run
 
     @cached_property
@@ -145,7 +145,7 @@ class _Base:
         in_base[queries.theirs] = queries.ours
         matched = np.zeros(len(self.table.asked), dtype=np.bool_)
         matched[queries.ours] = True
-        theirs = in_base[run.table.places_in_asked()]
+        theirs = in_base[run.table.query_indices()]
         here, there = np.flatnonzero(matched[self.query_of]), np.flatnonzero(theirs != NOT_THERE)
         of_run = read_text_hashes(run.folder, run.table)
         texts = match(_text_keys(self._texts, self.query_of, here), _text_keys(of_run, theirs, there))

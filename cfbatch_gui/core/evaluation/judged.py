@@ -84,7 +84,7 @@ class _Judged:
     def measure(self, number: int, metrics: tuple[Metric, ...]) -> RunMetrics:
         """One run by all metrics."""
         run, joined = self._comparison.runs[number], self._comparison.joined[number]
-        wanted = np.flatnonzero(run.table.there & np.isin(joined.query_of, self.queries))
+        wanted = np.flatnonzero(run.table.has_score & np.isin(joined.query_of, self.queries))
         query = joined.query_of[wanted]
         order = _as_trec_eval(run, wanted, query)
         query, label = query[order], self._label_of[self._documents[number][wanted[order]]]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.evaluation.ranks import Ranks
+from cfbatch_gui.core.results.rankings.ranks import Ranks
 
 P = 0.9
 _DEEPEST = 200  # with p = 0.9 all deeper places together weigh less than 10^-9

@@ -45,7 +45,7 @@ class Run:
     @property
     def scored(self) -> int:
         """Pairs that have a score."""
-        return int(self.table.there.sum())
+        return int(self.table.has_score.sum())
 
     @property
     def is_partial(self) -> bool:
@@ -72,7 +72,7 @@ def read_run(folder: JobFolder, facts: JobFacts) -> Run:
     if facts.kind is not Kind.RANK:
         raise UsageError(f"“{facts.name}” made vectors and no scores. Compare jobs that rank texts.")
     table = read_score_table(folder)
-    if not table.there.any():
+    if not table.has_score.any():
         raise UsageError(f"“{facts.name}” has no scores yet. Compare it when the first batch is back.")
     with folder.open(read_only=True) as database:
         # Labels of shared texts say nothing about a pair.

@@ -1,4 +1,4 @@
-"""Ranked contexts, straight from a job's tables; `places` has the rule.
+"""Ranked contexts, straight from a job's tables; `ranks` has the rule.
 
 Texts are never all loaded at once: a million contexts are read a block at a time.
 """
@@ -14,7 +14,8 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.original_columns import OriginalColumns, columns_beside_rankings
 from cfbatch_gui.core.results.outcomes import Status, Tally, count_items, sent_of, status_of
 from cfbatch_gui.core.results.parts import has_parts
-from cfbatch_gui.core.results.rankings.ranks import Places, QueryScores, Scores, data_version, read_places
+from cfbatch_gui.core.results.rankings.ranks import QueryScores, RankedItems, RankedScores, ranked_items, written_rank
+from cfbatch_gui.core.results.rankings.score_table import data_version, read_score_table, read_scores_of
 
 BLOCK = 10_000  # contexts that are in memory at once, as long as no query asks for a row more
 
@@ -98,7 +99,7 @@ def rank_text(context: RankedContext) -> str:
     """The rank as people write it: "1", "2=", "1,000", "" without a score."""
     if context.rank is None:
         return ""
-    return f"{context.rank:,}=" if context.tied else f"{context.rank:,}"
+    return written_rank(context.rank, is_tied=context.tied)
 
 
 class Rankings:
@@ -113,7 +114,7 @@ class Rankings:
     ) -> None:
         self._folder = folder
         self._failed_batches = failed_batches or {}
-        self._scores: Scores | None = None
+        self._scores: RankedScores | None = None
         with folder.open(read_only=True) as database:
             self._original: OriginalColumns = columns_beside_rankings(database, reserved)
         self._has_parts = has_parts(folder)
@@ -145,15 +146,17 @@ class Rankings:
         return tuple(found)
 
     def contexts(self, query_no: int, start: int = 0, stop: int | None = None) -> tuple[RankedContext, ...]:
-        """Contexts of one query by rank, ties in the order of the input, without a score last; places start to stop."""
+        """Contexts of one query by rank, ties in the order of the input, without a score last; from index
+        `start` to before `stop` of this order.
+        """
         scores = self._scores
         is_known = scores is not None and scores.version == data_version(self._folder.data)
         with self._folder.open(read_only=True) as database:
             if scores is not None and is_known:
-                places = scores.places(query_no, start, stop)
+                ranked = scores.of_query(query_no, start, stop)
             else:
-                places = read_places(database, query_no, query_no).part(start, stop)
-            return tuple(self._detailed(database, places))
+                ranked = ranked_items(read_scores_of(database, query_no, query_no)).part(start, stop)
+            return tuple(self._detailed(database, ranked))
 
     def blocks(self, *, size: int = BLOCK) -> Iterator[tuple[RankedContext, ...]]:
         """Every context, queries in the order of the input and contexts by rank, about `size` at a time.
@@ -162,11 +165,11 @@ class Rankings:
         """
         for first, last in self._query_ranges(size):
             with self._folder.open(read_only=True) as database:
-                places = read_places(database, first, last)
+                ranked = ranked_items(read_scores_of(database, first, last))
             # A range is longer than a block only when a single query is.
-            for start in range(0, len(places), size):
+            for start in range(0, len(ranked), size):
                 with self._folder.open(read_only=True) as database:
-                    block = tuple(self._detailed(database, places.part(start, start + size)))
+                    block = tuple(self._detailed(database, ranked.part(start, start + size)))
                 yield block
 
     def counts(self, top_k: int | None = None, threshold: float | None = None) -> Kept:
@@ -175,12 +178,11 @@ class Rankings:
         """
         return Kept(*self._all_scores().count(top_k, threshold))
 
-    def _all_scores(self) -> Scores:
+    def _all_scores(self) -> RankedScores:
         """Those of this moment; read again only when something has changed."""
         version = data_version(self._folder.data)
         if self._scores is None or self._scores.version != version:
-            with self._folder.open(read_only=True) as database:
-                self._scores = Scores(database, version)
+            self._scores = RankedScores(read_score_table(self._folder), version)
         return self._scores
 
     def _query_ranges(self, size: int) -> Iterator[tuple[int, int]]:
@@ -201,8 +203,8 @@ class Rankings:
         for first, following in pairwise(starts):
             yield first, following - 1
 
-    def _detailed(self, database: sqlite3.Connection, places: Places) -> Iterator[RankedContext]:
-        values = {"items": str(sorted(places.items.tolist()))}
+    def _detailed(self, database: sqlite3.Connection, ranked: RankedItems) -> Iterator[RankedContext]:
+        values = {"items": str(sorted(ranked.items.tolist()))}
         rows = {row[0]: row for row in database.execute(self._details, values)}
         requests = sent_of(database, {row[7] for row in rows.values()})
         parts = dict(database.execute(_PARTS, values)) if self._has_parts else {}
@@ -213,7 +215,7 @@ class Rankings:
         }
         cells_of = self._original.cells
         no_cells = () if not self._original.names else None
-        for item, score, rank, tie_group in places.rows():
+        for item, score, rank, tie_group in ranked.rows():
             _, query_no, text, text_id, label, position, row_no, request, first, second, reason = rows[item]
             query_id, query = queries[query_no]
             sent = requests[request]

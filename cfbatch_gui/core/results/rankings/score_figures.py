@@ -87,7 +87,7 @@ def score_figures(folder: JobFolder) -> ScoreFigures:
         labels = read_labels(database, table.texts) if judges else np.full(len(table), NO_LABEL)
     texts, queries = read_text_hashes(folder, table).texts, read_query_hashes(folder, table).texts
     seen_twice, unrelated = _unrelated(table, texts, queries, labels)
-    there = table.there
+    there = table.has_score
     scores = table.scores[there]
     pairs = table.scores[unrelated]
     baseline = Baseline.NO_TEXT_TWICE
@@ -131,8 +131,8 @@ def _unrelated(
     if len(known) == len(table):
         return False, nothing
     # The same query asked twice under two ids is one.
-    query = np.unique(asked, return_inverse=True)[1][table.places_in_asked()]
-    there = table.there
+    query = np.unique(asked, return_inverse=True)[1][table.query_indices()]
+    there = table.has_score
     queries = int(query.max(initial=0)) + 1
     pairs = distinct(text[there] * queries + query[there])
     queries_of_text = np.bincount(pairs // queries, minlength=len(known))

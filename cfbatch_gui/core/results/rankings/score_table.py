@@ -4,19 +4,23 @@ Texts are read a block at a time and kept as Python's own 64-bit hashes: good wi
 between two jobs.
 """
 
+import sqlite3
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.rankings.ranks import data_version
 
-_ITEMS = """
-SELECT item_no, query_no, text_no, coalesce(score, -9e999) FROM items WHERE query_no IS NOT NULL ORDER BY item_no
-"""
-_ITEM = np.dtype([("item", "<i4"), ("query", "<i4"), ("text", "<i4"), ("score", "<f8")])
+# NumPy takes no NULL; an answer in JSON cannot hold an infinity.
+_SCORES = "SELECT item_no, query_no, text_no, position, coalesce(score, -9e999) FROM items"
+_ALL = f"{_SCORES} WHERE query_no IS NOT NULL ORDER BY item_no"
+_OF_QUERIES = f"{_SCORES} WHERE query_no BETWEEN ? AND ?"
+_ROW = np.dtype([("item", "<i4"), ("query", "<i4"), ("text", "<i4"), ("position", "<i4"), ("score", "<f8")])
 _TEXTS = "SELECT text_no, text, text_id FROM texts WHERE text_no BETWEEN ? AND ?"
 _QUERIES = "SELECT query_no, text, query_id FROM queries WHERE query_no BETWEEN ? AND ?"
 _OTHER_TEXT = """
@@ -52,45 +56,63 @@ class Hashes:
     ids: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """Pairs of a query with a text in the order of the input, arrays of shape (n,).
+    """Pairs of a query with a text, arrays of shape (n,).
 
-    `queries` and `texts` are numbers from 1, `scores` NaN where there is none. `asked` has the numbers of the queries
-    that have pairs, in order.
+    `queries` and `texts` are numbers from 1, `positions` those of the texts among the query's own in the input, also
+    from 1; `scores` is NaN where there is none.
     """
 
     items: NDArray[np.int32]
     queries: NDArray[np.int32]
     texts: NDArray[np.int32]
+    positions: NDArray[np.int32]
     scores: NDArray[np.float64]
-    asked: NDArray[np.int32]
 
     def __len__(self) -> int:
         return len(self.items)
 
+    @cached_property
+    def asked(self) -> NDArray[np.int32]:
+        """The numbers of the queries that have pairs, rising."""
+        return np.flatnonzero(np.bincount(self.queries)).astype(np.int32)
+
     @property
-    def there(self) -> NDArray[np.bool_]:
-        """Which pairs have a score."""
+    def has_score(self) -> NDArray[np.bool_]:
+        """For each pair."""
         return ~np.isnan(self.scores)
 
-    def places_in_asked(self) -> NDArray[np.int32]:
-        """The place of each pair's query in `asked`."""
-        place = np.zeros(int(self.asked.max(initial=0)) + 1, dtype=np.int32)
-        place[self.asked] = np.arange(len(self.asked))
-        return place[self.queries]
+    def query_indices(self) -> NDArray[np.int32]:
+        """The index of each pair's query in `asked`."""
+        index = np.zeros(int(self.asked.max(initial=0)) + 1, dtype=np.int32)
+        index[self.asked] = np.arange(len(self.asked))
+        return index[self.queries]
 
 
 def read_score_table(folder: JobFolder) -> ScoreTable:
-    """The scores of this moment. Blocking: a second for a million. Raises DataError."""
+    """All scores of this moment in the order of the input. Blocking: a second for a million. Raises DataError."""
     data_version(folder.data)  # says in a sentence that the file is missing
     with folder.open(read_only=True) as database:
-        found = np.fromiter(database.execute(_ITEMS), dtype=_ITEM)
-    items, queries, texts, scores = (np.ascontiguousarray(found[name]) for name in _ITEM.names or ())
-    del found
-    scores[np.isneginf(scores)] = np.nan
-    asked = np.flatnonzero(np.bincount(queries)).astype(np.int32)
-    return ScoreTable(items, queries, texts, scores, asked)
+        return _table(np.fromiter(database.execute(_ALL), dtype=_ROW))
+
+
+def read_scores_of(database: sqlite3.Connection, first: int, last: int) -> ScoreTable:
+    """Those of the queries `first` to `last`, in any order."""
+    return _table(np.fromiter(database.execute(_OF_QUERIES, (first, last)), dtype=_ROW))
+
+
+def data_version(path: Path) -> bytes:
+    """Four bytes that differ after every change of a database: SQLite's own counter, in the head of the file.
+
+    It is kept in every journal mode but WAL. Raises DataError.
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(24)
+            return file.read(4)
+    except OSError as error:
+        raise DataError("This job's data is missing from its folder.", detail=f"{path}: {error.strerror}") from error
 
 
 def read_text_hashes(folder: JobFolder, table: ScoreTable) -> Hashes:
@@ -146,6 +168,12 @@ def hashed_id(identifier: str) -> int:
     return hash(identifier) or 1 if identifier else NO_ID
 
 
+def _table(rows: NDArray[np.void]) -> ScoreTable:
+    items, queries, texts, positions, scores = (np.ascontiguousarray(rows[name]) for name in _ROW.names or ())
+    scores[np.isneginf(scores)] = np.nan
+    return ScoreTable(items, queries, texts, positions, scores)
+
+
 def _hashes(folder: JobFolder, statement: str, numbers: NDArray[np.int32]) -> Hashes:
     """Of the rows of these numbers."""
     size = int(numbers.max(initial=0)) + 1
@@ -155,8 +183,8 @@ def _hashes(folder: JobFolder, statement: str, numbers: NDArray[np.int32]) -> Ha
             rows = database.execute(statement, (first, min(first + _BLOCK, size) - 1)).fetchall()
         if rows:
             found, of_texts, of_ids = zip(*rows, strict=True)
-            places = np.fromiter(found, np.int32, len(rows))
-            texts[places] = np.fromiter(map(hash, of_texts), np.int64, len(rows))
+            numbered = np.fromiter(found, np.int32, len(rows))
+            texts[numbered] = np.fromiter(map(hash, of_texts), np.int64, len(rows))
             if any(of_ids):
-                ids[places] = np.fromiter(map(hashed_id, of_ids), np.int64, len(rows))
+                ids[numbered] = np.fromiter(map(hashed_id, of_ids), np.int64, len(rows))
     return Hashes(texts[numbers], ids[numbers])
