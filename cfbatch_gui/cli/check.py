@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from cfbatch_gui.cli.columns import Inputs, open_inputs
+from cfbatch_gui.cli.columns import ColumnsUnsettled, Inputs, open_inputs
 from cfbatch_gui.cli.console import Console, counted, elided
-from cfbatch_gui.cli.open_question import open_question
 from cfbatch_gui.cli.pricing import check_budget, reset_words, share_words, tokens_words
 from cfbatch_gui.cli.reading import add_input_arguments, dollars, reading_of, settle_kind, standard_input_as_file
 from cfbatch_gui.cli.status import ExitStatus
-from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.errors import EncodingUnknown, UserError
 from cfbatch_gui.core.inputs.columns.layouts import describe
-from cfbatch_gui.core.inputs.input_values import Source
+from cfbatch_gui.core.inputs.files.encodings import CHOICES
+from cfbatch_gui.core.inputs.input_values import Kind, Role, Source
 from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.job_folder.filling import StoredProblem, fill, problems
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -29,6 +29,7 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, Settings
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 
+Answer = dict[str, object]
 _SHOWN = 20  # problems in the text; --json has them all
 
 
@@ -191,3 +192,44 @@ def _problem(problem: StoredProblem) -> dict[str, object]:
 
 def _reason(problem: StoredProblem) -> str:
     return problem.reason if problem.file == 1 else f"In the second file: {problem.reason}"
+
+
+def open_question(error: UserError, arguments: argparse.Namespace) -> dict[str, object]:
+    """The object to print: what is open, in a sentence and as "kind", "encoding" or "columns", null for what only
+    another file can mend; and the answers, the likely one first. Of several columns that are missing each wants one.
+    """
+    about, answers = _answers(error, arguments)
+    return {"question": about if answers else None, "sentence": error.message, "answers": answers}
+
+
+def _answers(error: UserError, arguments: argparse.Namespace) -> tuple[str, list[Answer]]:
+    if isinstance(error, EncodingUnknown):
+        return "encoding", list(_encodings(error, arguments))
+    if isinstance(error, ColumnsUnsettled):
+        return "columns", list(_columns(error.inputs))
+    if arguments.kind is None and not arguments.recipe:
+        return "kind", [
+            _answer("--rank", means="order contexts by query"),
+            _answer("--embed", means="turn texts into vectors"),
+        ]
+    return "", []
+
+
+def _encodings(error: EncodingUnknown, arguments: argparse.Namespace) -> Iterator[Answer]:
+    is_of_second = arguments.second is not None and error.message.startswith(f"{arguments.second.name} ")
+    if arguments.encoding is None and not is_of_second:
+        for codec, title in sorted(CHOICES, key=lambda choice: choice[0] != error.guess):
+            yield _answer("--encoding", codec, means=title)
+
+
+def _columns(inputs: Inputs) -> Iterator[Answer]:
+    mapping, second = inputs.mapping, inputs.second
+    text = Role.TEXT if mapping.kind is Kind.EMBED else Role.CONTEXT
+    if mapping.kind is Kind.RANK and Role.QUERY not in mapping.roles:
+        yield from (_answer("--role", f"{column}={Role.QUERY}") for column in inputs.source.columns)
+    if text not in (mapping.second_roles if second else mapping.roles) and not mapping.template:
+        yield from (_answer("--role", f"{column}={text}") for column in (second or inputs.source).columns)
+
+
+def _answer(*arguments: str, means: str = "") -> Answer:
+    return {"arguments": list(arguments)} | ({"means": means} if means else {})

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cfbatch_gui.cli.column_roles import ColumnRole
-from cfbatch_gui.cli.reading import Reading
+from cfbatch_gui.cli.reading import ColumnRole, Reading
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import index_of, listed
 from cfbatch_gui.core.inputs.columns.layouts import check_mapping, suggest_mapping, with_role

@@ -1,4 +1,4 @@
-"""How a file is to be read, where the terminal's user knows better than the program."""
+"""The arguments that say how a file is read and what its columns are for."""
 
 import argparse
 import shutil
@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-from cfbatch_gui.cli.column_roles import column_role
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.columns.layouts import with_layout
 from cfbatch_gui.core.inputs.columns.recipes import Recipe, RecipeBook
@@ -19,6 +18,26 @@ from cfbatch_gui.core.system.paths import Paths
 
 STANDARD_INPUT = Path("-")
 _UNITS = {"line": FileFormat.LINES, "paragraph": FileFormat.PARAGRAPHS, "file": FileFormat.WHOLE}
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRole:
+    """One `--role COLUMN=ROLE`."""
+
+    column: str
+    role: Role
+
+
+def column_role(text: str) -> ColumnRole:
+    """Read COLUMN=ROLE, for argparse. A column's name may hold "=" itself."""
+    column, separator, role = text.rpartition("=")
+    if not separator or not column:
+        raise argparse.ArgumentTypeError(f"“{text}” should be COLUMN=ROLE, for example title=text")
+    try:
+        return ColumnRole(column, Role(role.strip().lower()))
+    except ValueError:
+        words = ", ".join(Role)
+        raise argparse.ArgumentTypeError(f"“{role}” is not a role; the roles are {words}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 _SHOWN = 12
 _LONGEST_FIGURE = 60  # characters
+_NUMBER = re.compile(r"\s*[-+]?[\d.,' ]*\d[\d.,' ]*(?:[eE][-+]?\d+)?\s*%?")
+_DATE = re.compile(r"\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ][\d:.]+)?\s*")
 
 
 def index_of(name: str, columns: Sequence[str]) -> int | None:
@@ -19,12 +21,6 @@ def listed(columns: Sequence[str]) -> str:
     """The names for a sentence; of very many only the first."""
     shown = ", ".join(f"“{column}”" for column in columns[:_SHOWN])
     return f"{shown} and {len(columns) - _SHOWN:,} more" if len(columns) > _SHOWN else shown
-
-
-_NUMBER = re.compile(r"\s*[-+]?[\d.,' ]*\d[\d.,' ]*(?:[eE][-+]?\d+)?\s*%?")
-
-
-_DATE = re.compile(r"\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ][\d:.]+)?\s*")
 
 
 def complete_names(cells: Sequence[str], width: int) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.columns.layouts import check_mapping, describe, suggest_mapping, with_layout, with_role
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Source
-from cfbatch_gui.core.inputs.recognise.csv_dialect import find_separator
+from cfbatch_gui.core.inputs.recognise.csv_dialect import find_dialect
 from cfbatch_gui.core.inputs.recognise.headers import has_header
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
@@ -286,9 +286,9 @@ def test_names_are_unique_and_never_empty() -> None:
     ],
 )
 def test_separators(sample: str, separator: str) -> None:
-    assert find_separator(sample, is_whole=True) == separator
+    assert find_dialect(sample, is_whole=True).separator == separator
 
 
 def test_a_sample_that_cuts_a_row_is_no_disagreement() -> None:
-    assert find_separator("a;b;c\n1;2;3\n4;5", is_whole=False) == ";"
-    assert find_separator('a;b\n1;2\n3;"cut, in, the, mid', is_whole=False) == ";"
+    assert find_dialect("a;b;c\n1;2;3\n4;5", is_whole=False).separator == ";"
+    assert find_dialect('a;b\n1;2\n3;"cut, in, the, mid', is_whole=False).separator == ";"

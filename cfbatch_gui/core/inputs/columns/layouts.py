@@ -7,9 +7,9 @@ from cfbatch_gui.core.inputs.columns.templates import read_template
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, Role, Source
 
 __all__ = ["check_mapping", "describe", "suggest_mapping", "with_layout", "with_role", "with_template"]
-
 _STANDS_ONCE = (Role.QUERY, Role.TEXT, Role.ID, Role.QUERY_ID, Role.LABEL)
 _TWO_FILES = (Layout.SHARED, Layout.CANDIDATES)
+_LEAST_PART = 16  # tokens
 
 
 def with_role(mapping: Mapping, column: int, role: Role, *, second: bool = False) -> Mapping:
@@ -94,9 +94,6 @@ def check_mapping(mapping: Mapping, source: Source, second: Source | None = None
     if second is not None:
         return "Contexts come from the second file. Choose the columns again, or remove that file."
     return _check_ranking(mapping)
-
-
-_LEAST_PART = 16  # tokens
 
 
 def _check_template(mapping: Mapping, source: Source, second: Source | None) -> str:

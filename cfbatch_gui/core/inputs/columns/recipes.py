@@ -15,6 +15,9 @@ from cfbatch_gui.core.inputs.input_values import Mapping, ReadOptions, Role, Sou
 from cfbatch_gui.core.system.files import write_own_file
 
 _NOT_NEEDED: Final = frozenset({Role.KEEP, Role.IGNORE})
+VERSION: Final = 1
+MOST_REMEMBERED: Final = 200  # kinds of file; the one that was not met for longest is forgotten first
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +78,6 @@ def _roles(known: tuple[str, ...], roles: tuple[Role, ...], columns: tuple[str, 
         elif role not in _NOT_NEEDED:
             return f"There is no column “{name}”."
     return tuple(found)
-
-
-VERSION: Final = 1
-MOST_REMEMBERED: Final = 200  # kinds of file; the one that was not met for longest is forgotten first
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,9 @@ _ROLES = {
 }
 _PAIRS = (Role.QUERY_ID, Role.QUERY, Role.ID, Role.CONTEXT, Role.KEEP, Role.LABEL)
 _DOCUMENTS = (Role.KEEP, Role.KEEP, Role.ID, Role.TEXT, Role.KEEP, Role.LABEL)
+_SAMPLE = 200
+_LENGTH_OF_PROSE = 40  # characters
+_WORDS_OF_PROSE = 5
 
 
 def known_mapping(source: Source, kind: Kind | None) -> Mapping | None:
@@ -48,11 +51,6 @@ def known_mapping(source: Source, kind: Kind | None) -> Mapping | None:
     if Role.TEXT in roles:
         return Mapping(Kind.EMBED, Layout.TEXTS, roles) if kind is not Kind.RANK else None
     return Mapping(Kind.RANK, Layout.NESTED, roles) if kind is not Kind.EMBED else None
-
-
-_SAMPLE = 200
-_LENGTH_OF_PROSE = 40  # characters
-_WORDS_OF_PROSE = 5
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,24 +4,12 @@ from pathlib import Path
 
 from cfbatch_gui.core.errors import InputError
 
-
-def without_rows(path: Path) -> InputError:
-    """Nothing in it."""
-    return InputError(f"{path.name} is empty. Choose a file with at least one row.")
-
-
-def only_header(path: Path) -> InputError:
-    """Names of columns, and nothing else."""
-    return InputError(f"{path.name} has a header but no rows below it. Choose a file with at least one row.")
-
-
 _EMPTY_ZIP = b"PK\x05\x06"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _TAR, _TAR_AT = b"ustar", 257
 _SPREADSHEET = "Open it in a spreadsheet program, save it as .xlsx or CSV, and choose that file."
 CHOOSE_TABLE = "Choose a text file, CSV, JSON Lines or .xlsx."
 _UNPACK = "Unpack it first, and choose the file that was in it."
-
 _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"%PDF-", "a PDF document", "Copy its text to a text file, and choose that."),
     (b"\x89PNG\r\n", "a picture", CHOOSE_TABLE),
@@ -47,6 +35,17 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"\x7fELF", "a program", CHOOSE_TABLE),
     (b"MZ\x90\0", "a program", CHOOSE_TABLE),
 )
+_CONTROLS = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\r\f\v\x1b")
+
+
+def without_rows(path: Path) -> InputError:
+    """Nothing in it."""
+    return InputError(f"{path.name} is empty. Choose a file with at least one row.")
+
+
+def only_header(path: Path) -> InputError:
+    """Names of columns, and nothing else."""
+    return InputError(f"{path.name} has a header but no rows below it. Choose a file with at least one row.")
 
 
 def refusal(path: Path, head: bytes) -> str:
@@ -94,9 +93,6 @@ def is_binary(sample: bytes) -> bool:
         is_cut_at_the_end = exc.reason == "unexpected end of data"
         return controls > (0.5 if is_cut_at_the_end else 0.02)
     return controls > 0.5
-
-
-_CONTROLS = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\r\f\v\x1b")
 
 
 def _is_plain(head: bytes) -> bool:

@@ -22,6 +22,7 @@ _UNESCAPED_BAR = re.compile(r"(?<!\\)\|")
 _ROW_COUNT = re.compile(r"\(\d+ \w+\)")  # psql: (3 rows)
 _MOST_ABOVE = 30  # lines
 _MOST_BELOW = 12
+_OF_HEADER = 8  # lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,9 +227,6 @@ def _width(sign: str) -> int:
     if sign.isascii():
         return 1
     return max(0, wcwidth(sign))
-
-
-_OF_HEADER = 8  # lines
 
 
 def read_ascii_table(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:

@@ -2,15 +2,17 @@
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterator
+import sqlite3
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.files.open_file import open_bytes
 from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Row, Source
 from cfbatch_gui.core.inputs.readers.decoded_text import text_lines
-from cfbatch_gui.core.inputs.readers.text_store import TextStore
 
 FileReader = Callable[[Path], tuple[Source, Iterator[Row]]]
 PAIR_COLUMNS = ("query_id", "query", "doc_id", "text", "initial_rank", "label")
@@ -25,6 +27,36 @@ _TEXTS = ("text", "contents", "content", "passage", "body", "query", "question",
 _SCORES = ("score", "rel", "relevance", "label", "rating", "sim")
 _RUN_LINE = re.compile(r"\s*\S+\s+Q0\s+\S+\s+\d+\s+[-+.\deE]+\s+\S.*", re.IGNORECASE)
 _JUDGEMENT_LINE = re.compile(r"\S+[ \t]+(?:0|Q0)[ \t]+\S+[ \t]+-?\d")
+
+
+class TextStore:
+    """A context manager; the file goes when it ends. Of texts with the same id the first is kept."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="cfbatch-")
+        self._database = sqlite3.connect(Path(self._folder.name) / "texts.db")
+        self._database.executescript(
+            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+            " CREATE TABLE texts(id TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;"
+        )
+
+    def add(self, texts: Iterable[tuple[str, str]]) -> None:
+        """Keep (id, text) pairs."""
+        self._database.executemany("INSERT OR IGNORE INTO texts VALUES(?, ?)", texts)
+
+    def get(self, name: str) -> str | None:
+        """The text with this id, None when there is none."""
+        found = self._database.execute("SELECT text FROM texts WHERE id = ?", (name,)).fetchone()
+        return str(found[0]) if found else None
+
+    def __enter__(self) -> "TextStore":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._database.close()
+        self._folder.cleanup()
 
 
 @dataclass(frozen=True, slots=True)

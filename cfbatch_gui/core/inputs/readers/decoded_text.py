@@ -14,6 +14,7 @@ PIECE = 256 * 1024  # bytes; larger pieces fall out of the processor's cache and
 LONGEST_LINE = 64 * 1024 * 1024  # characters; a request holds under 10 MB, so nothing longer can ever be sent
 _SAMPLE = 32 * 1024  # bytes to either side, to guess an encoding from
 END_MARK = "\0end-of-file"  # cannot stand in a file: every NUL is replaced before
+_MARKS = re.compile("(?<=[\r\n])\ufeff+")
 
 
 def text_lines(
@@ -106,9 +107,6 @@ def without_marks(text: str, *, at_line_start: bool = True) -> tuple[str, int]:
     """
     cleaned = _MARKS.sub("", f"\n{text}" if at_line_start else f" {text}")[1:]
     return cleaned, len(text) - len(cleaned)
-
-
-_MARKS = re.compile("(?<=[\r\n])\ufeff+")
 
 
 def count_signs(file: BinaryIO, encoding: str, most: int) -> tuple[int, int]:

@@ -1,18 +1,38 @@
-"""Text with separators: CSV and its relatives, quoted as spreadsheets do it."""
+"""Delimited text: CSV and its relatives, in each way of quoting."""
 
 import csv
+import json
 import operator
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
 from itertools import accumulate, groupby, islice, repeat, takewhile
 from typing import Any, BinaryIO
 
 from cfbatch_gui.core.inputs.files.open_file import open_bytes
 from cfbatch_gui.core.inputs.input_values import Block, Quoting, Row, Source
-from cfbatch_gui.core.inputs.readers.csv_rows import csv_rows
 from cfbatch_gui.core.inputs.readers.decoded_text import END_MARK, LONGEST_LINE, text_lines
 
+WRAPPED_LINE = re.compile(r'"((?:[^"]|"")*)"(\r?\n|\r|)')
+_READER_OPTIONS: dict[Quoting, dict[str, Any]] = {
+    Quoting.DOUBLED: {},
+    Quoting.ESCAPED: {"escapechar": "\\"},
+    Quoting.OUTFILE: {"escapechar": "\\"},
+    Quoting.WRAPPED: {},
+    Quoting.SINGLE: {"quotechar": "'"},
+    Quoting.SPACED: {"skipinitialspace": True},
+    Quoting.NONE: {"quoting": csv.QUOTE_NONE},
+    Quoting.COPY: {"quoting": csv.QUOTE_NONE},
+}
+_MOST_MANIFEST_BYTES = 4 * 1024 * 1024
 csv.field_size_limit(LONGEST_LINE)  # the module's own 131,072 is less than a chapter of a book; this is per process
+_REPEATED = "This row repeats the names of the columns."
+_MOST_AT_ONCE = 4_096  # records
+_BACKSLASH = (Quoting.ESCAPED, Quoting.OUTFILE)
+_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|(.))", re.DOTALL)
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_MARKED = re.compile(r"'+[=+\-@\t\r]")
 
 
 def read_delimited(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
@@ -106,9 +126,6 @@ def _without_repeated(block: Block, header: tuple[str, ...]) -> Iterator[Block |
         yield Row(number, tuple(cells), _REPEATED if cells == header else "")
 
 
-_REPEATED = "This row repeats the names of the columns."
-
-
 def _by_width(block: Block, width: int) -> Iterator[Block | Row]:
     start = 0
     for is_usual, group in groupby(block.rows, lambda cells: len(cells) == width):
@@ -119,10 +136,6 @@ def _by_width(block: Block, width: int) -> Iterator[Block | Row]:
             for number, cells in zip(block.numbers[start:stop], block.rows[start:stop], strict=True):
                 yield unusual_row(Row(number, tuple(cells)), width)
         start = stop
-
-
-_MOST_AT_ONCE = 4_096  # records
-_BACKSLASH = (Quoting.ESCAPED, Quoting.OUTFILE)
 
 
 def _record_blocks(file: BinaryIO, source: Source, progress: Callable[[int], None] | None) -> Iterator[Block | Row]:
@@ -215,10 +228,6 @@ def _lines_of(cells: Sequence[str]) -> int:
     return 1 + sum(cell.count("\n") + cell.count("\r") - cell.count("\r\n") for cell in cells)
 
 
-_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|(.))", re.DOTALL)
-_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-
-
 def _copied(cell: str) -> str:
     """A cell as PostgreSQL meant it: \\N is nothing, and a backslash stands before what would end a cell or a row."""
     if "\\" not in cell:
@@ -240,14 +249,11 @@ def _unmarked(rows: Iterator[Row], columns: frozenset[int]) -> Iterator[Row]:
     for row in rows:
         if any(cell.startswith("'") for cell in row.cells):
             cells = [
-                cell[1:] if place in columns and _MARKED.match(cell) else cell for place, cell in enumerate(row.cells)
+                cell[1:] if index in columns and _MARKED.match(cell) else cell for index, cell in enumerate(row.cells)
             ]
             yield Row(row.number, tuple(cells), row.problem)
         else:
             yield row
-
-
-_MARKED = re.compile(r"'+[=+\-@\t\r]")
 
 
 def unusual_row(row: Row, width: int) -> Row:
@@ -280,3 +286,54 @@ def _too_large(line: int) -> str:
         f"A cell that begins in row {line:,} has more than {LONGEST_LINE:,} characters, so the rest of the file was "
         "not read. A quotation mark is probably never closed."
     )
+
+
+def _unwrapped_lines(lines: Iterable[str]) -> Iterator[str]:
+    """The lines as they were before; others as they stand."""
+    return map(_unwrapped, lines)
+
+
+def _unwrapped(line: str) -> str:
+    found = WRAPPED_LINE.fullmatch(line)
+    return found[1].replace('""', '"') + found[2] if found else line
+
+
+def _with_empty_cells(lines: Iterable[str], separator: str) -> Iterator[str]:
+    r"""The lines with nothing where \N stands for a whole cell; within quotation marks MySQL writes \\N."""
+    return map(partial(null_cell(separator).sub, ""), lines)
+
+
+@lru_cache(maxsize=8)
+def null_cell(separator: str) -> re.Pattern[str]:
+    r"""The pattern of a whole cell that is \N, without quotation marks."""
+    sign = re.escape(separator)
+    return re.compile(rf"(?<![^{sign}\r\n])\\N(?![^{sign}\r\n])")
+
+
+def csv_rows(lines: Iterable[str], separator: str, quoting: Quoting, *, strict: bool = False) -> Any:
+    """A reader of the csv module for a way of quoting; COPY's escapes are still in the cells."""
+    if quoting is Quoting.OUTFILE:
+        lines = _with_empty_cells(lines, separator)
+    elif quoting is Quoting.WRAPPED:
+        lines = _unwrapped_lines(lines)
+    return csv.reader(lines, delimiter=separator, strict=strict, **_READER_OPTIONS[quoting])
+
+
+def marked_columns(source: Source) -> Source:
+    """The source with the columns in which apostrophes are marks; only the manifest beside the file can say so."""
+    manifest = source.path.with_name(f"{source.path.name}.manifest.json")
+    try:
+        if not source.has_header or not manifest.is_file() or manifest.stat().st_size > _MOST_MANIFEST_BYTES:
+            return source
+        content = json.loads(manifest.read_bytes())
+        export = content["export"]
+        found = export.get("formulas_made_harmless") or {}
+        is_ours = str(content["program"]).startswith("CF Batch") and found.get("mark") == "'" and found.get("cells")
+        names = {str(name) for name in found.get("columns", ())} if is_ours else set()
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return source  # no manifest that CF Batch wrote
+    marked = tuple(index for index, name in enumerate(source.columns) if name in names)
+    if not marked:
+        return source
+    notice = "CF Batch wrote this file for Excel: the apostrophes it put before formulas are taken away again."
+    return replace(source, marked=marked, notices=(*source.notices, notice))

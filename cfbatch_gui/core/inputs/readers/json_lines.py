@@ -9,6 +9,8 @@ from cfbatch_gui.core.inputs.readers.json_document import row_of_array
 from cfbatch_gui.core.inputs.readers.json_shapes import rows_of
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, parse_array, parse_object
 
+_NO_ARRAY = "This line is not a JSON array. Each line must be one, such as [“1”, “text”]."
+
 
 def read_json_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
     """Yield one row a line, its cells in the order of `source.columns`.
@@ -55,6 +57,3 @@ def _row_of_line(source: Source, number: int, line: str) -> Row:
     if cells is None:
         return Row(number, (without_line_end(line)[:200], *("",) * (len(source.columns) - 1)), _NO_ARRAY)
     return row_of_array(source, number, cells)
-
-
-_NO_ARRAY = "This line is not a JSON array. Each line must be one, such as [“1”, “text”]."

@@ -10,22 +10,35 @@ from functools import lru_cache
 
 from cfbatch_gui.core.inputs.column_names import is_number_or_date
 from cfbatch_gui.core.inputs.input_values import Quoting
-from cfbatch_gui.core.inputs.readers.csv_rows import _WRAPPED, _null_cell, csv_rows
+from cfbatch_gui.core.inputs.readers.delimited import WRAPPED_LINE, csv_rows, null_cell
 from cfbatch_gui.core.inputs.recognise.table_bounds import Record, end_of_table, first_of_table
 
-_LEAST = 2  # lines that show it
+_LEAST_WRAPPED = 2  # lines
+_OUTFILE_NULL = r"\N"  # an empty cell
+_TIME = re.compile(r"-?\d{1,3}:\d\d:\d\d(?:\.\d+)?")
+_CUT_CELL = re.compile(r'"(?:[^"\\]|\\.)*\\?|[^"\n]*', re.DOTALL)
+SEPARATORS = (",", ";", "\t", "|")
+SPACE = " "  # only R separates by it, and only between cells that are quoted
+NAMES = {"space": SPACE, "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "bar": "|", r"\t": "\t"}
+_LEAST_AGREEMENT = 0.9
+_ROWS = 500
+# When rows agree for several: commas and bars stand inside cells (1,5 and red|blue) far more often than the others.
+_PREFERENCE = ("\t", ";", ",", "|")
+_SAID = re.compile(r'"?sep=(.)"?[;,\t|]*\r?\n', re.IGNORECASE)  # what Excel writes and reads as a first line
+_NULL = re.compile(r"(?m)(?:^|\t)\\N(?:\t|\r?$)|^\\\.\r?$")  # COPY's empty cell, and its end
+_END_OF_COPY = re.compile(r"(?m)^\\\.\r?\n?\Z")
+_SPACED_CELL = re.compile(r'"(?:[^"\\]|\\.|"")*"|[^\s"]+')
+_SPACED_LINE = re.compile(rf"(?:{_SPACED_CELL.pattern})(?: (?:{_SPACED_CELL.pattern}))+")
+_UNQUOTED = ("\t", "|")  # separators that are chosen so that nothing needs quotation marks
+_END = "\0end"
+_ONE_QUOTED = re.compile(r"'.*'", re.DOTALL)
 
 
 def has_wrapped_lines(sample: str, separator: str) -> bool:
     """Return whether lines stand in quotation marks as a whole and hold cells that do so too."""
     cell = re.compile(rf'(?:^|{re.escape(separator)})"(?:[^"]|"")*"(?:{re.escape(separator)}|$)')
-    lines = (_WRAPPED.fullmatch(line) for line in io.StringIO(sample, newline=""))
-    return sum(bool(line and cell.search(line[1].replace('""', '"'))) for line in lines) >= _LEAST
-
-
-_OUTFILE_NULL = r"\N"
-_TIME = re.compile(r"-?\d{1,3}:\d\d:\d\d(?:\.\d+)?")
-_CUT_CELL = re.compile(r'"(?:[^"\\]|\\.)*\\?|[^"\n]*', re.DOTALL)
+    lines = (WRAPPED_LINE.fullmatch(line) for line in io.StringIO(sample, newline=""))
+    return sum(bool(line and cell.search(line[1].replace('""', '"'))) for line in lines) >= _LEAST_WRAPPED
 
 
 def is_outfile(sample: str, separator: str, *, is_whole: bool) -> bool:
@@ -34,7 +47,7 @@ def is_outfile(sample: str, separator: str, *, is_whole: bool) -> bool:
 
     Elsewhere \N may be two letters of a text, and C:\new has lost nothing.
     """
-    if _OUTFILE_NULL not in sample or not _null_cell(separator).search(sample):
+    if _OUTFILE_NULL not in sample or not null_cell(separator).search(sample):
         return False
     end, has_text = 0, False
     for cell in _cell(separator).finditer(sample):
@@ -56,23 +69,6 @@ def _cell(separator: str) -> re.Pattern[str]:
     return re.compile(
         rf'(?:(?P<quoted>"(?:[^"\\]|\\["\\\r\n0{sign}])*")|(?P<plain>[^"{sign}\r\n]+))(?:{sign}|\r?\n|\Z)'
     )
-
-
-SEPARATORS = (",", ";", "\t", "|")
-SPACE = " "  # only R separates by it, and only between cells that are quoted
-NAMES = {"space": SPACE, "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "bar": "|", r"\t": "\t"}
-_LEAST_AGREEMENT = 0.9
-_ROWS = 500
-# When rows agree for several: commas and bars stand inside cells (1,5 and red|blue) far more often than the others.
-_PREFERENCE = ("\t", ";", ",", "|")
-_SAID = re.compile(r'"?sep=(.)"?[;,\t|]*\r?\n', re.IGNORECASE)  # what Excel writes and reads as a first line
-_NULL = re.compile(r"(?m)(?:^|\t)\\N(?:\t|\r?$)|^\\\.\r?$")  # COPY's empty cell, and its end
-_END_OF_COPY = re.compile(r"(?m)^\\\.\r?\n?\Z")
-_SPACED_CELL = re.compile(r'"(?:[^"\\]|\\.|"")*"|[^\s"]+')
-_SPACED_LINE = re.compile(rf"(?:{_SPACED_CELL.pattern})(?: (?:{_SPACED_CELL.pattern}))+")
-_UNQUOTED = ("\t", "|")  # separators that are chosen so that nothing needs quotation marks
-_END = "\0end"
-_ONE_QUOTED = re.compile(r"'.*'", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +104,6 @@ class _Trial:
     def likelihood(self) -> float:
         """Agreement, less for what another separator would not need: lines left aside, cells that begin with spaces."""
         return self.agreement - 0.15 * (self.first_line > 1) - 0.2 * self.is_spaced
-
-
-def find_separator(sample: str, *, is_whole: bool, preferred: str = "") -> str:
-    """Return the separator of the file that begins with `sample`; "," when there is only one column."""
-    return find_dialect(sample, is_whole=is_whole, preferred=preferred).separator
 
 
 def find_dialect(sample: str, *, is_whole: bool, preferred: str = "", separator: str = "") -> Dialect:

@@ -12,7 +12,7 @@ from cfbatch_gui.core.inputs import column_vocabulary as vocabulary
 from cfbatch_gui.core.inputs.column_names import is_number_or_date
 from cfbatch_gui.core.inputs.files.open_file import GZIP, ZIP, open_raw
 from cfbatch_gui.core.inputs.input_values import Quoting, Source
-from cfbatch_gui.core.inputs.readers.csv_rows import csv_rows
+from cfbatch_gui.core.inputs.readers.delimited import csv_rows
 from cfbatch_gui.core.inputs.recognise.headers import has_header
 
 _MOST_ABOVE = 20  # records of a preamble
@@ -29,6 +29,17 @@ _NOTE = re.compile(
     re.IGNORECASE,
 )
 _COUNT = re.compile(r"\(\s*\d[\d.,]*\s+\w+\s*\)")  # psql: (3 rows)
+_TAIL = 16 * 1024  # bytes
+_MOST_BELOW = 12  # lines
+_SHOWN = 40  # characters of a line in a notice
+_SAID = {
+    Quoting.ESCAPED: "A backslash before a quotation mark is taken as part of the file's form, not of its texts.",
+    Quoting.OUTFILE: "As MySQL means it, \\N is taken for an empty cell, and a backslash before a quotation mark, a "
+    "line end or another backslash for a part of the file's form.",
+    Quoting.WRAPPED: "Quotation marks around whole lines are taken as part of the file's form, not of its texts.",
+    Quoting.SPACED: "The space after each separator is taken as part of the file's form, not of its texts.",
+    Quoting.NONE: "Quotation marks are taken as part of the texts, for they do not stand around whole cells.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,11 +195,6 @@ def is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> bo
     return is_total and len(cells) == width and all(is_number_or_date(cell) for cell in filled[1:])
 
 
-_TAIL = 16 * 1024  # bytes
-_MOST_BELOW = 12  # lines
-_SHOWN = 40  # characters of a line in a notice
-
-
 def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source:
     """The source with its table's end and with notices. `end_line` is where another table begins in the sample, or 0.
 
@@ -215,16 +221,6 @@ def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source
     if source.quoting in _SAID:
         notices.append(_SAID[source.quoting])
     return replace(source, notices=tuple(notices))
-
-
-_SAID = {
-    Quoting.ESCAPED: "A backslash before a quotation mark is taken as part of the file's form, not of its texts.",
-    Quoting.OUTFILE: "As MySQL means it, \\N is taken for an empty cell, and a backslash before a quotation mark, a "
-    "line end or another backslash for a part of the file's form.",
-    Quoting.WRAPPED: "Quotation marks around whole lines are taken as part of the file's form, not of its texts.",
-    Quoting.SPACED: "The space after each separator is taken as part of the file's form, not of its texts.",
-    Quoting.NONE: "Quotation marks are taken as part of the texts, for they do not stand around whole cells.",
-}
 
 
 def lines_of(text: str) -> list[str]:

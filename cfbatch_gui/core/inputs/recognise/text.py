@@ -15,11 +15,10 @@ from cfbatch_gui.core.inputs.files.unsupported_files import only_header, without
 from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Shape, Source
 from cfbatch_gui.core.inputs.readers.ascii_table import find_ascii_table
 from cfbatch_gui.core.inputs.readers.decoded_text import text_lines, without_line_end
-from cfbatch_gui.core.inputs.readers.delimited import read_records, rows_of_header
+from cfbatch_gui.core.inputs.readers.delimited import marked_columns, read_records, rows_of_header
 from cfbatch_gui.core.inputs.readers.formats import FORMATS
 from cfbatch_gui.core.inputs.readers.json_document import Broken, is_envelope, values_of
-from cfbatch_gui.core.inputs.readers.json_frames import is_frame
-from cfbatch_gui.core.inputs.readers.json_shapes import columns_for, notice_for, shape_of
+from cfbatch_gui.core.inputs.readers.json_shapes import columns_for, is_frame, notice_for, shape_of
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, parse_array, parse_object
 from cfbatch_gui.core.inputs.recognise.ascii_table import open_ascii_table
 from cfbatch_gui.core.inputs.recognise.csv_dialect import (
@@ -31,7 +30,6 @@ from cfbatch_gui.core.inputs.recognise.csv_dialect import (
     is_separated_by_spaces,
 )
 from cfbatch_gui.core.inputs.recognise.headers import has_header, with_row_names
-from cfbatch_gui.core.inputs.recognise.own_exports import marked_columns
 from cfbatch_gui.core.inputs.recognise.table_bounds import lines_of, with_ends
 
 _SENTENCE_END = re.compile(r"""[.?!…:。．？！؟۔।]["'”’»)\]」』]*$""")
@@ -42,6 +40,12 @@ _LEAST_BROKEN = 0.5  # of the lines with another below: many a sentence ends at 
 _LEAST_SMALL = 0.3  # in German, where many a word begins with a capital, it is half of the lines
 _MOST_SMALL = 0.1
 _LEAST_FULL = 0.8
+HEAD = 64 * 1024  # bytes
+_ROWS_FOR_HEADER = 100
+_OBJECTS_FOR_KEYS = 1000
+_NAMED_AS_WORKBOOK = (".xlsx", ".xls", ".xlsm")  # some programs write text under these names
+_LIST_SUFFIXES = (".log", ".lst")  # each line is a record, whatever it looks like
+_UNITS = (FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
 
 
 def are_paragraphs(lines: Sequence[str]) -> bool:
@@ -94,14 +98,6 @@ def _is_without_spaces(line: str) -> bool:
 
 def _share(found: Sequence[bool]) -> float:
     return sum(found) / len(found)
-
-
-HEAD = 64 * 1024  # bytes
-_ROWS_FOR_HEADER = 100
-_OBJECTS_FOR_KEYS = 1000
-_NAMED_AS_WORKBOOK = (".xlsx", ".xls", ".xlsm")  # some programs write text under these names
-_LIST_SUFFIXES = (".log", ".lst")  # each line is a record, whatever it looks like
-_UNITS = (FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
 
 
 def open_text(candidate: Candidate) -> Source:

@@ -17,7 +17,6 @@ from cfbatch_gui.core.inputs.recognise.headers import has_header
 from cfbatch_gui.core.inputs.recognise.table_bounds import Record, below_groups, below_titles, said_rows_above
 
 Cells = Sequence[str]
-
 _NAMES = """
 readme about info information cover instructions legend liesmich hinweise anleitung deckblatt legende lisezmoi
 instrucciones leeme istruzioni leggimi leesmij instrucoes leiame instrukcja прочти инструкция 説明 说明 說明
@@ -26,6 +25,7 @@ _NOTE_NAMES = frozenset(_NAMES.split())
 _LONGEST_NOTE = 30  # rows
 _FEW = 8  # rows of a note that has no blank one
 _SENTENCE_END = re.compile(r"[.!?:。．！？؟।]\W*$")
+_ROWS_FOR_HEADER = 100
 
 
 def is_note(name: str, rows: Sequence[Cells]) -> bool:
@@ -63,9 +63,6 @@ def _share_wide(rows: Sequence[Cells]) -> float:
 
 def _filled(row: Cells) -> int:
     return sum(1 for cell in row if cell.strip())
-
-
-_ROWS_FOR_HEADER = 100
 
 
 def open_workbook(candidate: Candidate) -> Source:
