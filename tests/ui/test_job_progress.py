@@ -14,7 +14,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.planned import Planned
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
 from cfbatch_gui.ui.jobs.batch_rows import batch_row
-from cfbatch_gui.ui.jobs.job_facts import fact_words, running_words, usual_words
+from cfbatch_gui.ui.jobs.job_summary import fact_words, running_words, usual_words
 from cfbatch_gui.ui.jobs.unknown_outcome_card import UnknownOutcomeCard
 from tests.ui.conftest import Until
 from tests.ui.practice_desk import TIED, Desk, open_desk

@@ -11,7 +11,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.jobs.library_rows import Group, GroupEntry, arrange
-from cfbatch_gui.ui.jobs.state_words import batch_words, job_words, library_words
+from cfbatch_gui.ui.jobs.state_names import batch_words, job_words, library_words
 
 NOW = 1_750_000_000.0
 

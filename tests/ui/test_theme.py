@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QIcon
 from PySide6.QtWidgets import QApplication, QLabel
 
 from cfbatch_gui.core.system.resources import resource
-from cfbatch_gui.ui import icons, theme, words
+from cfbatch_gui.ui import display, icons, theme
 from cfbatch_gui.ui.stylesheet import stylesheet
 from cfbatch_gui.ui.theme import (
     DARK,
@@ -133,7 +133,7 @@ def test_data_never_becomes_markup(qtbot: Any) -> None:
     [(0, "0 B"), (999, "999 B"), (1000, "1 kB"), (999_499, "999 kB"), (999_500, "1.0 MB"), (9_432_000, "9.4 MB")],
 )
 def test_sizes(value: int, expected: str) -> None:
-    assert words.size(value) == expected
+    assert display.size(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_sizes(value: int, expected: str) -> None:
     [(0, "0 s"), (59.9, "59 s"), (362, "6 min 02 s"), (3900, "1 h 05 min"), (260_000, "3 days"), (-5, "0 s")],
 )
 def test_durations(seconds: float, expected: str) -> None:
-    assert words.duration(seconds) == expected
+    assert display.duration(seconds) == expected
 
 
 def test_ages() -> None:
@@ -149,17 +149,17 @@ def test_ages() -> None:
 
     now = datetime(2025, 11, 20, 15, 0).astimezone().timestamp()  # a Thursday
     hour, day = 3600.0, 86400.0
-    said = [words.age(now - ago, now) for ago in (5, 240, 3 * hour, 16 * hour, 2 * day, 17 * day, 400 * day)]
+    said = [display.age(now - ago, now) for ago in (5, 240, 3 * hour, 16 * hour, 2 * day, 17 * day, 400 * day)]
     expected = ["just now", "4 min ago", "3 h ago", "yesterday", "Tuesday", "3 Nov", "16 Oct 2024"]
     assert said == expected
 
 
 def test_one_line_and_colours() -> None:
-    assert words.one_line("a\n\tb  c") == "a b c"
-    assert words.one_line("x" * 600).endswith("…")
+    assert display.one_line("a\n\tb  c") == "a b c"
+    assert display.one_line("x" * 600).endswith("…")
     assert theme.colour("accent") == QColor(LIGHT.accent)
-    assert words.plural(1, "{n} row", "{n} rows") == "1 row"
-    assert words.plural(3816, "{n} row", "{n} rows") == "3,816 rows"
+    assert display.plural(1, "{n} row", "{n} rows") == "1 row"
+    assert display.plural(3816, "{n} row", "{n} rows") == "3,816 rows"
 
 
 def test_a_title_has_the_height_that_its_font_needs(qtbot: Any) -> None:

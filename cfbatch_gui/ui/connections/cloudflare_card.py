@@ -8,7 +8,7 @@ from cfbatch_gui.core.program import ACCOUNT_VARIABLE, BASE_URL_VARIABLE
 from cfbatch_gui.core.workers_ai.pasted import Pasted
 from cfbatch_gui.ui.connections import dashboard
 from cfbatch_gui.ui.connections.account_state import AccountState
-from cfbatch_gui.ui.connections.fields import AccountField, FieldBlock
+from cfbatch_gui.ui.connections.connection_fields import AccountField, FieldBlock
 from cfbatch_gui.ui.connections.tested_card import TestedCard
 from cfbatch_gui.ui.connections.token_block import TokenBlock
 from cfbatch_gui.ui.theme import LARGE, SMALL, TINY

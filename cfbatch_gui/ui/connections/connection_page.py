@@ -16,8 +16,8 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
 from cfbatch_gui.ui.connections import dashboard
 from cfbatch_gui.ui.connections.account_state import AccountState, read_account_state
-from cfbatch_gui.ui.connections.cards import AppearanceCard, ConnectionCard
 from cfbatch_gui.ui.connections.cloudflare_card import CloudflareCard
+from cfbatch_gui.ui.connections.connection_card import AppearanceCard, ConnectionCard
 from cfbatch_gui.ui.connections.other_connections import KindName, OtherConnections
 from cfbatch_gui.ui.connections.saved_card import SavedCard
 from cfbatch_gui.ui.connections.tested_card import TestedCard

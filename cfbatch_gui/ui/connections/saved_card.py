@@ -13,7 +13,7 @@ from cfbatch_gui.core.workers_ai.pasted import Pasted
 from cfbatch_gui.core.workers_ai.tokens import check_form, check_secret
 from cfbatch_gui.ui.connections import dashboard
 from cfbatch_gui.ui.connections.account_state import AccountState
-from cfbatch_gui.ui.connections.fields import (
+from cfbatch_gui.ui.connections.connection_fields import (
     AccountField,
     FieldBlock,
     gateway_token_words,

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QApplication, QBoxLayout, QLineEdit, QWidget
 
 from cfbatch_gui.core.workers_ai.checking import TITLES, Tick
 from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
-from cfbatch_gui.ui import words
-from cfbatch_gui.ui.connections.cards import ConnectionCard
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.connections.connection_card import ConnectionCard
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, WIDE
 from cfbatch_gui.ui.widgets import (
     Button,
@@ -143,7 +143,7 @@ class TestedCard(ConnectionCard):
         if pasted.problem:
             self.found.set_line(pasted.problem, "circle-x", "error")
         elif names:
-            said = self.tr("Found in what you pasted: {things}.").format(things=words.listed(names))
+            said = self.tr("Found in what you pasted: {things}.").format(things=display.listed(names))
             self.found.set_line(said, "circle-check", "done")
         self.found.setVisible(bool(pasted.problem or names))
         self.update_buttons()
@@ -182,7 +182,7 @@ class TestedCard(ConnectionCard):
 
     def link(self, text: str, address: str) -> LinkButton:
         """A link to a page of the dashboard."""
-        link = LinkButton(text, "external-link", tip=words.plain_tip(address))
+        link = LinkButton(text, "external-link", tip=display.plain_tip(address))
         link.setAccessibleDescription(self.tr("Opens {address} in the browser").format(address=address))
         link.clicked.connect(lambda: self.page_wanted.emit(address))
         return link

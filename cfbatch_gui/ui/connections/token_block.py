@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 from cfbatch_gui.core.connections.credentials import Place
 from cfbatch_gui.core.workers_ai.tokens import Token, check_form
 from cfbatch_gui.ui.connections.account_state import AccountState
-from cfbatch_gui.ui.connections.fields import FieldBlock, SecretWords, TokenField, token_words
+from cfbatch_gui.ui.connections.connection_fields import FieldBlock, SecretWords, TokenField, token_words
 from cfbatch_gui.ui.theme import CONTROL_HEIGHT, SMALL
 from cfbatch_gui.ui.widgets import ElidedLabel, IconLabel, LinkButton, QuietButton, boxed, row
 

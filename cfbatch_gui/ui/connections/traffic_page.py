@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.traffic import HostTraffic
-from cfbatch_gui.ui import words
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
@@ -78,9 +78,9 @@ class TrafficPage(QWidget):
         self.empty.set_line(self.tr("Nothing has left this computer."), "circle-check", "done")
         self.empty.setVisible(not found)
         if found:
-            hosts = words.plural(len({each.host for each in found}), self.tr("{n} host"), self.tr("{n} hosts"))
-            sent = self.tr("{size} sent").format(size=words.size(sum(each.sent for each in found)))
-            received = self.tr("{size} received").format(size=words.size(sum(each.received for each in found)))
+            hosts = display.plural(len({each.host for each in found}), self.tr("{n} host"), self.tr("{n} hosts"))
+            sent = self.tr("{size} sent").format(size=display.size(sum(each.sent for each in found)))
+            received = self.tr("{size} received").format(size=display.size(sum(each.received for each in found)))
             self.header.set_facts(hosts, sent, received)
         else:
             self.header.set_facts(self.tr("from the program’s own log"))
@@ -103,10 +103,10 @@ class TrafficPage(QWidget):
                 width=124,
             ),
             Column(self.tr("What"), lambda each: self._what_words(each.what), key="what", width=176),
-            Column(self.tr("Times"), lambda each: each.exchanges, words.number, key="times", align="right", width=70),
-            Column(self.tr("Sent"), lambda each: each.sent, words.size, key="sent", align="right", width=84),
+            Column(self.tr("Times"), lambda each: each.exchanges, display.number, key="times", align="right", width=70),
+            Column(self.tr("Sent"), lambda each: each.sent, display.size, key="sent", align="right", width=84),
             Column(
-                self.tr("Received"), lambda each: each.received, words.size, key="received", align="right", width=90
+                self.tr("Received"), lambda each: each.received, display.size, key="received", align="right", width=90
             ),
             Column(self.tr("First"), lambda each: each.first, _moment, key="first", width=112),
             Column(self.tr("Last"), lambda each: each.last, _moment, key="last", width=112),

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QVBoxLayout, QWidget
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.workers_ai.own_worker import GUIDE, NEEDS, Step, in_the_way, new_secret, save_worker
 from cfbatch_gui.core.workers_ai.tokens import check_secret
-from cfbatch_gui.ui import dialogs, words
+from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Button, Card, IconLine, Label, PrimaryButton, column, row
@@ -122,12 +122,12 @@ class WorkerGuide(QDialog):
             self._say(error.message, "triangle-alert", "attention")
             return
         self._folder = folder
-        files = words.plural(len(paths), self.tr("{n} file"), self.tr("{n} files"))
+        files = display.plural(len(paths), self.tr("{n} file"), self.tr("{n} files"))
         self._say(self.tr("{files} saved in “{name}”.").format(files=files, name=folder.name), "circle-check", "done")
         self.folder_button.show()
 
     async def _may_replace(self, others: tuple[Path, ...]) -> bool:
-        names = words.listed([f"“{path.name}”" for path in others])
+        names = display.listed([f"“{path.name}”" for path in others])
         return await dialogs.ask(
             self,
             self.tr("Replace files?"),

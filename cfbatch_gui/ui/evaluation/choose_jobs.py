@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QAbstractItemView, QDialog, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.ui import words
-from cfbatch_gui.ui.job_words import is_practice, short_model
-from cfbatch_gui.ui.tables.rows import Column, Rows
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.job_labels import is_practice, short_model
+from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import LARGE, WIDE
 from cfbatch_gui.ui.widgets import Button, EmptyPlace, Label, PrimaryButton, SearchField, column, row
@@ -52,7 +52,7 @@ class ChooseJobsDialog(QDialog):
         self.table.selectionModel().selectionChanged.connect(self._selected)
         cancel = Button(self.tr("Cancel"))
         cancel.clicked.connect(self.reject)
-        title = self.tr("Compare “{name}” with").format(name=words.one_line(base.name, 60))
+        title = self.tr("Compare “{name}” with").format(name=display.one_line(base.name, 60))
         about = Label(
             self.tr("Jobs over the same texts: another model, or another template. Hold Ctrl to choose several."),
             "quiet",
@@ -109,6 +109,8 @@ class ChooseJobsDialog(QDialog):
                 key="model",
                 width=150,
             ),
-            Column(self.tr("Queries"), lambda job: job.queries, words.number, key="queries", align="right", width=80),
-            Column(self.tr("Sent"), lambda job: job.sent_at, lambda sent: words.age(sent, now), key="sent", width=110),
+            Column(self.tr("Queries"), lambda job: job.queries, display.number, key="queries", align="right", width=80),
+            Column(
+                self.tr("Sent"), lambda job: job.sent_at, lambda sent: display.age(sent, now), key="sent", width=110
+            ),
         )

@@ -16,7 +16,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import ExportOptions, Preset
 from cfbatch_gui.core.results.numbers import score_text
-from cfbatch_gui.ui import dialogs, words
+from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.evaluation.comparison_words import foot_words, named, partial_words
 from cfbatch_gui.ui.evaluation.jobs_tab import JobsTab
 from cfbatch_gui.ui.evaluation.queries_tab import QueriesTab, read_texts
@@ -264,8 +264,8 @@ class ComparisonPage(QWidget):
         comparison = compared.comparison
         self.header.set_facts(
             *named(compared.jobs),
-            words.plural(len(comparison.queries), self.tr("{n} query"), self.tr("{n} queries")),
-            words.plural(
+            display.plural(len(comparison.queries), self.tr("{n} query"), self.tr("{n} queries")),
+            display.plural(
                 len(comparison.query),
                 self.tr("{n} text"),
                 self.tr("{n} texts"),
@@ -294,11 +294,11 @@ class ComparisonPage(QWidget):
         self.top.set_figure(score_text(total.top), self.tr("overlap of the first {k}").format(k=compared.top_k))
         of = self.tr("{n} of {all}")
         self.first.set_figure(
-            of.format(n=words.number(total.other_first), all=words.number(total.queries)),
+            of.format(n=display.number(total.other_first), all=display.number(total.queries)),
             self.tr("have another first text"),
         )
         self.unmoved.set_figure(
-            of.format(n=words.number(total.unmoved), all=words.number(total.queries)),
+            of.format(n=display.number(total.unmoved), all=display.number(total.queries)),
             self.tr("are ranked the same"),
         )
         self.scores.show_scores(compared, other)
@@ -347,7 +347,7 @@ class ComparisonPage(QWidget):
             write = partial(write_texts, compared.comparison, path, options=options)
         count = await asyncio.to_thread(write)
         self._notices.show_notice(
-            words.plural(count, self.tr("Wrote {n} row."), self.tr("Wrote {n} rows.")),
+            display.plural(count, self.tr("Wrote {n} row."), self.tr("Wrote {n} rows.")),
             "done",
             button=self.tr("Show file"),
             on_button=lambda: _show_folder(path),

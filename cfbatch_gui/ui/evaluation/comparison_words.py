@@ -8,8 +8,8 @@ from cfbatch_gui.core.evaluation.comparison import Comparison, Joined
 from cfbatch_gui.core.evaluation.judged import Evaluation
 from cfbatch_gui.core.evaluation.matching import MatchedBy
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.ui import words
-from cfbatch_gui.ui.job_words import is_practice
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.job_labels import is_practice
 
 
 def letter(number: int) -> str:
@@ -20,7 +20,9 @@ def letter(number: int) -> str:
 def named(jobs: Sequence[Job]) -> list[str]:
     """ "A: Help centre", "B: Help centre, short": what stands in the head of the page."""
     pattern = _tr("{letter}: {name}")
-    return [pattern.format(letter=letter(number), name=words.one_line(job.name, 60)) for number, job in enumerate(jobs)]
+    return [
+        pattern.format(letter=letter(number), name=display.one_line(job.name, 60)) for number, job in enumerate(jobs)
+    ]
 
 
 def matched_words(joined: Joined) -> str:
@@ -37,11 +39,11 @@ def partial_words(comparison: Comparison, jobs: Sequence[Job]) -> str:
         return ""
     sentences = [
         _tr("“{name}” has {scored} of {all} scores").format(
-            name=job.name, scored=words.number(run.scored), all=words.number(len(run.table))
+            name=job.name, scored=display.number(run.scored), all=display.number(len(run.table))
         )
         for job, run in partial
     ]
-    return _tr("Partial: {jobs}. What all of them have scored is compared.").format(jobs=words.listed(sentences))
+    return _tr("Partial: {jobs}. What all of them have scored is compared.").format(jobs=display.listed(sentences))
 
 
 def foot_words(jobs: Sequence[Job]) -> str:
@@ -75,12 +77,12 @@ def judged_words(found: Evaluation | None) -> str:
             " to measure the jobs by it."
         )
     sentences = [
-        words.plural(found.queries, _tr("By the labels of {n} query."), _tr("By the labels of {n} queries.")),
+        display.plural(found.queries, _tr("By the labels of {n} query."), _tr("By the labels of {n} queries.")),
         _tr("All are means over these queries, as trec_eval defines them; “exp” takes 2 to the label less 1 as gain."),
     ]
     if found.left_out:
         sentences.append(
-            words.plural(
+            display.plural(
                 found.left_out,
                 _tr("{n} query without labels is left out."),
                 _tr("{n} queries without labels are left out."),
@@ -88,7 +90,7 @@ def judged_words(found: Evaluation | None) -> str:
         )
     if found.conflicts:
         sentences.append(
-            words.plural(
+            display.plural(
                 found.conflicts,
                 _tr("{n} text is labelled differently; the label of job A holds."),
                 _tr("{n} texts are labelled differently; the label of job A holds."),
@@ -105,8 +107,8 @@ def _by(counts: dict[MatchedBy, int], other: str) -> str:
         MatchedBy.TEXT: _tr("{n} by text"),
         MatchedBy.ID: _tr("{n} by id, {other}"),
     }
-    parts = [patterns[how].format(n=words.number(count), other=other) for how, count in counts.items() if count]
-    return words.listed(parts) or _tr("none")
+    parts = [patterns[how].format(n=display.number(count), other=other) for how, count in counts.items() if count]
+    return display.listed(parts) or _tr("none")
 
 
 def _tr(text: str) -> str:

@@ -6,10 +6,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from cfbatch_gui.core.results.numbers import score_text
-from cfbatch_gui.ui import words
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.evaluation.comparison_words import judged_words, letter, matched_words
 from cfbatch_gui.ui.evaluation.read_comparison import Compared
-from cfbatch_gui.ui.job_words import is_practice, short_model
+from cfbatch_gui.ui.job_labels import is_practice, short_model
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, IconLine, Label, Role, boxed, column, scrolled
 
@@ -38,11 +38,11 @@ class JobsTab(QWidget):
             model = (
                 self.tr("{model}, practice").format(model=short_model(job)) if is_practice(job) else short_model(job)
             )
-            scores = words.number(run.scored)
+            scores = display.number(run.scored)
             if run.is_partial:
-                scores = self.tr("{scored} of {all}").format(scored=scores, all=words.number(len(run.table)))
+                scores = self.tr("{scored} of {all}").format(scored=scores, all=display.number(len(run.table)))
             matched = matched_words(comparison.joined[number]) if number else ""
-            lines.append((letter(number), job.name, model, words.number(len(run.table.asked)), scores, matched))
+            lines.append((letter(number), job.name, model, display.number(len(run.table.asked)), scores, matched))
         titles = (
             "",
             self.tr("Job"),

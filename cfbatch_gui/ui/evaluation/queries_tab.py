@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QSplitter, QWidget
 from cfbatch_gui.core.evaluation.moves import QueryMoves
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.score_table import QueryText
-from cfbatch_gui.ui import words
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.evaluation.comparison_words import letter
 from cfbatch_gui.ui.evaluation.read_comparison import Compared
-from cfbatch_gui.ui.tables.rows import Column, Rows
+from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import Memory, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import boxed, column
@@ -163,7 +163,7 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
         Column(
             _tr("Texts"),
             lambda place: int(moves.contexts[place]),
-            words.number,
+            display.number,
             key="texts",
             align="right",
             width=56,
@@ -190,7 +190,7 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
         Column(
             _tr("Moved"),
             lambda place: int(moves.largest_change[place]),
-            words.number,
+            display.number,
             key="moved",
             align="right",
             width=64,

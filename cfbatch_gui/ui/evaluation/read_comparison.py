@@ -9,7 +9,7 @@ from cfbatch_gui.core.evaluation.moves import MoveSummary, QueryMoves, query_mov
 from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program, facts_of
-from cfbatch_gui.ui.job_words import connection_title
+from cfbatch_gui.ui.job_labels import connection_title
 
 _TOPS = (10, 5, 3)
 

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.results.numbers import score_text
-from cfbatch_gui.ui import words
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.evaluation.comparison_words import scatter_words
 from cfbatch_gui.ui.evaluation.read_comparison import Compared
 from cfbatch_gui.ui.notices import Notices
@@ -44,7 +44,7 @@ class ScoresTab(QWidget):
 
         def describe(place: int) -> str:
             query = comparison.queries[int(comparison.query[place])]
-            return f"{words.one_line(query.text, 120)}\n{score_text(x[place])} · {score_text(y[place])}"
+            return f"{display.one_line(query.text, 120)}\n{score_text(x[place])} · {score_text(y[place])}"
 
         dots = Dots(x, y, describe=describe)
         self.chart.show_layers((Line(0, 1), dots) if same else (dots,), across=one.name, up=two.name)

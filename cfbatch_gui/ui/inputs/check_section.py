@@ -16,9 +16,10 @@ from cfbatch_gui.core.program import ConnectionFacts
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.model_listing import FALLBACK, Catalogue
+from cfbatch_gui.ui.display import duration_range, plural
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.inputs.figures_row import FiguresRow
-from cfbatch_gui.ui.inputs.input_words import model_words
+from cfbatch_gui.ui.inputs.input_labels import model_words
 from cfbatch_gui.ui.inputs.options_panel import OptionsPanel
 from cfbatch_gui.ui.inputs.problems_view import ProblemBars, ProblemRows, ProblemsView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
@@ -33,7 +34,6 @@ from cfbatch_gui.ui.widgets import (
     SectionCard,
     row,
 )
-from cfbatch_gui.ui.words import duration_range, plural
 
 FIRST = 5  # how many queries or texts "Try the first 5" takes
 

@@ -11,10 +11,11 @@ from cfbatch_gui.core.inputs.columns.layouts import describe, with_template
 from cfbatch_gui.core.inputs.columns.recipes import Recipe
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role, Split
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.ui.display import plural
 from cfbatch_gui.ui.inputs.draft_state import DraftState, OpenFile
 from cfbatch_gui.ui.inputs.encoding_question import EncodingChooser
 from cfbatch_gui.ui.inputs.file_part import FilePart
-from cfbatch_gui.ui.inputs.input_words import kind_words, layout_words
+from cfbatch_gui.ui.inputs.input_labels import kind_words, layout_words
 from cfbatch_gui.ui.inputs.intake import DropPlace
 from cfbatch_gui.ui.inputs.recipe_menu import RecipesButton
 from cfbatch_gui.ui.inputs.split_editor import DEFAULT_SPLIT, SplitEditor
@@ -35,7 +36,6 @@ from cfbatch_gui.ui.widgets import (
     boxed,
     row,
 )
-from cfbatch_gui.ui.words import plural
 
 
 class WhatSection(SectionCard):

@@ -16,12 +16,12 @@ from cfbatch_gui.core.program import ConnectionFacts, Program
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, ConnectionKind
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.confirmation import may_cost
+from cfbatch_gui.ui.display import plural
 from cfbatch_gui.ui.inputs.check_section import FIRST
 from cfbatch_gui.ui.inputs.draft_state import DraftStates
 from cfbatch_gui.ui.inputs.intake import last_folder
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.words import plural
 
 _WITH_LIST = (ConnectionKind.CLOUDFLARE, ConnectionKind.GATEWAY)  # a Worker has none, and practice the program's own
 _LIST_AGE = 86_400.0  # seconds after which the list of models is asked for again

@@ -21,7 +21,7 @@ from cfbatch_gui.ui.inputs.draft_state import (
     OpenFile,
     open_file,
 )
-from cfbatch_gui.ui.inputs.input_words import name_of_file, new_job_name
+from cfbatch_gui.ui.inputs.input_labels import name_of_file, new_job_name
 
 
 class DraftFiles:

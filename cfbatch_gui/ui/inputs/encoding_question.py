@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QAbstractItemView, QWidget
 
 from cfbatch_gui.core.inputs.files.encodings import CHOICES
 from cfbatch_gui.ui.inputs.draft_state import EncodingQuestion, OpenFile
-from cfbatch_gui.ui.inputs.input_words import encoding_words
+from cfbatch_gui.ui.inputs.input_labels import encoding_words
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
-from cfbatch_gui.ui.tables.rows import Column, Rows
+from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import Button, Card, IconLine, Label, PrimaryButton, column, row

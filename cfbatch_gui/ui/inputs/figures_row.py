@@ -8,10 +8,10 @@ from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
 from cfbatch_gui.core.workers_ai.estimate import FREE_NEURONS_A_DAY, next_reset
-from cfbatch_gui.ui.inputs.input_words import clock_time, count_range, share_of_day
+from cfbatch_gui.ui.display import dollars, number, size
+from cfbatch_gui.ui.inputs.input_labels import clock_time, count_range, share_of_day
 from cfbatch_gui.ui.theme import MEDIUM
 from cfbatch_gui.ui.widgets import Figure
-from cfbatch_gui.ui.words import dollars, number, size
 
 _NOTHING = "–"
 _NOTEWORTHY = 0.01  # of what is free in a day, before what was spent is spoken of

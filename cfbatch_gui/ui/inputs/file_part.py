@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 from cfbatch_gui.core.inputs.columns.templates import read_template
 from cfbatch_gui.core.inputs.files.encodings import CHOICES
 from cfbatch_gui.core.inputs.input_values import FileFormat, Mapping, Role
+from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.inputs.draft_state import MOST_PREVIEWED, PREVIEW_ROWS, OpenFile
-from cfbatch_gui.ui.inputs.input_words import encoding_words, format_words, header_words, roles_for, separator_words
+from cfbatch_gui.ui.inputs.input_labels import encoding_words, format_words, header_words, roles_for, separator_words
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
@@ -26,7 +27,6 @@ from cfbatch_gui.ui.widgets import (
     column,
     row,
 )
-from cfbatch_gui.ui.words import number, one_line, plural
 
 
 class FilePart(QWidget):

@@ -7,11 +7,11 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Role, Row, Source
-from cfbatch_gui.ui import words
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.inputs.draft_state import OpenFile
 from cfbatch_gui.ui.inputs.role_header import RoleHeader
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
-from cfbatch_gui.ui.tables.rows import Column, Rows
+from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 
 PREVIEW_ROW_HEIGHT = 34
@@ -104,7 +104,7 @@ class PreviewTable(TableView):
         metrics = self.fontMetrics()
         widths = []
         for index, name in enumerate(source.columns[:_MEASURED_COLUMNS]):
-            texts = [words.one_line(row.cells[index], _LONGEST) for row in sample[:_MEASURED]]
+            texts = [display.one_line(row.cells[index], _LONGEST) for row in sample[:_MEASURED]]
             widest = max((metrics.horizontalAdvance(text) for text in texts), default=0)
             named = min(metrics.horizontalAdvance(name[:_LONGEST]), _NAME)
             widths.append(max(widest + 2 * CELL_MARGIN + _SLACK, named + CELL_MARGIN))

@@ -14,12 +14,12 @@ from cfbatch_gui.core.jobs.plan.preflight import Preflight, ProblemCount
 from cfbatch_gui.core.jobs.plan.too_long import too_long_texts
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
+from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
-from cfbatch_gui.ui.tables.rows import Column, Rows
+from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, IconButton, IconLine, LinkButton, NoticeBar, boxed, row
-from cfbatch_gui.ui.words import number, one_line, plural
 
 CUT = "cut"  # beside the kinds of problem: texts that are sent, and of which the model reads the beginning
 MOST_ROWS = 5_000

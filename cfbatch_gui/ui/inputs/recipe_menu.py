@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.inputs.columns.recipes import Recipe, fitted, recipe_of
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui.display import one_line
 from cfbatch_gui.ui.inputs.draft_choices import DraftChoices
 from cfbatch_gui.ui.inputs.draft_state import DraftState, DraftStates
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import MenuButton, add_action
-from cfbatch_gui.ui.words import one_line
 
 
 class RecipesButton(MenuButton):

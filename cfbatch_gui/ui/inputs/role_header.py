@@ -8,8 +8,8 @@ from PySide6.QtGui import QFocusEvent, QFont, QKeyEvent, QMouseEvent, QPainter, 
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Role
-from cfbatch_gui.ui import icons, theme, words
-from cfbatch_gui.ui.inputs.input_words import ROLE_ICONS, role_explained, role_words
+from cfbatch_gui.ui import display, icons, theme
+from cfbatch_gui.ui.inputs.input_labels import ROLE_ICONS, role_explained, role_words
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.widgets import add_action
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
@@ -187,7 +187,7 @@ class RoleHeader(QHeaderView):
         font.setPixelSize(max(9, self.fontInfo().pixelSize() - 1))
         painter.setFont(font)
         painter.setPen(theme.colour("quiet"))
-        name = words.one_line(str(self.model().headerData(section, self.orientation()) or ""))
+        name = display.one_line(str(self.model().headerData(section, self.orientation()) or ""))
         box = QRect(rect.left(), rect.top(), rect.width() - CELL_MARGIN, _NAME_HEIGHT - 2)
         shown = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, box.width())
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)

@@ -11,10 +11,10 @@ from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, Role, Sp
 from cfbatch_gui.core.inputs.splitting import split_text
 from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
+from cfbatch_gui.ui.display import number, plural
 from cfbatch_gui.ui.inputs.draft_state import OpenFile
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import Card, Flow, Label, LinkButton, boxed, row
-from cfbatch_gui.ui.words import number, plural
 
 DEFAULT_SPLIT = Split(400, 40)
 _LEAST, _MOST = 16, 8_192  # tokens

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from cfbatch_gui.core.inputs.columns.templates import read_template
 from cfbatch_gui.core.inputs.input_values import Mapping, Role
+from cfbatch_gui.ui.display import number, one_line
 from cfbatch_gui.ui.inputs.draft_state import OpenFile
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, Flow, Label, LinkButton, MenuButton, boxed, column, row
-from cfbatch_gui.ui.words import number, one_line
 
 _SHOWN = 2  # rows
 _PAUSE = 350  # milliseconds after a key until the file is read again

@@ -9,8 +9,8 @@ from PySide6.QtGui import QCursor, QGuiApplication
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.ui import words
-from cfbatch_gui.ui.jobs.state_words import StateWords, batch_words
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.jobs.state_names import StateWords, batch_words
 from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.widgets import add_action
 
@@ -52,7 +52,7 @@ def batch_row(batch: Batch, *, paused: bool, now: float) -> BatchRow:
         batch.request_id,
         note,
         _time(batch, now),
-        words.age(batch.checked_at, now) if batch.checked_at else "",
+        display.age(batch.checked_at, now) if batch.checked_at else "",
         _next_check(batch, paused=paused, now=now),
     )
 
@@ -61,8 +61,8 @@ def _time(batch: Batch, now: float) -> str:
     if batch.state is BatchState.PLANNED:
         return ""
     if batch.state is BatchState.DONE:
-        return _tr("took {time}").format(time=words.duration(max(1.0, batch.changed_at - batch.sent_at)))
-    return words.short_duration(now - batch.changed_at)
+        return _tr("took {time}").format(time=display.duration(max(1.0, batch.changed_at - batch.sent_at)))
+    return display.short_duration(now - batch.changed_at)
 
 
 def _next_check(batch: Batch, *, paused: bool, now: float) -> str:
@@ -73,15 +73,15 @@ def _next_check(batch: Batch, *, paused: bool, now: float) -> str:
     left = batch.next_check_at - now
     if left < 1:
         return _tr("now")
-    return _tr("in {time}").format(time=words.duration(left) if left < 60 else words.short_duration(left))
+    return _tr("in {time}").format(time=display.duration(left) if left < 60 else display.short_duration(left))
 
 
 def _number(count: int) -> str:
-    return words.number(count) if count else "–"  # not known: somebody else sent it
+    return display.number(count) if count else "–"  # not known: somebody else sent it
 
 
 def _size(count: int) -> str:
-    return words.size(count) if count else "–"
+    return display.size(count) if count else "–"
 
 
 def _columns() -> tuple[Column[BatchRow], ...]:

@@ -18,10 +18,10 @@ from cfbatch_gui.core.jobs.plan.planned import Planned
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.catalogue import find_model
-from cfbatch_gui.ui import words
-from cfbatch_gui.ui.job_words import connection_title, is_practice
-from cfbatch_gui.ui.jobs.job_facts import price_words, rough_duration, size_words, token_words
-from cfbatch_gui.ui.jobs.state_words import batch_words
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.job_labels import connection_title, is_practice
+from cfbatch_gui.ui.jobs.job_summary import price_words, rough_duration, size_words, token_words
+from cfbatch_gui.ui.jobs.state_names import batch_words
 from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
@@ -149,11 +149,11 @@ class DetailsView(QWidget):
             (self.tr("Size"), size_words(job, planned)),
             (self.tr("Source"), self._source_words(job)),
             (self.tr("SHA-256 of the file"), job.source_sha256),
-            (self.tr("Rows left out"), words.number(job.problems) if job.problems else ""),
+            (self.tr("Rows left out"), display.number(job.problems) if job.problems else ""),
             (self.tr("Sent"), _moment(job.sent_at)),
             (self.tr("Finished"), self._finished_words(job)),
             (self.tr("Tokens expected"), token_words(job, planned)),
-            (self.tr("Tokens counted"), words.number(job.tokens) if job.tokens else ""),
+            (self.tr("Tokens counted"), display.number(job.tokens) if job.tokens else ""),
             (self.tr("Price"), self._price_words(job, planned)),
             (self.tr("Job"), job.id),
             (self.tr("Folder"), str(self._program.folder(job.id).path)),
@@ -181,7 +181,7 @@ class DetailsView(QWidget):
     def _source_words(self, job: Job) -> str:
         if not job.source_name:
             return ""
-        rows = words.plural(job.rows_in, self.tr("{n} row"), self.tr("{n} rows"))
+        rows = display.plural(job.rows_in, self.tr("{n} row"), self.tr("{n} rows"))
         return f"{job.source_name} · {rows}"
 
     def _finished_words(self, job: Job) -> str:
@@ -211,7 +211,7 @@ class DetailsView(QWidget):
             Column(
                 self.tr("Requests"),
                 lambda batch: batch.requests,
-                words.number,
+                display.number,
                 key="requests",
                 align="right",
                 width=88,
@@ -219,12 +219,14 @@ class DetailsView(QWidget):
             Column(
                 self.tr("Tokens"),
                 lambda batch: batch.tokens or None,
-                words.number,
+                display.number,
                 key="tokens",
                 align="right",
                 width=88,
             ),
-            Column(self.tr("Checks"), lambda batch: batch.checks, words.number, key="checks", align="right", width=78),
+            Column(
+                self.tr("Checks"), lambda batch: batch.checks, display.number, key="checks", align="right", width=78
+            ),
             Column(self.tr("Sent"), lambda batch: batch.sent_at or None, _moment, key="sent", width=166),
         )
 
@@ -269,7 +271,7 @@ class RawAnswerDialog(QDialog):
     async def _read(self, path: Path) -> None:
         text, is_whole = await asyncio.to_thread(_beginning, path)
         self.text.setPlainText(text)
-        most = words.size(MOST_BYTES)
+        most = display.size(MOST_BYTES)
         self._about.set_line(
             self.tr("The whole answer, as the service sent it.")
             if is_whole

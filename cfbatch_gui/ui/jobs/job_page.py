@@ -14,11 +14,11 @@ from cfbatch_gui.core.jobs.as_code import Language, as_code, body_names, save_bo
 from cfbatch_gui.core.jobs.plan.planned import Planned, read_planned
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui import dialogs, words
+from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.jobs.details_view import DetailsView
-from cfbatch_gui.ui.jobs.job_facts import can_be_sent_again, fact_words, is_over, request_ids
+from cfbatch_gui.ui.jobs.job_summary import can_be_sent_again, fact_words, is_over, request_ids
 from cfbatch_gui.ui.jobs.progress_view import ProgressView
-from cfbatch_gui.ui.jobs.state_words import job_words
+from cfbatch_gui.ui.jobs.state_names import job_words
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.tables.table_view import Memory
@@ -310,7 +310,7 @@ class CodeCopier(QWidget):
         if folder is None:
             return
         paths = await asyncio.to_thread(save_bodies, self._program.folder(job.id), job, folder)
-        files = words.plural(len(paths), self.tr("{n} file"), self.tr("{n} files"))
+        files = display.plural(len(paths), self.tr("{n} file"), self.tr("{n} files"))
         self._notices.show_notice(self.tr("Wrote {files} to “{name}”.").format(files=files, name=folder.name), "done")
 
 

@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
 )
 
 from cfbatch_gui.core.jobs.states import Job, JobState
-from cfbatch_gui.ui import icons, theme, words
+from cfbatch_gui.ui import display, icons, theme
 from cfbatch_gui.ui.jobs.library_rows import ENTRY_ROLE, Entry, Group, GroupEntry, LibraryRows, line_height
-from cfbatch_gui.ui.jobs.state_words import kind_icon, library_words
+from cfbatch_gui.ui.jobs.state_names import kind_icon, library_words
 from cfbatch_gui.ui.widgets import paint_bar
 
 Index = QModelIndex | QPersistentModelIndex
@@ -67,7 +67,7 @@ class LibraryDelegate(QStyledItemDelegate):
         line = box.adjusted(10, 5, -10, 0)
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.drawText(line, middle | Qt.AlignmentFlag.AlignLeft, self._title(entry.group).upper())
-        painter.drawText(line, middle | Qt.AlignmentFlag.AlignRight, words.number(entry.count))
+        painter.drawText(line, middle | Qt.AlignmentFlag.AlignRight, display.number(entry.count))
 
     def _paint_job(self, painter: QPainter, box: QRect, option: QStyleOptionViewItem, job: Job) -> None:
         state = option.state
@@ -96,7 +96,7 @@ class LibraryDelegate(QStyledItemDelegate):
         painter.setPen(theme.colour("text"))
         more = _more(QFontMetrics(font))
         line = QRect(box.left(), box.top() + 5, box.width(), 20 + more)
-        elided = painter.fontMetrics().elidedText(words.one_line(job.name), Qt.TextElideMode.ElideRight, line.width())
+        elided = painter.fontMetrics().elidedText(display.one_line(job.name), Qt.TextElideMode.ElideRight, line.width())
         painter.drawText(line, middle, elided)
         state = library_words(job, self._clock())
         small = QFont(font)
@@ -108,7 +108,7 @@ class LibraryDelegate(QStyledItemDelegate):
         if state.icon:
             icons.paint_icon(painter, QRect(line.left(), line.top() + 3 + more // 2, 13, 13), state.icon, state.role)
             line.setLeft(line.left() + 18)
-        text = painter.fontMetrics().elidedText(words.one_line(state.text), Qt.TextElideMode.ElideRight, line.width())
+        text = painter.fontMetrics().elidedText(display.one_line(state.text), Qt.TextElideMode.ElideRight, line.width())
         painter.drawText(line, middle, text)
         if job.state is JobState.WORKING and job.batches:
             bar = QRectF(box.left(), box.top() + 44 + 2 * more, box.width(), 4)
@@ -149,5 +149,5 @@ class LibraryDelegate(QStyledItemDelegate):
         if event.type() != QEvent.Type.ToolTip or not isinstance(entry, Job):
             return super().helpEvent(event, view, option, index)
         state = library_words(entry, self._clock())
-        QToolTip.showText(event.globalPos(), words.plain_tip(f"{entry.name}\n{state.text}"), view)
+        QToolTip.showText(event.globalPos(), display.plain_tip(f"{entry.name}\n{state.text}"), view)
         return True

@@ -19,11 +19,11 @@ from cfbatch_gui.core.program import Program, facts_of
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.system.logs import redacted
-from cfbatch_gui.ui import dialogs, words
+from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.confirmation import send_within_budget
-from cfbatch_gui.ui.job_words import is_practice
+from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.jobs.batch_rows import BatchTable
-from cfbatch_gui.ui.jobs.job_facts import (
+from cfbatch_gui.ui.jobs.job_summary import (
     can_be_sent_again,
     is_over,
     is_under_way,
@@ -285,8 +285,8 @@ class ProgressView(QWidget):
         if total == 1:
             return self.tr("The only batch is back") if done else self.tr("The only batch is not back yet")
         if done == total:
-            return self.tr("All {n} batches are back").format(n=words.number(total))
-        return self.tr("{done} of {n} batches are back").format(done=words.number(done), n=words.number(total))
+            return self.tr("All {n} batches are back").format(n=display.number(total))
+        return self.tr("{done} of {n} batches are back").format(done=display.number(done), n=display.number(total))
 
     def _show_readable(self, job: Job) -> None:
         self.look_link.setVisible(bool(self._readable))
@@ -294,7 +294,7 @@ class ProgressView(QWidget):
         one = self.tr("{n} of {total} texts can be read now")
         if job.kind is Kind.RANK:
             one = self.tr("{n} of {total} scores can be read now")
-        self.readable.setText(one.format(n=words.number(self._readable), total=words.number(self._of)))
+        self.readable.setText(one.format(n=display.number(self._readable), total=display.number(self._of)))
 
     async def _count(self, job: Job) -> None:
         if job.batches_done:

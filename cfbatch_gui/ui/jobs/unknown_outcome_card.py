@@ -7,10 +7,10 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.plan.planned import Planned
 from cfbatch_gui.core.jobs.states import Batch, Job
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui import dialogs, words
+from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.confirmation import send_within_budget
-from cfbatch_gui.ui.job_words import is_practice
-from cfbatch_gui.ui.jobs.job_facts import batch_price_words
+from cfbatch_gui.ui.job_labels import is_practice
+from cfbatch_gui.ui.jobs.job_summary import batch_price_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import Button, Card, IconLabel, Label, QuietButton, row
@@ -78,7 +78,7 @@ class UnknownOutcomeCard(Card):
     def _what_it_means(self) -> str:
         if self._batch.at_once:
             return self.tr("It was run without the queue, so its answer cannot be asked for any more.")
-        texts = words.plural(self._batch.texts, self.tr("{n} text"), self.tr("{n} texts"))
+        texts = display.plural(self._batch.texts, self.tr("{n} text"), self.tr("{n} texts"))
         return self.tr(
             "The service keeps no list of what it has accepted, so only a request id can tell. If you have it, from a"
             " log or a proxy, paste it: it is adopted when the answer fits these {texts}."

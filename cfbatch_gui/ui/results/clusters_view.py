@@ -13,12 +13,12 @@ from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.vectors.clusters import MOST_CLUSTERS, Cluster, Clusters, find_clusters, usual_number
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText
 from cfbatch_gui.core.results.vectors.nearest import Neighbour
-from cfbatch_gui.ui import words
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vector_rows import neighbour_columns
 from cfbatch_gui.ui.tables.cells import FigureDelegate
-from cfbatch_gui.ui.tables.rows import Column
+from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Label, LinkButton, column, row
@@ -130,8 +130,8 @@ class ClustersView(VectorPage):
                 for place, (cluster, texts) in enumerate(zip(found.clusters, typical, strict=True), 1)
             )
         )
-        texts = words.plural(len(found.item_numbers), self.tr("{n} text"), self.tr("{n} texts"))
-        clusters = words.plural(len(found.clusters), self.tr("{n} cluster"), self.tr("{n} clusters"))
+        texts = display.plural(len(found.item_numbers), self.tr("{n} text"), self.tr("{n} texts"))
+        clusters = display.plural(len(found.clusters), self.tr("{n} cluster"), self.tr("{n} clusters"))
         fewer = self.tr("no more different directions") if len(found.clusters) < number else ""
         self.count.setText(" · ".join(filter(None, (texts, clusters, fewer))))
         if found.clusters:
@@ -152,7 +152,7 @@ class ClustersView(VectorPage):
         items = found.items_of(number)
         places = found.item_numbers.searchsorted(items)
         self._members = tuple(zip(items.tolist(), found.similarities[places].tolist(), strict=True))
-        count = words.plural(len(items), self.tr("{n} text"), self.tr("{n} texts"))
+        count = display.plural(len(items), self.tr("{n} text"), self.tr("{n} texts"))
         self.title.setText(self.tr("Cluster {n}: {texts}").format(n=chosen.number, texts=count))
         self.members.refresh(len(self._members))
         self.member_table.selectRow(0)
@@ -173,7 +173,7 @@ class ClustersView(VectorPage):
         if 0 <= place < len(self._members):
             text = self.members.row(place).text
             about = " · ".join(filter(None, (text.id, text.label)))
-            self.panel.show_text(self.tr("Row {n}").format(n=words.number(text.row)), text.text, about=about)
+            self.panel.show_text(self.tr("Row {n}").format(n=display.number(text.row)), text.text, about=about)
 
     def _show_in_table(self) -> None:
         self.rows_wanted.emit(tuple(item for item, _ in self._members), self.title.text())
@@ -185,14 +185,14 @@ def _columns() -> tuple[Column[ClusterRow], ...]:
         Column(
             _tr("Texts"),
             lambda each: each.cluster.size,
-            words.number,
+            display.number,
             key="size",
             width=120,
             bar=lambda each: each.share,
         ),
         Column(
             _tr("Typical texts"),
-            lambda each: "  ·  ".join(words.one_line(text.text, 90) for text in each.typical),
+            lambda each: "  ·  ".join(display.one_line(text.text, 90) for text in each.typical),
             key="typical",
             stretch=True,
             sortable=False,

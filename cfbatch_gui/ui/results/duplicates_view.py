@@ -14,11 +14,11 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText
 from cfbatch_gui.core.results.vectors.near_duplicates import Duplicates, Group, Keep, find_duplicates, write_keep_list
-from cfbatch_gui.ui import dialogs, words
+from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.limits import ThresholdField
 from cfbatch_gui.ui.results.vector_page import VectorPage
-from cfbatch_gui.ui.tables.rows import Column
+from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Choice, ElidedLabel, EmptyPlace, IconButton, Label, QuietButton, column, row
@@ -184,8 +184,8 @@ class DuplicatesView(VectorPage):
         self._body.setCurrentWidget(self._splitter if some else self._none)
         threshold = self.threshold.text()
         self._none.set_sentence(self.tr("No two texts are as similar as {n}.").format(n=threshold))
-        groups = words.plural(len(self._groups), self.tr("{n} group"), self.tr("{n} groups"))
-        goes = words.plural(found.gone, self.tr("{n} would go"), self.tr("{n} would go"))
+        groups = display.plural(len(self._groups), self.tr("{n} group"), self.tr("{n} groups"))
+        goes = display.plural(found.gone, self.tr("{n} would go"), self.tr("{n} would go"))
         self.count.setText(f"{goes} · {groups}" if some else self.tr("no near duplicates"))
         why_not = "" if some else self.tr("There is nothing to leave out.")
         self.save_button.set_possible(why_not)
@@ -227,7 +227,7 @@ class DuplicatesView(VectorPage):
         if 0 <= place < self.members.rowCount():
             text = self.members.row(place).text
             about = " · ".join(filter(None, (text.id, text.label)))
-            self.panel.show_text(self.tr("Row {n}").format(n=words.number(text.row)), text.text, about=about)
+            self.panel.show_text(self.tr("Row {n}").format(n=display.number(text.row)), text.text, about=about)
 
     # Taking home
 
@@ -255,9 +255,9 @@ class DuplicatesView(VectorPage):
         separator = ";" if QLocale().decimalPoint() == "," else ","
         gone = await asyncio.to_thread(lambda: write_keep_list(path, embeddings, found, separator=separator))
         pattern = self.tr("Wrote {n} rows: {stay} stay, {go} go.")
-        stay = words.number(embeddings.count - gone)
+        stay = display.number(embeddings.count - gone)
         self.notices.show_notice(
-            pattern.format(n=words.number(embeddings.count), stay=stay, go=words.number(gone)),
+            pattern.format(n=display.number(embeddings.count), stay=stay, go=display.number(gone)),
             "done",
             button=self.tr("Show file"),
             on_button=lambda: _show_folder(path.parent),
@@ -270,7 +270,7 @@ def _group_columns() -> tuple[Column[GroupRow], ...]:
         Column(
             _tr("Texts"),
             lambda each: len(each.group.goes) + 1,
-            words.number,
+            display.number,
             key="texts",
             align="right",
             width=70,
@@ -301,7 +301,7 @@ def _member_columns() -> tuple[Column[MemberRow], ...]:
             colour=lambda each: "text" if each.similarity is None else "quiet",
         ),
         Column(
-            _tr("Row"), lambda each: each.text.row, words.number, key="row", align="right", width=70, sortable=False
+            _tr("Row"), lambda each: each.text.row, display.number, key="row", align="right", width=70, sortable=False
         ),
         Column(_tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False),
         Column(_tr("ID"), lambda each: each.text.id, key="id", width=90, hidden=True, sortable=False),

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QDialog, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.results.exports import Target
-from cfbatch_gui.ui import words
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.results.export_words import target_words
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Button, CheckBox, Label, LinkButton, PrimaryButton, column, row, scrolled
@@ -92,7 +92,7 @@ class ColumnsDialog(QDialog):
         self._names, self._needs_one = tuple(names), needs_one
         self.boxes = tuple(CheckBox(_shown(name)) for name in names)
         for name, box in zip(names, self.boxes, strict=True):
-            box.setToolTip(words.plain_tip(name))
+            box.setToolTip(display.plain_tip(name))
             box.setChecked(name in chosen)
             box.toggled.connect(self._show_possible)
         everything, nothing = LinkButton(self.tr("All")), LinkButton(self.tr("None"))
@@ -146,6 +146,6 @@ def _form(box: CheckBox, about: str) -> QVBoxLayout:
 
 def _shown(name: str) -> str:
     """A name as the words of a box, whose "&" would be the key that presses it."""
-    text = words.one_line(name)
+    text = display.one_line(name)
     short = text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…"
     return short.replace("&", "&&")

@@ -14,8 +14,8 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program, facts_of
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, export, targets_for
-from cfbatch_gui.ui import dialogs, words
-from cfbatch_gui.ui.job_words import connection_title
+from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.job_labels import connection_title
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.export_choices import ColumnsDialog, ExportForms
 from cfbatch_gui.ui.results.export_files import ExportSummary, places_for, usual_folder
@@ -218,7 +218,7 @@ class ExportDialog(QDialog):
         self._columns_words.setText(
             self.tr("All columns")
             if count is None
-            else self.tr("{n} of {all} columns").format(n=words.number(count), all=words.number(len(names)))
+            else self.tr("{n} of {all} columns").format(n=display.number(count), all=display.number(len(names)))
         )
         has_columns = bool(names) and any(target.has_columns for _, target in outputs)
         for widget in (self._columns_words, self.columns_button):
@@ -278,7 +278,7 @@ class ExportDialog(QDialog):
 
     def _say(self, written: Sequence[Exported]) -> None:
         rows = {exported.rows for exported in written}
-        counted = words.plural(max(rows), self.tr("{n} row"), self.tr("{n} rows"))
+        counted = display.plural(max(rows), self.tr("{n} row"), self.tr("{n} rows"))
         if len(written) == 1:
             sentence = self.tr("Wrote {rows}.").format(rows=counted)
         elif len(rows) == 1:
@@ -291,7 +291,7 @@ class ExportDialog(QDialog):
         commands = "\n".join(exported.next_command for exported in written if exported.next_command)
         if commands:
             link = bar.add_link(self.tr("Copy the next command"), lambda: _copy(commands))
-            link.setToolTip(words.plain_tip(_beginning(commands)))
+            link.setToolTip(display.plain_tip(_beginning(commands)))
 
     def _remember(self, folder: Path) -> None:
         if str(folder) != self._program.settings.last_folder:

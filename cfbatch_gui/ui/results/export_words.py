@@ -11,7 +11,7 @@ from cfbatch_gui.core.results.exports import Measure, Target, columns_of
 from cfbatch_gui.core.results.outcomes import Tally
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.ui import words
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.results.limits import Limits
 from cfbatch_gui.ui.results.loaded_results import failed_batches
 
@@ -77,22 +77,22 @@ def read_extent(folder: JobFolder, job: Job, limits: Limits) -> Extent:
 def extent_words(extent: Extent, target: Target, columns: int | None = None) -> str:
     """ "3,816 rows of 15 columns", "18,204 rows of 1,024 numbers, about 205 MB". `columns`: how many are chosen."""
     count = extent.rows(target.kind, limited=target.has_limits)
-    rows = words.plural(count, _tr("{n} row"), _tr("{n} rows"))
+    rows = display.plural(count, _tr("{n} row"), _tr("{n} rows"))
     if target.contents:
         return _tr(target.contents)
     if target.measure is Measure.FAILED_ROWS:
-        return words.plural(extent.failed_rows, _tr("{n} row"), _tr("{n} rows"))
+        return display.plural(extent.failed_rows, _tr("{n} row"), _tr("{n} rows"))
     if target.measure is Measure.SCORES:
-        return words.plural(extent.kept, _tr("{n} score"), _tr("{n} scores"))
+        return display.plural(extent.kept, _tr("{n} score"), _tr("{n} scores"))
     if target.kind is Kind.RANK:
         wide = columns if columns is not None and target.has_columns else len(extent.names)
-        each = words.plural(wide, _tr("{n} column"), _tr("{n} columns"))
+        each = display.plural(wide, _tr("{n} column"), _tr("{n} columns"))
         return _tr("{rows} of {columns}").format(rows=rows, columns=each)
-    text = _tr("{rows} of {n} numbers").format(rows=rows, n=words.number(extent.dimension))
+    text = _tr("{rows} of {n} numbers").format(rows=rows, n=display.number(extent.dimension))
     if not target.bytes_per_number:
         return text
     return _tr("{text}, about {size}").format(
-        text=text, size=words.size(count * extent.dimension * target.bytes_per_number)
+        text=text, size=display.size(count * extent.dimension * target.bytes_per_number)
     )
 
 
@@ -104,12 +104,12 @@ def missing_words(extent: Extent, kind: Kind) -> str:
     if missing == extent.tally.waiting:
         return _waiting_words(missing, kind)
     if kind is Kind.RANK:
-        return words.plural(
+        return display.plural(
             missing,
             _tr("{n} row has no score. It is written too, with its reason."),
             _tr("{n} rows have no score. They are written too, with their reasons."),
         )
-    return words.plural(
+    return display.plural(
         missing,
         _tr("{n} row has no vector and is left out; the file beside it says so."),
         _tr("{n} rows have no vector and are left out; the file beside it says so."),
@@ -118,12 +118,12 @@ def missing_words(extent: Extent, kind: Kind) -> str:
 
 def _waiting_words(missing: int, kind: Kind) -> str:
     if kind is Kind.RANK:
-        return words.plural(
+        return display.plural(
             missing,
             _tr("{n} row has no score yet. It is written too, without one."),
             _tr("{n} rows have no score yet. They are written too, without one."),
         )
-    return words.plural(
+    return display.plural(
         missing,
         _tr("{n} row has no vector yet and is left out; the file beside it says so."),
         _tr("{n} rows have no vector yet and are left out; the file beside it says so."),

@@ -11,7 +11,7 @@ from cfbatch_gui.core.results.maps.colouring import Categories, colouring
 from cfbatch_gui.core.results.maps.text_map import TextMap
 from cfbatch_gui.core.results.vectors.clusters import find_clusters, usual_number
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.ui import words
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, PlacedName, by_category, by_number, plain
 
 ONE, CLUSTERS, COLUMN = "one", "clusters", "column/"
@@ -65,7 +65,7 @@ def _read(embeddings: Embeddings, item_numbers: NDArray[np.int64], key: str, who
     cells = [whole[item - 1] for item in item_numbers.tolist()]
     found = colouring(cells, MOST_CATEGORIES)
     if isinstance(found, Categories):
-        names = [words.one_line(name, 60) for name in found.names]
+        names = [display.one_line(name, 60) for name in found.names]
         dots = by_category(found.codes, names) if names else plain(len(cells))
     else:
         dots = by_number(found.values, found.low, found.high)
@@ -75,7 +75,7 @@ def _read(embeddings: Embeddings, item_numbers: NDArray[np.int64], key: str, who
 def _of_clusters(embeddings: Embeddings, item_numbers: NDArray[np.int64]) -> MapColours:
     found = find_clusters(embeddings, min(MOST_CATEGORIES, usual_number(len(item_numbers))))
     typical = embeddings.texts([cluster.typical[0] for cluster in found.clusters])
-    names = [f"{number} · {words.one_line(text.text, _NAME)}" for number, text in enumerate(typical, 1)]
+    names = [f"{number} · {display.one_line(text.text, _NAME)}" for number, text in enumerate(typical, 1)]
     places = np.searchsorted(found.item_numbers, item_numbers)
     members = found.members[np.minimum(places, max(0, len(found.members) - 1))]
     return MapColours(by_category(members, names), _tr("cluster"), [str(member + 1) for member in members.tolist()])

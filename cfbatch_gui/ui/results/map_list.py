@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.nearest import Neighbour, nearest
-from cfbatch_gui.ui import words
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.results.vector_rows import VectorRow, blank_rows, item_columns, neighbour_columns
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
@@ -68,7 +68,7 @@ class MapList(QWidget):
         """These texts; `name` is what chose them, within a sentence."""
         self._tasks.cancel("near")
         self._embeddings, self._items, self._name = embeddings, tuple(items.tolist()), name
-        count = words.plural(len(items), self.tr("{n} text"), self.tr("{n} texts"))
+        count = display.plural(len(items), self.tr("{n} text"), self.tr("{n} texts"))
         self.title.setText(f"{count} · {name}")
         self.rows.refresh(len(items))
         self._stack.setCurrentIndex(1)
@@ -82,7 +82,7 @@ class MapList(QWidget):
         (asked,) = embeddings.texts([item_no])
         found = await asyncio.to_thread(nearest, embeddings, item_no, _NEIGHBOURS)
         self.neighbours.set_rows(found)
-        name = words.one_line(asked.text, 80)
+        name = display.one_line(asked.text, 80)
         self._items = (item_no, *(each.text.item_no for each in found))
         self._name = self.tr("Nearest to “{text}”").format(text=name)
         self.title.setText(self._name)

@@ -20,7 +20,7 @@ from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.maps.map_cache import kept_map, near_map
 from cfbatch_gui.core.results.maps.text_map import Layout, TextMap, make_map
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.ui import words
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import DotMap, PictureButtons, PlotData
 from cfbatch_gui.ui.results.map_colours import MapColours, colour_choices, read_cells, read_colours
@@ -191,7 +191,7 @@ class MapView(VectorPage):
         return Layout.NEIGHBOURS if embeddings.count <= _BY_ITSELF else Layout.DIRECTION
 
     async def _by_direction(self, embeddings: Embeddings) -> TextMap:
-        count = words.plural(embeddings.count, self.tr("{n} text"), self.tr("{n} texts"))
+        count = display.plural(embeddings.count, self.tr("{n} text"), self.tr("{n} texts"))
         sentence = self.tr("Laying out {texts}…").format(texts=count)
         return await self.worked_out(sentence, lambda tell: make_map(embeddings, tell))
 
@@ -235,13 +235,13 @@ class MapView(VectorPage):
         if made is None:
             return
         self.layout_choice.set_value(made.layout)
-        facts = words.plural(len(made.points), self.tr("{n} text"), self.tr("{n} texts"))
+        facts = display.plural(len(made.points), self.tr("{n} text"), self.tr("{n} texts"))
         sentences = [self.tr("Texts stand beside those most like them; distances between islands mean little.")]
         if made.layout is Layout.DIRECTION:
             share = self.tr("{share} % of the spread").format(share=round(made.share * 100))
             facts = f"{facts} · {share}"
             sentences = [
-                self.tr("2 of {n} directions are seen.").format(n=words.number(made.dimension)),
+                self.tr("2 of {n} directions are seen.").format(n=display.number(made.dimension)),
                 self.tr("Texts that are alike stand near each other; what stands near is not always alike."),
             ]
         self.facts.setText(facts)
@@ -294,8 +294,8 @@ class MapView(VectorPage):
             (text,) = self.embeddings.texts([int(self._map.item_numbers[place])])
         except UserError as error:  # while painting there is nobody else to catch it
             return error.message, ""
-        below = " · ".join(filter(None, (text.id or self.tr("Row {n}").format(n=words.number(text.row)), text.label)))
-        return words.one_line(text.text, _LONGEST), below
+        below = " · ".join(filter(None, (text.id or self.tr("Row {n}").format(n=display.number(text.row)), text.label)))
+        return display.one_line(text.text, _LONGEST), below
 
     def _picked(self, place: int) -> None:
         self.dots.set_current(place)

@@ -10,8 +10,8 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.score_figures import ScoreFigures, Spread
-from cfbatch_gui.ui import words
-from cfbatch_gui.ui.job_words import is_practice
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, Steps
 from cfbatch_gui.ui.result_view import ResultView
@@ -122,11 +122,13 @@ class OverviewView(ResultView):
         self.partial_bar.set_text(partial_line(found.scored, found.contexts), "attention")
         self.partial_bar.setVisible(found.is_partial)
         self.queries.set_figure(
-            words.number(found.queries), self.tr("query") if found.queries == 1 else self.tr("queries")
+            display.number(found.queries), self.tr("query") if found.queries == 1 else self.tr("queries")
         )
-        self.scores.set_figure(words.number(found.scored), self.tr("score") if found.scored == 1 else self.tr("scores"))
+        self.scores.set_figure(
+            display.number(found.scored), self.tr("score") if found.scored == 1 else self.tr("scores")
+        )
         self.ties.set_figure(
-            words.number(found.first_tied),
+            display.number(found.first_tied),
             self.tr("query with a tie at the first place")
             if found.first_tied == 1
             else self.tr("queries with a tie at the first place"),
@@ -181,7 +183,7 @@ class SpreadTable(QWidget):
         self._cells.clear()
         for number, (name, spread) in enumerate(spreads, 1):
             values = (spread.lowest, spread.tenth, spread.median, spread.ninetieth, spread.highest)
-            for place, text in enumerate((name, words.number(spread.count), *map(score_text, values))):
+            for place, text in enumerate((name, display.number(spread.count), *map(score_text, values))):
                 cell = Label(text)
                 self._cells.append(cell)
                 self._put(number, place, cell)

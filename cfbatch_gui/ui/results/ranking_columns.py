@@ -8,8 +8,8 @@ from PySide6.QtCore import QCoreApplication
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, RankedQuery, rank_text
-from cfbatch_gui.ui import words
-from cfbatch_gui.ui.tables.rows import Column
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.tables.table_rows import Column
 
 _WORST, _BEST = 0.1, 0.9  # a full bar would look like a hundred per cent, none like nothing
 _FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
@@ -62,7 +62,7 @@ def query_columns() -> tuple[Column[RankedQuery], ...]:
         Column(
             _tr("Texts"),
             lambda query: query.contexts,
-            words.number,
+            display.number,
             key="texts",
             align="right",
             width=56,
@@ -119,7 +119,7 @@ def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[C
         Column(
             _tr("Was"),
             lambda row: row.context.initial_rank,
-            words.number,
+            display.number,
             key="was",
             align="right",
             width=50 + wider,

@@ -17,8 +17,8 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, RankedQuery, Rankings, rank_text
 from cfbatch_gui.core.results.rankings.text_search import TextSearch
-from cfbatch_gui.ui import words
-from cfbatch_gui.ui.job_words import is_practice
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.limits import Limits, LimitsBar
@@ -258,11 +258,11 @@ class RankingView(ResultView):
             await asyncio.sleep(_TYPING)
             kept = await asyncio.to_thread(self._read.rankings.counts, limits.top_k, limits.threshold)
             pattern = self.tr("keeps {kept} of {total}")
-            parts.append(pattern.format(kept=words.number(kept.kept), total=words.number(kept.total)))
+            parts.append(pattern.format(kept=display.number(kept.kept), total=display.number(kept.total)))
             dropped = kept.total - kept.kept
-            tip = words.plural(dropped, self.tr("{n} context is dropped"), self.tr("{n} contexts are dropped"))
+            tip = display.plural(dropped, self.tr("{n} context is dropped"), self.tr("{n} contexts are dropped"))
         if self._found is not None:
-            parts.append(words.plural(len(self._found), self.tr("{n} query"), self.tr("{n} queries")))
+            parts.append(display.plural(len(self._found), self.tr("{n} query"), self.tr("{n} queries")))
         self.kept.setText(" · ".join(parts))
         self.kept.setToolTip(tip)
 
@@ -367,7 +367,7 @@ class RankingView(ResultView):
         if len(self._ranked) >= MOST_CONTEXTS:
             sentences.append(
                 self.tr("The first {n} contexts of this query are shown; an export has all of them.").format(
-                    n=words.number(MOST_CONTEXTS)
+                    n=display.number(MOST_CONTEXTS)
                 )
             )
         self._foot.set_line(" ".join(filter(None, sentences)))

@@ -8,7 +8,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.score_figures import Baseline, ScoreFigures, score_figures
-from cfbatch_gui.ui import words
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.results.loaded_results import Version, version_of
 
 
@@ -49,13 +49,13 @@ def reading_line(figures: ScoreFigures) -> str:
             " above. A score below says little; the further above, the less it is chance."
         )
         return unrelated.format(
-            pairs=words.plural(figures.unrelated_pairs, _tr("{n} pair"), _tr("{n} pairs")),
+            pairs=display.plural(figures.unrelated_pairs, _tr("{n} pair"), _tr("{n} pairs")),
             high=score_text(figures.unrelated.ninetieth),
-            above=words.number(figures.above),
-            all=words.number(figures.scored),
+            above=display.number(figures.above),
+            all=display.number(figures.scored),
         )
     if figures.baseline is Baseline.TOO_FEW:
-        found = words.plural(figures.unrelated_pairs, _tr("only {n} unrelated pair"), _tr("only {n} unrelated pairs"))
+        found = display.plural(figures.unrelated_pairs, _tr("only {n} unrelated pair"), _tr("only {n} unrelated pairs"))
         if not figures.unrelated_pairs:
             found = _tr("no unrelated pair")
         return _tr(
@@ -73,7 +73,7 @@ def partial_line(scored: int, contexts: int) -> str:
     if scored >= contexts:
         return ""
     return _tr("Partial: {scored} of {all} contexts have a score.").format(
-        scored=words.number(scored), all=words.number(contexts)
+        scored=display.number(scored), all=display.number(contexts)
     )
 
 

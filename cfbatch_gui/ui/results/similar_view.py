@@ -11,8 +11,8 @@ from cfbatch_gui.core.program import Program, facts_of
 from cfbatch_gui.core.results.vectors.nearest import Neighbour, nearest_to
 from cfbatch_gui.core.results.vectors.sentence import LONGEST, embed_sentence
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
-from cfbatch_gui.ui import words
-from cfbatch_gui.ui.job_words import connection_title, is_practice, short_model
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.job_labels import connection_title, is_practice, short_model
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vector_rows import found_columns
@@ -140,7 +140,7 @@ class SimilarView(VectorPage):
         if embeddings is None:
             return
         found = await asyncio.to_thread(nearest_to, embeddings, vector, _MOST)
-        self.title.setText(self.tr("Most similar to “{text}”").format(text=words.one_line(self._asked, 90)))
+        self.title.setText(self.tr("Most similar to “{text}”").format(text=display.one_line(self._asked, 90)))
         self._show_found(found)
         self.show_foot(self.tr("Similarity is the cosine of two vectors: 1 is the same direction."))
 
@@ -157,7 +157,7 @@ class SimilarView(VectorPage):
         if 0 <= place < self.found.rowCount():
             text = self.found.row(place).text
             about = " · ".join(filter(None, (text.id, text.label)))
-            self.panel.show_text(self.tr("Row {n}").format(n=words.number(text.row)), text.text, about=about)
+            self.panel.show_text(self.tr("Row {n}").format(n=display.number(text.row)), text.text, about=about)
 
     def _show_in_table(self) -> None:
         items = tuple(each.text.item_no for each in self.found.rows())
@@ -176,7 +176,7 @@ class SimilarView(VectorPage):
             )
             return
         low, high = tokens_lower(text), tokens_upper(text)
-        amount = self.tr("{low} to {high} tokens").format(low=words.number(low), high=words.number(high))
+        amount = self.tr("{low} to {high} tokens").format(low=display.number(low), high=display.number(high))
         self.price.set_line(
             self.tr("Sends this sentence to {title}, {model}: one request{amount}, billed like any other.").format(
                 title=connection_title(self.program, job), model=short_model(job), amount=f", {amount}" if text else ""

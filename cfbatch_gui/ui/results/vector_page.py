@@ -15,8 +15,8 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.unit_vectors import Progress
-from cfbatch_gui.ui import words
-from cfbatch_gui.ui.job_words import is_practice, short_model
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.job_labels import is_practice, short_model
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.loaded_results import Version, failed_batches, nothing_yet, version_of
@@ -136,11 +136,11 @@ class VectorPage(ResultView):
         missing = read.embeddings.count - read.done
         if missing:
             pattern = self.tr("So far: {n} of {total} texts have a vector.")
-            said.append(pattern.format(n=words.number(read.done), total=words.number(read.embeddings.count)))
+            said.append(pattern.format(n=display.number(read.done), total=display.number(read.embeddings.count)))
         if without_direction:
             one = self.tr("{n} vector is zero or not finite and left out.")
             many = self.tr("{n} vectors are zero or not finite and left out.")
-            said.append(words.plural(without_direction, one, many))
+            said.append(display.plural(without_direction, one, many))
         if is_practice(self.job):
             said.append(self.tr("Practice vectors, not of {model}.").format(model=short_model(self.job)))
         needs_attention = bool(missing or without_direction)

@@ -12,7 +12,7 @@ from cfbatch_gui.core.results.exports.vector_text import vector_texts
 from cfbatch_gui.core.results.numbers import vector_value_text
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.nearest import Neighbour, nearest
-from cfbatch_gui.ui import words
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.results.ranking_columns import status_words
 from cfbatch_gui.ui.results.vector_rows import VectorRow, neighbour_columns
 from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView
@@ -69,7 +69,7 @@ class VectorPanel(QWidget):
         self._row, text = chosen, chosen.text
         names = embeddings.columns()
         self.text_panel.show_text(
-            self.tr("Row {n}").format(n=words.number(text.row)),
+            self.tr("Row {n}").format(n=display.number(text.row)),
             text.text,
             about=" · ".join(filter(None, (text.id, text.label))),
             problem=status_words(text.status, text.error),
@@ -81,7 +81,7 @@ class VectorPanel(QWidget):
         )
         self._vector = embeddings.vector(text.item_no)
         self._show_values()
-        self.nearest_title.setText(self.tr("Nearest to “{text}”").format(text=words.one_line(text.text, 80)))
+        self.nearest_title.setText(self.tr("Nearest to “{text}”").format(text=display.one_line(text.text, 80)))
         self._tasks.start("neighbours", self._look(embeddings, text.item_no))
 
     def copy_vector(self) -> None:
@@ -103,5 +103,5 @@ class VectorPanel(QWidget):
         first = ", ".join(vector_value_text(value) for value in self._vector[:_VALUES].tolist())
         more = len(self._vector) - _VALUES
         self.values.setText(
-            self.tr("{values}, … {n} more").format(values=first, n=words.number(more)) if more > 0 else first
+            self.tr("{values}, … {n} more").format(values=first, n=display.number(more)) if more > 0 else first
         )

@@ -11,9 +11,9 @@ from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.vectors.nearest import Neighbour
 from cfbatch_gui.core.results.vectors.vector_checks import Health
-from cfbatch_gui.ui import words
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.results.ranking_columns import status_words
-from cfbatch_gui.ui.tables.rows import Column
+from cfbatch_gui.ui.tables.table_rows import Column
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -
         Column(
             _tr("Row"),
             lambda row: row.text.row,
-            words.number,
+            display.number,
             key="row",
             align="right",
             width=58,
@@ -95,7 +95,9 @@ def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -
 def item_columns() -> tuple[Column[VectorRow], ...]:
     """Row, text and id, for lists beside other things."""
     return (
-        Column(_tr("Row"), lambda row: row.text.row, words.number, key="row", align="right", width=70, sortable=False),
+        Column(
+            _tr("Row"), lambda row: row.text.row, display.number, key="row", align="right", width=70, sortable=False
+        ),
         Column(_tr("Text"), lambda row: row.text.text, key="text", stretch=True, sortable=False),
         Column(_tr("ID"), lambda row: row.text.id, key="id", width=110, sortable=False),
     )
@@ -122,7 +124,7 @@ def found_columns() -> tuple[Column[Neighbour], ...]:
     """What a search has found: text, id, and the similarity with a bar."""
     return (
         Column(
-            _tr("Row"), lambda each: each.text.row, words.number, key="row", align="right", width=70, sortable=False
+            _tr("Row"), lambda each: each.text.row, display.number, key="row", align="right", width=70, sortable=False
         ),
         Column(_tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False),
         Column(_tr("ID"), lambda each: each.text.id, key="id", width=110, sortable=False),
@@ -141,14 +143,14 @@ def health_line(health: Health) -> tuple[str, bool]:
     """The health of the vectors in words, and whether all is well."""
     if not health.dimension or health.missing == health.texts:
         return _tr("No vector has come back yet."), True
-    found = [words.plural(health.dimension, _tr("{n} dimension"), _tr("{n} dimensions"))]
+    found = [display.plural(health.dimension, _tr("{n} dimension"), _tr("{n} dimensions"))]
     if health.unit_length:
         found.append(_tr("all of unit length"))
     else:
         lengths = f"{vector_value_text(health.norm_min)}–{vector_value_text(health.norm_max)}"
         found.append(_tr("lengths {range}").format(range=lengths))
     wrong = [
-        words.plural(count, one, many)
+        display.plural(count, one, many)
         for count, one, many in (
             (health.zero, _tr("{n} empty vector"), _tr("{n} empty vectors")),
             (health.repeated, _tr("{n} repeated vector"), _tr("{n} repeated vectors")),

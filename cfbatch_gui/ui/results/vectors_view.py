@@ -13,8 +13,8 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.ui import words
-from cfbatch_gui.ui.job_words import is_practice, short_model
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.job_labels import is_practice, short_model
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.loaded_results import Version, failed_batches, nothing_yet, version_of
@@ -282,20 +282,21 @@ class VectorsView(ResultView):
         if self._read is None:
             return
         self.all_link.setVisible(bool(self._found_name))
-        total = words.number(self._read.embeddings.count)
+        total = display.number(self._read.embeddings.count)
         if self._found is not None:
             pattern, number = self.tr("{n} of {total} texts"), len(self._found)
             if self._found_name:
                 self.count.setText(
-                    pattern.format(n=words.number(number), total=total) + f" · {words.one_line(self._found_name, 60)}"
+                    pattern.format(n=display.number(number), total=total)
+                    + f" · {display.one_line(self._found_name, 60)}"
                 )
                 return
         elif self._read.done < self._read.embeddings.count:
             pattern, number = self.tr("{n} of {total} texts have a vector"), self._read.done
         else:
-            self.count.setText(words.plural(self._read.embeddings.count, self.tr("{n} text"), self.tr("{n} texts")))
+            self.count.setText(display.plural(self._read.embeddings.count, self.tr("{n} text"), self.tr("{n} texts")))
             return
-        self.count.setText(pattern.format(n=words.number(number), total=total))
+        self.count.setText(pattern.format(n=display.number(number), total=total))
 
 
 def _count(read: _Read, found: Sequence[int] | None) -> int:

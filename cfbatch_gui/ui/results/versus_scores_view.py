@@ -13,7 +13,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.vectors.versus_scores import Beside, similarities_beside, texts_of_pair, texts_of_pairs
-from cfbatch_gui.ui import words
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, Dots, PictureButtons, PlotData
 from cfbatch_gui.ui.results.vector_page import VectorPage
@@ -91,7 +91,7 @@ class BesideView(VectorPage):
         self.ranking.blockSignals(True)
         self.ranking.clear()
         for job in rankings(self.program):
-            self.ranking.add(words.one_line(job.name, 60), job.id)
+            self.ranking.add(display.one_line(job.name, 60), job.id)
         if before is not None:
             self.ranking.set_value(before)
         self.ranking.blockSignals(False)
@@ -114,13 +114,13 @@ class BesideView(VectorPage):
         self._show(found, folder)
 
     def _show(self, found: Beside, folder: JobFolder) -> None:
-        pairs = words.plural(len(found.scores), self.tr("{n} pair"), self.tr("{n} pairs"))
-        said = [self.tr("{pairs} of {all} have both texts here").format(pairs=pairs, all=words.number(found.of))]
+        pairs = display.plural(len(found.scores), self.tr("{n} pair"), self.tr("{n} pairs"))
+        said = [self.tr("{pairs} of {all} have both texts here").format(pairs=pairs, all=display.number(found.of))]
         if not math.isnan(found.correlation):
             said.append(self.tr("correlation {n}").format(n=f"{found.correlation:.2f}"))
         if found.queries:
             pattern = self.tr("same first text for {n} of {all} queries")
-            said.append(pattern.format(n=words.number(found.same_first), all=words.number(found.queries)))
+            said.append(pattern.format(n=display.number(found.same_first), all=display.number(found.queries)))
         self.facts.setText(" · ".join(said))
         if len(found.scores):
             dots = Dots(found.scores, found.similarities, describe=self._describe)
@@ -145,7 +145,7 @@ class BesideView(VectorPage):
             return error.message
         score, similarity = self._beside.scores[place], self._beside.similarities[place]
         figures = f"{score_text(score)} · {score_text(similarity)}"
-        return f"{words.one_line(query, _LONGEST)}\n{words.one_line(text, _LONGEST)}\n{figures}"
+        return f"{display.one_line(query, _LONGEST)}\n{display.one_line(text, _LONGEST)}\n{figures}"
 
     def _picked(self, place: int) -> None:
         if self._beside is None or self._folder is None:
@@ -158,7 +158,7 @@ class BesideView(VectorPage):
         score, similarity = self._beside.scores[place], self._beside.similarities[place]
         about = self.tr("score {score}, similarity {similarity}")
         self.panel.show_text(
-            words.one_line(query, 100),
+            display.one_line(query, 100),
             text,
             about=about.format(score=score_text(score), similarity=score_text(similarity)),
         )

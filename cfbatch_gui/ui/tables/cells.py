@@ -11,8 +11,8 @@ from PySide6.QtWidgets import (
 )
 
 from cfbatch_gui.core.results.numbers import score_text
-from cfbatch_gui.ui import icons, theme, words
-from cfbatch_gui.ui.tables.rows import ALIGN_ROLE, BAR_ROLE, COLOUR_ROLE, ICON_ROLE
+from cfbatch_gui.ui import display, icons, theme
+from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, BAR_ROLE, COLOUR_ROLE, ICON_ROLE
 from cfbatch_gui.ui.theme import ROW_HEIGHT
 from cfbatch_gui.ui.widgets.bars import paint_bar
 
@@ -43,7 +43,7 @@ class CellDelegate(QStyledItemDelegate):
             inner.setLeft(spot.right() + _ICON_GAP)
         painter.setPen(theme.colour(role))
         painter.setFont(option.font)
-        text = words.one_line(str(index.data() or ""), _LONGEST)
+        text = display.one_line(str(index.data() or ""), _LONGEST)
         if (share := index.data(BAR_ROLE)) is not None:
             self._paint_bar(painter, inner, text, float(share))
         else:
@@ -78,8 +78,8 @@ class CellDelegate(QStyledItemDelegate):
             return super().helpEvent(event, view, option, index)
         text = str(index.data() or "")
         room = view.visualRect(index).width() - 2 * CELL_MARGIN
-        fits = len(text) < _LONGEST and view.fontMetrics().horizontalAdvance(words.one_line(text)) <= room
-        QToolTip.showText(event.globalPos(), "" if fits else words.plain_tip(text), view)
+        fits = len(text) < _LONGEST and view.fontMetrics().horizontalAdvance(display.one_line(text)) <= room
+        QToolTip.showText(event.globalPos(), "" if fits else display.plain_tip(text), view)
         return True
 
 

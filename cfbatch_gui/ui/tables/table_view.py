@@ -7,10 +7,10 @@ from PySide6.QtCore import QAbstractItemModel, QCoreApplication, QEvent, QModelI
 from PySide6.QtGui import QAction, QFocusEvent, QFont, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QTableView, QWidget
 
-from cfbatch_gui.ui import icons, theme, words
+from cfbatch_gui.ui import display, icons, theme
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN, CellDelegate
-from cfbatch_gui.ui.tables.rows import ALIGN_ROLE, Column, ColumnRows, PagedRows, Rows
+from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, Column, ColumnRows, PagedRows, Rows
 from cfbatch_gui.ui.theme import ROW_HEIGHT
 from cfbatch_gui.ui.widgets import QuietButton
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
@@ -308,4 +308,4 @@ def say_too_much(notices: Notices, count: int) -> None:
     pattern = QCoreApplication.translate(
         "tables", "{n} rows are too many for the clipboard, which takes {most}. Export them instead."
     )
-    notices.show_notice(pattern.format(n=words.number(count), most=words.number(MOST_ROWS_TO_COPY)), "attention")
+    notices.show_notice(pattern.format(n=display.number(count), most=display.number(MOST_ROWS_TO_COPY)), "attention")

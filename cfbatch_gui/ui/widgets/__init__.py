@@ -1,6 +1,7 @@
 """What pages are made of. Everything takes plain text only, and its colours from the theme."""
 
 from cfbatch_gui.ui.widgets.bars import Level, NoticeBar, ThinProgress, paint_bar
+from cfbatch_gui.ui.widgets.box_layouts import PAGE_MARGINS, Flow, boxed, column, line, row, scrolled
 from cfbatch_gui.ui.widgets.buttons import (
     Button,
     DangerButton,
@@ -25,7 +26,6 @@ from cfbatch_gui.ui.widgets.labels import (
     Role,
     StateLabel,
 )
-from cfbatch_gui.ui.widgets.layouts import PAGE_MARGINS, Flow, boxed, column, line, row, scrolled
 from cfbatch_gui.ui.widgets.tabs import Tabs
 
 __all__ = [

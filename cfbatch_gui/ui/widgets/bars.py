@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.theme import MEDIUM
+from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed
 from cfbatch_gui.ui.widgets.buttons import IconButton, LinkButton
 from cfbatch_gui.ui.widgets.labels import IconLabel, Label
-from cfbatch_gui.ui.widgets.layouts import Flow, boxed
 
 Level = Literal["info", "attention", "error", "done"]
 _ICONS: dict[Level, tuple[str, str]] = {

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from cfbatch_gui.ui import icons, words
+from cfbatch_gui.ui import display, icons
 from cfbatch_gui.ui.theme import TINY
 
 Role = Literal[
@@ -29,7 +29,7 @@ class Label(QLabel):
 
     def setText(self, text: str) -> None:
         self._said = text
-        super().setText(words.breakable(text) if self.wordWrap() else text)
+        super().setText(display.breakable(text) if self.wordWrap() else text)
 
     def text(self) -> str:
         """As it was set: a text that wraps is shown with places where its longest words may be broken."""
@@ -62,7 +62,7 @@ class ElidedLabel(Label):
         return self._whole
 
     def sizeHint(self) -> QSize:
-        line = words.one_line(self._whole)
+        line = display.one_line(self._whole)
         return QSize(self.fontMetrics().horizontalAdvance(line) + 2, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
@@ -78,10 +78,10 @@ class ElidedLabel(Label):
             self._elide()
 
     def _elide(self) -> None:
-        line = words.one_line(self._whole)
+        line = display.one_line(self._whole)
         shown = self.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, max(self.width(), 24))
         super().setText(shown)
-        self.setToolTip(words.plain_tip(self._whole) if shown != self._whole else "")
+        self.setToolTip(display.plain_tip(self._whole) if shown != self._whole else "")
 
 
 class IconLabel(QWidget):

@@ -14,12 +14,12 @@ from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.backup import back_up
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.pasted import read_pasted
-from cfbatch_gui.ui import dialogs, words
+from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.traffic_page import TrafficPage
 from cfbatch_gui.ui.file_filters import FILTERS
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
-from cfbatch_gui.ui.inputs.input_words import new_job_name
+from cfbatch_gui.ui.inputs.input_labels import new_job_name
 from cfbatch_gui.ui.inputs.intake import NOTHING_TO_PASTE, clipboard_content
 from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
 from cfbatch_gui.ui.jobs.job_page import JobPage
@@ -279,7 +279,7 @@ class Workspace:
         if path is None:
             return
         count = await asyncio.to_thread(back_up, self._program.paths, path)
-        said = words.plural(count, _tr("Backed up {n} file."), _tr("Backed up {n} files."))
+        said = display.plural(count, _tr("Backed up {n} file."), _tr("Backed up {n} files."))
         self._notices.show_notice(said, "done")
 
     def _choose_scheme(self, scheme: str) -> None:
@@ -326,8 +326,8 @@ class Workspace:
             return
         if self.window.isActiveWindow() and self.window.library.opened_job() == job.id:
             return
-        words = _tr("“{name}” is finished.") if job.state is JobState.DONE else _tr("“{name}” needs you.")
-        self._system.show(_tr("CF Batch"), words.format(name=job.name))
+        text = _tr("“{name}” is finished.") if job.state is JobState.DONE else _tr("“{name}” needs you.")
+        self._system.show(_tr("CF Batch"), text.format(name=job.name))
 
     def _close(self) -> None:
         async def close() -> None:

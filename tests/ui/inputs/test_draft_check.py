@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Role, Source
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
-from cfbatch_gui.ui import words
-from cfbatch_gui.ui.inputs import input_words
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.inputs import input_labels
 from cfbatch_gui.ui.inputs.check_section import readiness
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from tests.ui.inputs.conftest import Desk
@@ -107,7 +107,7 @@ async def test_nothing_to_send_is_said(desk: Desk, tmp_path: Path, until: Until)
     ],
 )
 def test_ranges_of_counts(low: int, high: int, shown: str) -> None:
-    assert input_words.count_range(low, high) == shown
+    assert input_labels.count_range(low, high) == shown
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_ranges_of_counts(low: int, high: int, shown: str) -> None:
     ],
 )
 def test_prices(low: float, high: float, shown: str) -> None:
-    assert words.dollars(low, high) == shown
+    assert display.dollars(low, high) == shown
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_prices(low: float, high: float, shown: str) -> None:
     ],
 )
 def test_shares_of_a_free_day(share: float, shown: str) -> None:
-    assert input_words.share_of_day(share) == shown
+    assert input_labels.share_of_day(share) == shown
 
 
 def test_what_a_draft_waits_for_is_said() -> None:
@@ -145,8 +145,8 @@ def test_what_a_draft_waits_for_is_said() -> None:
 
 
 def test_encodings_and_separators_in_words() -> None:
-    assert input_words.encoding_words("utf-8") == input_words.encoding_words("utf-8-sig") == "UTF-8"
-    assert input_words.encoding_words("cp1252") == "Windows-1252"
-    assert input_words.encoding_words("iso8859-15") == "ISO8859-15"
+    assert input_labels.encoding_words("utf-8") == input_labels.encoding_words("utf-8-sig") == "UTF-8"
+    assert input_labels.encoding_words("cp1252") == "Windows-1252"
+    assert input_labels.encoding_words("iso8859-15") == "ISO8859-15"
     source = Source(Path("a.csv"), FileFormat.DELIMITED, ("a",), 1, "utf-8", "\t")
-    assert input_words.separator_words(source) == "separated by tabs"
+    assert input_labels.separator_words(source) == "separated by tabs"

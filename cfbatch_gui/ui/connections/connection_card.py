@@ -3,7 +3,7 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QRadioButton, QWidget
 
-from cfbatch_gui.ui import words
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, WIDE, Scheme
 from cfbatch_gui.ui.widgets import Card, IconLabel, Label, MoreButton, StateLabel, column, row
 
@@ -38,7 +38,7 @@ class ConnectionCard(Card):
         self.choice.setAccessibleName(choice_name)
         more = self.tr("More about {name}").format(name=title)
         self.more.setAccessibleName(more)
-        self.more.setToolTip(words.plain_tip(more))
+        self.more.setToolTip(display.plain_tip(more))
 
     def title(self) -> str:
         """Its name."""

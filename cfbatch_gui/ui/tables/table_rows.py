@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from cfbatch_gui.ui import words
+from cfbatch_gui.ui import display
 
 R = TypeVar("R")
 Index = QModelIndex | QPersistentModelIndex
@@ -112,7 +112,7 @@ class ColumnRows(QAbstractTableModel, Generic[R]):
         if role == ALIGN_ROLE:
             return ALIGNMENTS[column.align]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return words.plain_tip(column.tip)
+            return display.plain_tip(column.tip)
         return None
 
 

@@ -10,9 +10,9 @@ from cfbatch_gui.core.jobs.run.past_times import past_times
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.estimate import price
-from cfbatch_gui.ui import words
-from cfbatch_gui.ui.job_words import is_practice, short_model
-from cfbatch_gui.ui.jobs.state_words import amount
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.job_labels import is_practice, short_model
+from cfbatch_gui.ui.jobs.state_names import amount
 
 _LEAST = 0.001  # dollars; what is less is shown as "under" it
 
@@ -36,7 +36,7 @@ def size_words(job: Job, planned: Planned) -> str:
     if job.kind is Kind.EMBED or not job.queries:
         return amount(job)
     pattern = _tr("{queries} × {contexts}") if planned.contexts_each else _tr("{queries} · {contexts}")
-    contexts = words.plural(planned.contexts_each or job.texts, _tr("{n} context"), _tr("{n} contexts"))
+    contexts = display.plural(planned.contexts_each or job.texts, _tr("{n} context"), _tr("{n} contexts"))
     return pattern.format(queries=amount(job), contexts=contexts)
 
 
@@ -55,7 +55,7 @@ def price_words(job: Job, planned: Planned) -> str:
     if is_practice(job):
         return ""
     if is_over(job) and job.tokens:
-        return words.dollars(price(job.tokens, find_model(job.model)).dollars)
+        return display.dollars(price(job.tokens, find_model(job.model)).dollars)
     return _expected(job, planned, 1.0) if planned.tokens else ""
 
 
@@ -71,7 +71,7 @@ def token_words(job: Job, planned: Planned) -> str:
     """The estimate of tokens as a range."""
     if planned.tokens is None:
         return _tr("not known")
-    low, high = (words.number(count) for count in planned.tokens)
+    low, high = (display.number(count) for count in planned.tokens)
     return low if low == high else f"{low}–{high}"
 
 
@@ -82,7 +82,7 @@ def rough_duration(seconds: float) -> str:
         return _tr("{n} s").format(n=max(1, whole))
     if whole < 3600:
         return _tr("{n} min").format(n=round(whole / 60))
-    return words.duration(whole)
+    return display.duration(whole)
 
 
 def is_under_way(job: Job) -> bool:
@@ -97,11 +97,11 @@ def running_words(job: Job, now: float) -> str:
         return _tr("No batch has left yet.")
     seconds = max(1, int((job.finished_at or now) - job.sent_at))
     if seconds < 60:
-        length = words.plural(seconds, _tr("{n} second"), _tr("{n} seconds"))
+        length = display.plural(seconds, _tr("{n} second"), _tr("{n} seconds"))
     elif seconds < 3600:
-        length = words.plural(seconds // 60, _tr("{n} minute"), _tr("{n} minutes"))
+        length = display.plural(seconds // 60, _tr("{n} minute"), _tr("{n} minutes"))
     else:
-        length = words.duration(seconds)
+        length = display.duration(seconds)
     if job.finished_at:
         pattern = _tr("Took {time}.")
     else:
@@ -129,7 +129,7 @@ def request_ids(batches: Iterable[Batch]) -> str:
 def _expected(job: Job, planned: Planned, share: float) -> str:
     tokens = sum(planned.tokens or ()) / 2 * share
     expected = price(round(tokens), find_model(job.model)).dollars
-    shown = words.dollars(expected)
+    shown = display.dollars(expected)
     return shown if expected < _LEAST else _tr("about {price}").format(price=shown)
 
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
-from cfbatch_gui.ui import words
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.widgets import Role
 
 
@@ -65,8 +65,8 @@ def amount(job: Job) -> str:
     if job.attached and not job.texts:
         return _tr("begun elsewhere")
     if job.kind is Kind.RANK:
-        return words.plural(job.queries, _tr("{n} query"), _tr("{n} queries"))
-    return words.plural(job.texts, _tr("{n} text"), _tr("{n} texts"))
+        return display.plural(job.queries, _tr("{n} query"), _tr("{n} queries"))
+    return display.plural(job.texts, _tr("{n} text"), _tr("{n} texts"))
 
 
 def library_words(job: Job, now: float) -> StateWords:
@@ -76,11 +76,11 @@ def library_words(job: Job, now: float) -> StateWords:
     if state is JobState.DRAFT:
         return StateWords(_tr("Ready to send") if job.texts else _tr("Draft"), "", "quiet")
     if state is JobState.DONE:
-        return StateWords(f"{amount(job)} · {words.age(job.finished_at or job.sent_at, now)}", "", "quiet")
+        return StateWords(f"{amount(job)} · {display.age(job.finished_at or job.sent_at, now)}", "", "quiet")
     if state is JobState.WORKING:
         pattern = _tr("{done} of {n} batch") if len(job.batches) == 1 else _tr("{done} of {n} batches")
-        parts = pattern.format(done=words.number(job.batches_done), n=words.number(len(job.batches)))
-        since = words.short_duration(now - job.sent_at) if job.sent_at else ""
+        parts = pattern.format(done=display.number(job.batches_done), n=display.number(len(job.batches)))
+        since = display.short_duration(now - job.sent_at) if job.sent_at else ""
         text = " · ".join(filter(None, (parts, since)))
         return StateWords(text, "loader", "accent")
     if state in (JobState.FAILED, JobState.PARTLY_DONE, JobState.PAUSED) and job.error:
