@@ -6,7 +6,10 @@ from hypothesis import settings
 
 pytest_plugins = ["tests.canary_plugin"]
 
-settings.register_profile("thorough", deadline=None)  # for tests that say themselves how many examples that means
+# A deadline per example would be an assertion on time.
+settings.register_profile("short", deadline=None, max_examples=30, derandomize=True)  # the same ones each time
+settings.register_profile("thorough", deadline=None)  # tests/thorough.py
+settings.load_profile("short")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As in the background of a shell without jobs; every program that a test starts and interrupts would be deaf too.

@@ -12,6 +12,11 @@ import pytest
 
 from cfbatch_gui.core.practice.models import choose_model
 from tests.journeys.terminal import Terminal, practice_service, read_csv
+from tests.thorough import tries
+
+TEXTS = tries(5_000, 10_000)  # of which a batch takes 2,000
+QUERIES = tries(200, 1_000)
+pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("terminal large")]  # one service, one undisturbed run
 
 WORDS = ("orange", "cloud", "llama", "parcel", "invoice", "password", "garden", "river", "train", "coffee", "snow")
 
@@ -38,7 +43,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    rows = [(f"{number:07}", text, f"colour {number % 7}") for number, text in enumerate(sentences(10_000, seed=1))]
+    rows = [(f"{number:07}", text, f"colour {number % 7}") for number, text in enumerate(sentences(TEXTS, seed=1))]
     return write(tmp_path_factory.mktemp("texts") / "texts.csv", [("id", "text", "colour"), *rows])
 
 
@@ -63,10 +68,10 @@ def undisturbed(service: str, texts: Path, tmp_path_factory: pytest.TempPathFact
     return (folder / "whole.csv").read_bytes()
 
 
-def test_ten_thousand_texts_get_their_own_vectors(terminal: Terminal, texts: Path, tmp_path: Path) -> None:
+def test_thousands_of_texts_get_their_own_vectors(terminal: Terminal, texts: Path, tmp_path: Path) -> None:
     ended = terminal.run(*embed(texts, tmp_path / "v.npy", tmp_path / "v.csv"), "--json")
     assert ended.status == 0
-    assert (ended.json["rows_in"], ended.json["rows_sent"], ended.json["problems"]) == (10_000, 10_000, [])
+    assert (ended.json["rows_in"], ended.json["rows_sent"], ended.json["problems"]) == (TEXTS, TEXTS, [])
     brought = read_csv(texts)
     vectors = np.load(tmp_path / "v.npy")
     expected = choose_model().embed([row["text"] for row in brought])
@@ -80,9 +85,9 @@ def test_ten_thousand_texts_get_their_own_vectors(terminal: Terminal, texts: Pat
     assert np.array_equal(np.array([row[last] for row in taken], dtype=np.float32), vectors[:, -1])
 
 
-def test_a_thousand_queries_with_twenty_contexts_each(terminal: Terminal, tmp_path: Path) -> None:
-    queries = list(sentences(1_000, seed=2))
-    contexts = list(sentences(20_000, seed=3))
+def test_many_queries_with_twenty_contexts_each(terminal: Terminal, tmp_path: Path) -> None:
+    queries = list(sentences(QUERIES, seed=2))
+    contexts = list(sentences(20 * QUERIES, seed=3))
     rows = [
         (queries[number // 20], f"{number:05}", text, f"colour {number % 7}", str(number))
         for number, text in enumerate(contexts)
@@ -92,8 +97,8 @@ def test_a_thousand_queries_with_twenty_contexts_each(terminal: Terminal, tmp_pa
     ended = terminal.run("run", file, "--rank", "--connection", "cloudflare", "--out", tmp_path / "ranked.csv")
     assert ended.status == 0
     ranked = read_csv(tmp_path / "ranked.csv")
-    assert len(ranked) == 20_000
-    assert ended.out.count("\n") == 1_000 + 20_000 + 999
+    assert len(ranked) == 20 * QUERIES
+    assert ended.out.count("\n") == QUERIES + 20 * QUERIES + QUERIES - 1
 
     order = list(dict.fromkeys(row[0] for row in rows))
     assert [key for key, _ in groupby(ranked, key=lambda row: row["query"])] == order
@@ -132,8 +137,8 @@ def test_a_run_that_is_cut_short_and_resumed_leaves_the_same_file(
     assert not cut.exists()
     if end is not signal.SIGKILL:
         assert "“cfbatch resume" in ended.err
-    assert terminal.run("jobs").status == 0
-    assert terminal.run("show", terminal.jobs()[0]["job"]).status == 0
+    (job,) = terminal.jobs()
+    assert terminal.run("show", job["job"]).status == 0
 
     resumed = terminal.run("resume")
     if resumed.status == 3:  # the end came while a batch was on its way: nobody but the user may send it again

@@ -367,7 +367,7 @@ class TestMachine(Machine.TestCase):  # type: ignore[misc, valid-type]  # hypoth
     """Fails with what was found first, also when it does not come again."""
 
     settings = settings(
-        max_examples=int(EXAMPLES or 12),
+        max_examples=int(EXAMPLES or 8),
         stateful_step_count=25,
         deadline=None,
         derandomize=not EXAMPLES,

@@ -34,9 +34,10 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.wire.replies import Finished, read_answer
 from tests.bodies import body_of
 from tests.core.faults.conftest import TinyModel, score_of, sent_as
+from tests.thorough import tries
 
 MODEL = "@cf/baai/bge-m3"
-EXAMPLES = 5_000 if settings.get_current_profile_name() == "thorough" else 250
+EXAMPLES = tries(100, 5_000)
 ODD_VALUES: list[Any] = [
     None,
     True,
@@ -213,6 +214,7 @@ def check_one(random: Any, *, sent: Sent, folder: JobFolder) -> None:
         assert folder.read_reply(1) == raw
 
 
+@pytest.mark.thorough
 def test_a_spoilt_answer_is_put_aside_or_changes_nothing(sent: Sent, folder: JobFolder) -> None:
     check_one(sent=sent, folder=folder)
 

@@ -22,10 +22,10 @@ from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import ReadOptions
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from tests.core.inputs.independent import outcome
+from tests.thorough import IS_THOROUGH, tries
 
-IS_THOROUGH = settings.get_current_profile_name() == "thorough"
-SHORT = {"a.xlsx": 15, "a.parquet": 15}
-pytestmark = pytest.mark.timeout(3600 if IS_THOROUGH else 120)
+SHORT = {"a.xlsx": 10, "a.parquet": 10}
+pytestmark = [pytest.mark.thorough, pytest.mark.timeout(tries(120, 3600))]
 
 Table = list[list[str]]
 Writer = Callable[[Path, Table], None]
@@ -124,7 +124,7 @@ WRITERS: dict[str, Writer] = {
 
 
 def examples(name: str) -> int:
-    return 5_000 if IS_THOROUGH else SHORT.get(name, 40)
+    return tries(SHORT.get(name, 25), 5_000)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -164,7 +164,7 @@ def test_a_table_comes_back_as_it_was_written(separator: str, tmp_path: Path) ->
     """Told the separator, whole rows are exactly those that were written, whatever stands in them."""
     path = tmp_path / "a.csv"
 
-    @settings(max_examples=2_000 if IS_THOROUGH else 40, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=tries(25, 2_000), deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(st.lists(cells, min_size=3, max_size=3), min_size=3, max_size=8))
     def round_trip(table: Table) -> None:
         written = [["id", "text", "note"], *([f"{number}", *row[1:]] for number, row in enumerate(table, 10))]

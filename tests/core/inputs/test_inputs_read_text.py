@@ -15,6 +15,7 @@ from cfbatch_gui.core.inputs.files.encodings import CHOICES, shown_name
 from cfbatch_gui.core.inputs.input_values import FileFormat, Quoting, ReadOptions, Row
 from cfbatch_gui.core.inputs.readers.decoded_text import PIECE
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from tests.thorough import tries
 
 Write = Callable[[str, bytes], Path]
 
@@ -293,7 +294,8 @@ AWKWARD = st.sampled_from(
     quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
     encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
 )
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.thorough
+@settings(max_examples=tries(50, 2_000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_the_csv_module_writes_is_read_back(
     tmp_path: Path, table: list[list[str]], separator: str, end: str, quoting: int, encoding: str
 ) -> None:
@@ -310,7 +312,8 @@ def test_whatever_the_csv_module_writes_is_read_back(
 
 
 @given(st.binary(max_size=400), st.sampled_from(["a.csv", "a.txt", "a.jsonl", "a.xlsx", "a", "a.tsv"]))
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.thorough
+@settings(max_examples=tries(60, 5_000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_are_rows_or_a_sentence(tmp_path: Path, data: bytes, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(data)

@@ -15,7 +15,6 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import settings
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.columns.layouts import check_mapping, suggest_mapping
@@ -32,9 +31,9 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.catalogue import MODELS, find_model
 from cfbatch_gui.core.workers_ai.estimate import tokens_most
 from tests.canary import TOKEN
+from tests.thorough import tries
 
-IS_THOROUGH = settings.get_current_profile_name() == "thorough"
-pytestmark = pytest.mark.timeout(3600 if IS_THOROUGH else 120)
+pytestmark = [pytest.mark.thorough, pytest.mark.timeout(tries(120, 3600))]
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 
 PIECES = (
@@ -218,7 +217,7 @@ def test_what_passes_the_checks_is_accepted(
     layout: Callable[[Path, list[str], list[str]], list[Path]], tmp_path: Path
 ) -> None:
     service = Service(tmp_path)
-    for number in range(300 if IS_THOROUGH else 6):
+    for number in range(tries(4, 300)):
         chance = random.Random(f"{layout.__name__} {number}")
         folder = tmp_path / str(number)
         folder.mkdir()

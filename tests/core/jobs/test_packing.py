@@ -21,6 +21,7 @@ from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
 from cfbatch_gui.core.workers_ai.wire.requests import parse_requests
 from tests.bodies import body_of
+from tests.thorough import tries
 
 BGE_M3 = "@cf/baai/bge-m3"
 
@@ -57,7 +58,8 @@ sometimes_long = st.one_of(st.text(min_size=1, max_size=30), st.integers(1, 60_0
 
 
 @given(st.lists(sometimes_long.filter(lambda text: text.isprintable()), min_size=1, max_size=250))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.thorough
+@settings(max_examples=tries(10, 500), deadline=None, suppress_health_check=list(HealthCheck))
 def test_texts_are_each_sent_once_and_in_order(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     folder = filled(tmp_path_factory.mktemp("job"), [(None, texts)])
     plan = packing.plan(folder, job(Kind.EMBED))

@@ -22,6 +22,7 @@ from cfbatch_gui.core.workers_ai.wire.replies import (
     read_answer,
 )
 from cfbatch_gui.core.workers_ai.wire.requests import AnswerKind, EmbedRequest, RankRequest
+from tests.thorough import tries
 
 DIMENSION = 3
 
@@ -145,7 +146,8 @@ def spoil(elements: list[Any], random: Any) -> None:
             holder[key] = random.choice(odd)
 
 
-@settings(max_examples=5_000)
+@pytest.mark.thorough
+@settings(max_examples=tries(250, 5_000))
 @given(batches, st.randoms(use_true_random=False))
 def test_one_spoilt_place_is_a_breach_or_changes_nothing(expected: list[Expected], random: Any) -> None:
     elements = [element(index, wanted) for index, wanted in enumerate(expected)]
