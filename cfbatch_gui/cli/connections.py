@@ -20,7 +20,7 @@ from cfbatch_gui.core.errors import NotConnected, UsageError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
-from cfbatch_gui.core.workers_ai.checking import Tick
+from cfbatch_gui.core.workers_ai.checking import CheckResult
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.pasted import read_pasted
 from cfbatch_gui.core.workers_ai.tokens import check_secret
@@ -128,15 +128,15 @@ async def _add(arguments: argparse.Namespace, data_dir: Path, console: Console) 
         for secret_id in (record.id, gateway_secret_id(record.id)):
             await _say_where(program, record, secret_id, console)
         model = program.settings.model
-        ticks = () if arguments.no_test else await program.check_connection(record.id, model)
-        return await _answer(program, record.id, ticks, arguments, console)
+        results = () if arguments.no_test else await program.check_connection(record.id, model)
+        return await _answer(program, record.id, results, arguments, console)
 
 
 async def _test(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     async with opened(data_dir, Progress(console)) as program:
         found = program.address_book.find(arguments.connection)
-        ticks = await program.check_connection(found, arguments.model or program.settings.model)
-        return await _answer(program, found, ticks, arguments, console)
+        results = await program.check_connection(found, arguments.model or program.settings.model)
+        return await _answer(program, found, results, arguments, console)
 
 
 async def _remove(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
@@ -201,18 +201,22 @@ async def _say_where(program: Program, record: SavedConnection, secret_id: str, 
 
 
 async def _answer(
-    program: Program, connection_id: str, ticks: Sequence[Tick], arguments: argparse.Namespace, console: Console
+    program: Program,
+    connection_id: str,
+    results: Sequence[CheckResult],
+    arguments: argparse.Namespace,
+    console: Console,
 ) -> ExitStatus:
     facts = next(each for each in await program.connections() if each.id == connection_id)
     if arguments.json:
-        tested = [{"title": each.title, "ok": each.ok, "sentence": each.sentence} for each in ticks]
+        tested = [{"title": each.title, "ok": each.ok, "sentence": each.sentence} for each in results]
         found = {**_object(facts, program.settings.connection or PRACTICE.id), "test": tested}
         console.print_result([json.dumps(found, indent=2)])
     else:
         console.print_result(
-            f"{each.title}: {_MARKS[each.ok]}. {each.sentence}".rstrip() for each in ticks if each.ok or each.sentence
+            f"{each.title}: {_MARKS[each.ok]}. {each.sentence}".rstrip() for each in results if each.ok or each.sentence
         )
-    is_good = all(each.ok for each in ticks[:-1]) and (not ticks or ticks[-1].ok is not False)
+    is_good = all(each.ok for each in results[:-1]) and (not results or results[-1].ok is not False)
     return ExitStatus.DONE if is_good else ExitStatus.NO_CONNECTION
 
 

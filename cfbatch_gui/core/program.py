@@ -41,7 +41,7 @@ from cfbatch_gui.core.system.unfinished import end_list, keep_list
 from cfbatch_gui.core.workers_ai.addresses import is_on_this_computer
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
-from cfbatch_gui.core.workers_ai.checking import Tick, check_connection
+from cfbatch_gui.core.workers_ai.checking import CheckResult, check_connection
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, clean_account_id
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue, ModelLists
@@ -258,8 +258,8 @@ class Program:
         await self.credentials.forget(CLOUDFLARE)
         await self.keep_settings(connection=PRACTICE.id)
 
-    async def check_connection(self, connection_id: str, model: str) -> tuple[Tick, ...]:
-        """Test a connection for free, tick by tick."""
+    async def check_connection(self, connection_id: str, model: str) -> tuple[CheckResult, ...]:
+        """Check a connection, free of charge; one result for each question, in their order."""
         return await check_connection(self.client(connection_id), model)
 
     # Jobs made elsewhere

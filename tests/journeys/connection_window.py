@@ -54,7 +54,7 @@ async def test_and_remove(page: ConnectionPage) -> None:
 def say(page: ConnectionPage) -> None:
     block = page.cloudflare.token_block
     where = "a field for a token" if block.takes_text() else block.where()
-    sys.stdout.write(" | ".join((where, *(row.state() for row in page.cloudflare.ticks.rows))) + "\n")
+    sys.stdout.write(" | ".join((where, *(row.state() for row in page.cloudflare.checks.rows))) + "\n")
 
 
 async def main() -> None:

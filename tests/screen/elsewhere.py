@@ -72,7 +72,7 @@ async def connections(stage: Stage, take: Take, worker_url: str) -> None:
     card.by_header.setChecked(True)
     card.token_block.field.setText(stand_ins.TOKEN)
     card.save_pressed.emit()
-    await person.until(lambda: card.ticks.rows[-1].state() == "Not certain")
+    await person.until(lambda: card.checks.rows[-1].state() == "Not certain")
     _scroll(stage, to_end=True)
     await take(stage, "other-gateway")
 

@@ -1,4 +1,4 @@
-"""Each failure of the connection page, as the user meets it: its tick, its sentence, and nothing said twice."""
+"""Each failure of the connection page, as the user meets it: its result, its sentence, and nothing said twice."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -66,7 +66,7 @@ async def test_a_failure_stands_at_its_tick_with_its_sentence(
     page = await opening.page_of(faulty.url)
     faulty.follow(*faults)
     await save(page, until)
-    rows = page.cloudflare.ticks.rows
+    rows = page.cloudflare.checks.rows
     assert words in rows[question].reason() and rows[question].reason()[-1] in ".?"
     assert states(page)[:question] == ["Yes"] * question and states(page)[question] in ("No", "Not certain")
     assert [row.reason() for row in rows[question + 1 :]] == [""] * (3 - question)
@@ -92,7 +92,7 @@ async def test_a_wrong_clock_is_named(
     async with FaultyService(service(tmp_path / "tls"), tls=load_certificate(EXPIRED)) as faulty:
         page = await opening.page_of(faulty.url)
         await save(page, until)
-        assert states(page)[0] == "No" and "Set the clock" in page.cloudflare.ticks.rows[0].reason()
+        assert states(page)[0] == "No" and "Set the clock" in page.cloudflare.checks.rows[0].reason()
 
 
 async def test_a_proxy_is_named_without_its_password(
@@ -108,7 +108,7 @@ async def test_a_proxy_is_named_without_its_password(
     monkeypatch.setenv("HTTPS_PROXY", f"http://someone:their-password@127.0.0.1:{port}")
     page = await opening.page_of("")
     await save(page, until)
-    assert states(page)[0] == "No" and f"proxy, 127.0.0.1:{port}," in page.cloudflare.ticks.rows[0].reason()
+    assert states(page)[0] == "No" and f"proxy, 127.0.0.1:{port}," in page.cloudflare.checks.rows[0].reason()
     assert "their-password" not in everything_said(page)
     server.close()
     await server.wait_closed()

@@ -114,7 +114,7 @@ async def save(page: ConnectionPage, until: Until, token: str = TOKEN) -> None:
 
 
 def states(page: ConnectionPage) -> list[str]:
-    return [row.state() for row in page.cloudflare.ticks.rows]
+    return [row.state() for row in page.cloudflare.checks.rows]
 
 
 def everything_said(root: QWidget) -> str:
@@ -139,7 +139,7 @@ async def test_saving_gives_four_ticks_and_makes_it_the_one_for_new_jobs(
     await save(page, until)
 
     assert states(page) == ["Yes"] * 4
-    assert page.cloudflare.ticks.outcome.text() == "Everything works"
+    assert page.cloudflare.checks.outcome.text() == "Everything works"
     assert page.cloudflare.state.text() == "Connected"
     assert page.cloudflare.token_block.where() == "A token is saved in this computer’s keyring"
     assert backend.stored == {("CF Batch", "cloudflare"): TOKEN}
@@ -167,7 +167,7 @@ async def test_a_wrong_token_fails_at_the_second_tick_with_what_to_do(
     page = await open_page(service)
     await save(page, until, OTHER)
     assert states(page) == ["Yes", "No", "Not asked", "Not asked"]
-    assert page.cloudflare.ticks.rows[1].reason() == (
+    assert page.cloudflare.checks.rows[1].reason() == (
         "Cloudflare does not know this token: it was deleted or replaced, or not copied whole. Copy it once more, or"
         " create a new one."
     )
@@ -183,7 +183,7 @@ async def test_no_network_fails_at_the_first_tick(open_page: Open, until: Until)
     page = await open_page(NOWHERE)
     await save(page, until)
     assert states(page) == ["No", "Not asked", "Not asked", "Not asked"]
-    assert "connected to the internet" in page.cloudflare.ticks.rows[0].reason()
+    assert "connected to the internet" in page.cloudflare.checks.rows[0].reason()
     assert page.cloudflare.token_block.where() == "A token is saved in this computer’s keyring"
 
 

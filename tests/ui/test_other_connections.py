@@ -83,7 +83,7 @@ async def save(page: ConnectionPage, card: SavedCard, until: Until) -> None:
 
 
 def states(card: SavedCard) -> list[str]:
-    return [row.state() for row in card.ticks.rows]
+    return [row.state() for row in card.checks.rows]
 
 
 def press(parent: Any, text: str) -> None:
@@ -150,12 +150,12 @@ async def test_a_wrong_secret_and_a_wrong_address_fail_at_their_own_ticks(
     QTest.keyClicks(card.token_block.field, OTHER_SECRET)
     await save(page, card, until)
     assert states(card) == ["Yes", "No", "Not asked", "Not asked"]
-    assert card.ticks.rows[1].reason() == (
+    assert card.checks.rows[1].reason() == (
         "The Worker refused the secret. Enter the one that it was given as SHARED_SECRET."
     )
     paste(card.url, "http://127.0.0.1:9")
     await save(page, card, until)
-    assert states(card)[0] == "No" and card.ticks.rows[0].reason()
+    assert states(card)[0] == "No" and card.checks.rows[0].reason()
     paste(card.url, endpoints.worker_url)
     click(card.token_block.replace)
     QTest.keyClicks(card.token_block.field, SECRET)
@@ -197,7 +197,7 @@ async def test_a_gateway_is_marked_and_its_last_tick_stays_open(
     card.by_header.click()
     await save(page, card, until)
     assert states(card)[0] == "Yes" and states(card)[3] == "Not certain"
-    assert "Cloudflare does not say that batches go through a gateway" in card.ticks.rows[3].reason()
+    assert "Cloudflare does not say that batches go through a gateway" in card.checks.rows[3].reason()
     saved = page._program.address_book.saved()[1]
     assert saved.by_header and saved.gateway == GATEWAY
     assert backend.stored == {("CF Batch", saved.id): TOKEN, ("CF Batch", f"{saved.id}/gateway"): GATEWAY_TOKEN}

@@ -57,7 +57,7 @@ def _seconds(text: str | None) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
+class CheckResult:
     """One question. `ok` is None when it could not be asked because an earlier one failed, or is not certain."""
 
     title: str
@@ -106,7 +106,7 @@ def titles_of(kind: ConnectionKind) -> tuple[str, str, str, str]:
     return WORKER_TITLES if kind is ConnectionKind.WORKER else TITLES
 
 
-async def check_connection(client: WorkersAI, model: str) -> tuple[Tick, ...]:
+async def check_connection(client: WorkersAI, model: str) -> tuple[CheckResult, ...]:
     """Reached, token, account, model: in this order, each with its reason when it fails.
 
     One call to the catalogue proves the first three: it needs the account and the permission "Workers AI Read". A
@@ -130,15 +130,15 @@ async def check_connection(client: WorkersAI, model: str) -> tuple[Tick, ...]:
     except UserError as error:
         return _failed_at(_REACHED, error.message)
     status = await _token_status(client)
-    good = [Tick(title, True, "") for title in TITLES[:3]]
-    good[_TOKEN] = Tick(TITLES[_TOKEN], True, _valid_until(status) if status else "")
-    last = _model_tick(answer.result, model)
+    good = [CheckResult(title, True, "") for title in TITLES[:3]]
+    good[_TOKEN] = CheckResult(TITLES[_TOKEN], True, _valid_until(status) if status else "")
+    last = _model_result(answer.result, model)
     if client.connection.kind is ConnectionKind.GATEWAY and last.ok is not False:
-        last = await _gateway_tick(client, model)
+        last = await _gateway_result(client, model)
     return (*good, last)
 
 
-async def _check_worker(client: WorkersAI, model: str) -> tuple[Tick, ...]:
+async def _check_worker(client: WorkersAI, model: str) -> tuple[CheckResult, ...]:
     try:
         await client.probe(model)
     except TokenRefused as error:
@@ -156,7 +156,7 @@ async def _check_worker(client: WorkersAI, model: str) -> tuple[Tick, ...]:
         return _failed_at(question, sentence, ok=ok, titles=WORKER_TITLES)
     except ConnectionProblem as error:
         return _failed_at(_REACHED, error.message, titles=WORKER_TITLES)
-    return tuple(Tick(title, True, "") for title in WORKER_TITLES)
+    return tuple(CheckResult(title, True, "") for title in WORKER_TITLES)
 
 
 async def _why_refused(client: WorkersAI, error: TokenRefused) -> str:
@@ -186,15 +186,15 @@ async def _token_status(client: WorkersAI) -> TokenStatus | None:
     return None
 
 
-async def _gateway_tick(client: WorkersAI, model: str) -> Tick:
+async def _gateway_result(client: WorkersAI, model: str) -> CheckResult:
     try:
         await client.probe(model)
     except ServiceBusy as error:
-        return Tick(TITLES[_BATCHES], None, _busy(error))
+        return CheckResult(TITLES[_BATCHES], None, _busy(error))
     except UserError as error:
-        return Tick(TITLES[_BATCHES], False, error.message)
+        return CheckResult(TITLES[_BATCHES], False, error.message)
     sentence = "The gateway answers. Cloudflare does not say that batches go through a gateway; a small job will show."
-    return Tick(TITLES[_BATCHES], None, sentence)
+    return CheckResult(TITLES[_BATCHES], None, sentence)
 
 
 def _busy(error: ServiceBusy) -> str:
@@ -206,9 +206,9 @@ def _busy(error: ServiceBusy) -> str:
 
 def _failed_at(
     question: int, sentence: str, *, ok: bool | None = False, titles: tuple[str, ...] = TITLES
-) -> tuple[Tick, ...]:
+) -> tuple[CheckResult, ...]:
     return tuple(
-        Tick(
+        CheckResult(
             title,
             True if index < question else ok if index == question else None,
             sentence if index == question else "",
@@ -217,20 +217,22 @@ def _failed_at(
     )
 
 
-def _model_tick(result: msgspec.Raw, model: str) -> Tick:
+def _model_result(result: msgspec.Raw, model: str) -> CheckResult:
     title = TITLES[_BATCHES]
     try:
         models = msgspec.json.decode(result, type=list[_Model])
     except msgspec.DecodeError:
-        return Tick(title, None, "The list of models could not be read; sending will show.")
+        return CheckResult(title, None, "The list of models could not be read; sending will show.")
     found = next((each for each in models if each.name == model), None)
     if found is None:
-        return Tick(title, False, f"{model} is not in the account's list of models.")
+        return CheckResult(title, False, f"{model} is not in the account's list of models.")
     marks = {each.property_id: str(each.value).lower() for each in found.properties}
     if marks.get("async_queue") == "true":
-        return Tick(title, True, "")
+        return CheckResult(title, True, "")
     # bge-m3 has lost and kept its mark; the batch pages still use it.
-    return Tick(title, None, "Cloudflare's list does not mark it for batches just now; it may work all the same.")
+    return CheckResult(
+        title, None, "Cloudflare's list does not mark it for batches just now; it may work all the same."
+    )
 
 
 def _valid_until(status: TokenStatus) -> str:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QButtonGroup, QWidget
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
 from cfbatch_gui.core.errors import ConnectionProblem, UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.workers_ai.checking import Tick
+from cfbatch_gui.core.workers_ai.checking import CheckResult
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
 from cfbatch_gui.ui.connections import dashboard
@@ -268,7 +268,7 @@ class ConnectionPage(QWidget):
 
     async def _save_and_test(self) -> None:
         card = self.cloudflare
-        card.show_ticks(())
+        card.show_results(())
         try:
             card.set_working(self.tr("Saving… a keyring may ask for its password."))
             await self._program.save_cloudflare(card.account.text(), card.token_block.field.text())
@@ -289,11 +289,11 @@ class ConnectionPage(QWidget):
         card = self.cloudflare
         card.set_working(self.tr("Asking the service…"))
         card.show_testing()
-        ticks: tuple[Tick, ...] = ()
+        results: tuple[CheckResult, ...] = ()
         try:
-            ticks = await self._program.check_connection(CLOUDFLARE, self._program.settings.model)
+            results = await self._program.check_connection(CLOUDFLARE, self._program.settings.model)
         finally:
-            card.show_ticks(ticks)
+            card.show_results(results)
         self._show_use(await read_account_state(self._program))
 
     async def _rename(self) -> None:
@@ -320,7 +320,7 @@ class ConnectionPage(QWidget):
         self.cloudflare.set_working(self.tr("Removing…"))
         try:
             await self._program.forget_cloudflare()
-            self.cloudflare.show_ticks(())
+            self.cloudflare.show_results(())
         finally:
             self.cloudflare.set_working("")
             await self._refresh()

@@ -12,7 +12,7 @@ from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Place, variable
 from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.workers_ai.checking import Tick
+from cfbatch_gui.core.workers_ai.checking import CheckResult
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.tokens import check_form, check_secret
 from cfbatch_gui.ui.connections.account_state import AccountState
@@ -143,7 +143,7 @@ class OtherConnections(QWidget):
         self._tasks.start(f"card {id(card)}", do())
 
     async def _save(self, card: SavedCard) -> None:
-        card.show_ticks(())
+        card.show_results(())
         card.set_working(self.tr("Saving… a keyring may ask for its password."))
         is_new = not card.record.id
         gateway_secret = card.gateway_block.field.text() if card.record.kind == "gateway" else ""
@@ -163,11 +163,11 @@ class OtherConnections(QWidget):
     async def _test(self, card: SavedCard) -> None:
         card.set_working(self.tr("Asking the service…"))
         card.show_testing()
-        ticks: tuple[Tick, ...] = ()
+        results: tuple[CheckResult, ...] = ()
         try:
-            ticks = await self._program.check_connection(card.record.id, self._program.settings.model)
+            results = await self._program.check_connection(card.record.id, self._program.settings.model)
         finally:
-            card.show_ticks(ticks)
+            card.show_results(results)
             self.tested.emit()
 
     async def _remove(self, card: SavedCard) -> None:
@@ -214,7 +214,7 @@ class OtherConnections(QWidget):
         connection_id = card.record.id
         try:
             await self._program.credentials.forget(gateway_secret_id(connection_id) if is_gateways else connection_id)
-            card.show_ticks(())
+            card.show_results(())
         finally:
             await self.refresh()
             self.changed.emit()

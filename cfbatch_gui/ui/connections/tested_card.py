@@ -6,7 +6,7 @@ from PySide6.QtCore import QLocale, Qt, QTime, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QBoxLayout, QLineEdit, QWidget
 
-from cfbatch_gui.core.workers_ai.checking import TITLES, Tick
+from cfbatch_gui.core.workers_ai.checking import TITLES, CheckResult
 from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.connections.connection_card import ConnectionCard
@@ -47,14 +47,14 @@ class TestedCard(ConnectionCard):
         super().__init__(icon, parent=parent)
         self._working = False
         self._had_focus = False
-        self._ticks: tuple[Tick, ...] = ()
+        self._results: tuple[CheckResult, ...] = ()
         self._before: dict[QLineEdit, str] = {}
         self.save_button = PrimaryButton(self.tr("Save and test"), "check")
         self.test_button = Button(self.tr("Test"), "refresh-cw")
         self._doing = IconLine("", "loader", "quiet", icon_role="accent", wrap=False)
         self.found = IconLine("", "circle-check", icon_role="done", wrap=True)
         self.found.hide()
-        self.ticks = TickList(titles)
+        self.checks = CheckList(titles)
         self.save_button.clicked.connect(self._try_to_save)
         self.test_button.clicked.connect(self.test_pressed)
 
@@ -107,31 +107,31 @@ class TestedCard(ConnectionCard):
 
     def show_testing(self) -> None:
         """While the service is asked."""
-        self.ticks.show_running()
+        self.checks.show_running()
 
-    def show_ticks(self, ticks: Sequence[Tick]) -> None:
+    def show_results(self, results: Sequence[CheckResult]) -> None:
         """The answers of a test; none of them when it was given up, or when it is about something that is no more."""
-        self._ticks = tuple(ticks)
-        if ticks:
-            self.ticks.show_ticks(ticks)
+        self._results = tuple(results)
+        if results:
+            self.checks.show_results(results)
         else:
-            self.ticks.reset()
+            self.checks.reset()
         self.show_tested()
         self.update_buttons()
 
     def has_failed(self) -> bool:
         """Whether the last test found something wrong."""
-        return any(tick.ok is False for tick in self._ticks)
+        return any(result.ok is False for result in self._results)
 
     def show_tested(self) -> None:
         """Only a test that found everything in order is called a connection."""
         if not self.is_ready():
             self.state.set_state(self.tr("Not connected yet"), "circle-dashed", "quiet")
-        elif not self._ticks:
+        elif not self._results:
             self.state.set_state(self.tr("Set up, not tested yet"), "circle-dot", "quiet")
         elif self.has_failed():
             self.state.set_state(self.tr("The test failed"), "circle-x", "error")
-        elif not all(tick.ok for tick in self._ticks[:-1]):  # the last is about the model, and open for a gateway
+        elif not all(result.ok for result in self._results[:-1]):  # the last is about the model, and open for a gateway
             self.state.set_state(self.tr("The test was cut short"), "triangle-alert", "attention")
         else:
             self.state.set_state(self.tr("Connected"), "circle-check", "done")
@@ -154,7 +154,7 @@ class TestedCard(ConnectionCard):
         saving = self.can_save() and (self.has_news() or not self.is_ready())
         self.save_button.setVisible(saving)
         self.test_button.setVisible(not saving)
-        self.test_button.setText(self.tr("Test again") if self._ticks else self.tr("Test"))
+        self.test_button.setText(self.tr("Test again") if self._results else self.tr("Test"))
         busy = self.tr("Wait until this is done.") if self._working else ""
         self.save_button.set_possible(busy)
         unready = "" if self.is_ready() else self.tr("There is nothing to test yet.")
@@ -167,7 +167,7 @@ class TestedCard(ConnectionCard):
         field.textEdited.connect(lambda text: self._edited(field, text))
 
     def columns_of(self, *fields: QWidget) -> QBoxLayout:
-        """Fields, buttons and ticks in their places."""
+        """Lay out fields and buttons at the left, the results of the checks at the right."""
         form = column(
             *fields,
             self.found,
@@ -175,7 +175,7 @@ class TestedCard(ConnectionCard):
             None,
             gap=MEDIUM,
         )
-        self._columns = row(boxed(form), self.ticks, gap=WIDE)
+        self._columns = row(boxed(form), self.checks, gap=WIDE)
         self._columns.setStretch(0, 5)
         self._columns.setStretch(1, 4)
         return self._columns
@@ -216,12 +216,12 @@ class TestedCard(ConnectionCard):
             self.save_pressed.emit()
 
 
-class TickList(Card):
+class CheckList(Card):
     """The four in their order, in their places from the start, so that nothing jumps when the answers come."""
 
     def __init__(self, titles: Sequence[str] = TITLES, parent: QWidget | None = None) -> None:
         super().__init__(inset=True, parent=parent)
-        self.rows = tuple(TickRow(title) for title in titles)
+        self.rows = tuple(CheckRow(title) for title in titles)
         self.outcome = StateLabel()
         self._foot = Label("", "small", wrap=True)
         self.body.setSpacing(MEDIUM)
@@ -247,15 +247,15 @@ class TickList(Card):
             each.show_state(self.tr("Asking…"), "loader", "accent")
         self.outcome.hide()
 
-    def show_ticks(self, ticks: Sequence[Tick]) -> None:
+    def show_results(self, results: Sequence[CheckResult]) -> None:
         """The answers."""
         asked = True
-        for each, tick in zip(self.rows, ticks, strict=True):
-            each.show_tick(tick, asked=asked)
-            asked = asked and tick.ok is True
-        if any(tick.ok is False for tick in ticks):
+        for each, result in zip(self.rows, results, strict=True):
+            each.show_result(result, asked=asked)
+            asked = asked and result.ok is True
+        if any(result.ok is False for result in results):
             self.outcome.set_state(self.tr("Failed"), "circle-x", "error")
-        elif all(tick.ok for tick in ticks):
+        elif all(result.ok for result in results):
             self.outcome.set_state(self.tr("Everything works"), "circle-check", "done")
         else:
             self.outcome.set_state(self.tr("Not certain"), "triangle-alert", "attention")
@@ -268,7 +268,7 @@ class TickList(Card):
         return self._foot.text()
 
 
-class TickRow(QWidget):
+class CheckRow(QWidget):
     """One question. State in icon and word; the reason stands below while there is one."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
@@ -281,16 +281,16 @@ class TickRow(QWidget):
         self.setLayout(column(row(self._icon, Label(title), None, self._word), self._below, gap=2))
         self.show_state(self.tr("Not tested yet"), "circle-dashed")
 
-    def show_tick(self, tick: Tick, *, asked: bool) -> None:
+    def show_result(self, result: CheckResult, *, asked: bool) -> None:
         """The answer. Without one, `asked` tells a question left open by the service from one that was not asked."""
-        if tick.ok:
-            self.show_state(self.tr("Yes"), "circle-check", "done", tick.sentence)
-        elif tick.ok is False:
-            self.show_state(self.tr("No"), "circle-x", "error", tick.sentence)
+        if result.ok:
+            self.show_state(self.tr("Yes"), "circle-check", "done", result.sentence)
+        elif result.ok is False:
+            self.show_state(self.tr("No"), "circle-x", "error", result.sentence)
         elif asked:
-            self.show_state(self.tr("Not certain"), "triangle-alert", "attention", tick.sentence)
+            self.show_state(self.tr("Not certain"), "triangle-alert", "attention", result.sentence)
         else:
-            self.show_state(self.tr("Not asked"), "circle-dashed", "quiet", tick.sentence)
+            self.show_state(self.tr("Not asked"), "circle-dashed", "quiet", result.sentence)
 
     def show_state(self, word: str, icon: str, role: Role = "quiet", reason: str = "") -> None:
         """Icon, word, colour and reason in one go."""

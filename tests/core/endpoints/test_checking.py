@@ -11,7 +11,7 @@ from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.script import AnyFault, AnyReply, Page, Refusal
 from cfbatch_gui.core.practice.faults.serving import load_certificate
 from cfbatch_gui.core.workers_ai.budget import RateBudget
-from cfbatch_gui.core.workers_ai.checking import Tick, check_connection
+from cfbatch_gui.core.workers_ai.checking import CheckResult, check_connection
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare, gateway, worker
 from cfbatch_gui.core.workers_ai.tokens import Token
@@ -20,14 +20,14 @@ from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, SECRET, TOKEN, Endpo
 
 MODEL = "@cf/baai/bge-m3"
 EXPIRED = Path(__file__).parents[2] / "data" / "tls" / "expired.pem"
-Check = Callable[..., "asyncio.Future[tuple[Tick, ...]]"]
+Check = Callable[..., "asyncio.Future[tuple[CheckResult, ...]]"]
 
 
 @pytest.fixture
 async def check() -> AsyncIterator[Check]:
     made: list[WorkersAI] = []
 
-    async def checked(connection: Connection, *, token: str = TOKEN, model: str = MODEL) -> tuple[Tick, ...]:
+    async def checked(connection: Connection, *, token: str = TOKEN, model: str = MODEL) -> tuple[CheckResult, ...]:
         async def give() -> Token:
             return Token(token)
 
@@ -82,11 +82,11 @@ async def test_every_failure_has_its_sentence(
     endpoints: Endpoints, check: Check, faults: tuple[AnyFault, ...], question: int, words: str
 ) -> None:
     endpoints.rest.follow(*faults)
-    ticks = await check(cloudflare(ACCOUNT, base_url=endpoints.rest.url))
-    assert words in ticks[question].sentence
-    assert [tick.ok for tick in ticks[:question]] == [True] * question and not ticks[question].ok
-    assert [(tick.ok, tick.sentence) for tick in ticks[question + 1 :]] == [(None, "")] * (3 - question)
-    assert TOKEN not in repr(ticks) and not endpoints.rest.submits
+    results = await check(cloudflare(ACCOUNT, base_url=endpoints.rest.url))
+    assert words in results[question].sentence
+    assert [result.ok for result in results[:question]] == [True] * question and not results[question].ok
+    assert [(result.ok, result.sentence) for result in results[question + 1 :]] == [(None, "")] * (3 - question)
+    assert TOKEN not in repr(results) and not endpoints.rest.submits
 
 
 def test_no_two_failures_share_a_sentence() -> None:
@@ -98,26 +98,26 @@ def test_no_two_failures_share_a_sentence() -> None:
 
 async def test_all_is_well_and_until_when(endpoints: Endpoints, check: Check) -> None:
     endpoints.rest.follow(AnyReply(on="check", number=2, body=status("active", expires_on="2027-03-01T12:00:00Z")))
-    ticks = await check(cloudflare(ACCOUNT, base_url=endpoints.rest.url))
-    assert [tick.ok for tick in ticks] == [True] * 4
-    assert ticks[1].sentence == "Valid until 1 March 2027."
+    results = await check(cloudflare(ACCOUNT, base_url=endpoints.rest.url))
+    assert [result.ok for result in results] == [True] * 4
+    assert results[1].sentence == "Valid until 1 March 2027."
 
 
 async def test_a_model_that_is_not_there(endpoints: Endpoints, check: Check) -> None:
-    ticks = await check(cloudflare(ACCOUNT, base_url=endpoints.rest.url), model="@cf/baai/bge-m4")
-    assert ticks[3].ok is False and "@cf/baai/bge-m4" in ticks[3].sentence
+    results = await check(cloudflare(ACCOUNT, base_url=endpoints.rest.url), model="@cf/baai/bge-m4")
+    assert results[3].ok is False and "@cf/baai/bge-m4" in results[3].sentence
 
 
 async def test_no_network(check: Check) -> None:
-    ticks = await check(cloudflare(ACCOUNT, base_url="https://no-such-host.invalid"))
-    assert ticks[0].ok is False and "connected to the internet" in ticks[0].sentence
+    results = await check(cloudflare(ACCOUNT, base_url="https://no-such-host.invalid"))
+    assert results[0].ok is False and "connected to the internet" in results[0].sentence
 
 
 async def test_a_clock_that_is_wrong(tmp_path: Path, check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(EXPIRED))
     async with FaultyService(service(tmp_path), tls=load_certificate(EXPIRED)) as endpoint:
-        ticks = await check(cloudflare(ACCOUNT, base_url=endpoint.url))
-    assert ticks[0].ok is False and "2026" in ticks[0].sentence and "Set the clock" in ticks[0].sentence
+        results = await check(cloudflare(ACCOUNT, base_url=endpoint.url))
+    assert results[0].ok is False and "2026" in results[0].sentence and "Set the clock" in results[0].sentence
 
 
 @pytest.mark.parametrize(
@@ -136,11 +136,11 @@ async def test_a_proxy_in_the_way_is_named_without_its_password(
     if reply is None:  # nobody listens there any more
         server.close()
     monkeypatch.setenv("HTTPS_PROXY", f"http://someone:their-password@127.0.0.1:{port}")
-    ticks = await check(cloudflare(ACCOUNT))
+    results = await check(cloudflare(ACCOUNT))
     server.close()
     await server.wait_closed()
-    assert ticks[0].ok is False and f"proxy, 127.0.0.1:{port}," in ticks[0].sentence
-    assert "their-password" not in repr(ticks)
+    assert results[0].ok is False and f"proxy, 127.0.0.1:{port}," in results[0].sentence
+    assert "their-password" not in repr(results)
 
 
 # A Worker and a gateway
@@ -148,11 +148,11 @@ async def test_a_proxy_in_the_way_is_named_without_its_password(
 
 async def test_a_worker_is_tested_for_free(endpoints: Endpoints, check: Check) -> None:
     connection = worker(endpoints.worker_url, connection_id="w", title="Mine")
-    assert [tick.ok for tick in await check(connection, token=SECRET)] == [True] * 4
+    assert [result.ok for result in await check(connection, token=SECRET)] == [True] * 4
     wrong = await check(connection, token="another")
-    assert [tick.ok for tick in wrong] == [True, False, None, None] and "SHARED_SECRET" in wrong[1].sentence
+    assert [result.ok for result in wrong] == [True, False, None, None] and "SHARED_SECRET" in wrong[1].sentence
     missing = await check(connection, token=SECRET, model="@cf/baai/bge-m4")
-    assert [tick.ok for tick in missing] == [True, True, True, False]
+    assert [result.ok for result in missing] == [True, True, True, False]
     elsewhere = await check(worker(endpoints.rest.url, connection_id="w", title="Mine"), token=SECRET)
     assert elsewhere[0].ok is False and elsewhere[0].sentence
     assert not endpoints.worker.submits
@@ -165,9 +165,9 @@ async def test_a_gateway_is_tested_as_far_as_it_goes(endpoints: Endpoints, check
             ACCOUNT, name, connection_id="g", title="G", base_url=endpoint.url, api_base_url=endpoints.rest.url
         )
 
-    ticks = await check(through(GATEWAY))
-    assert [tick.ok for tick in ticks] == [True, True, True, None]
-    assert "Cloudflare does not say" in ticks[3].sentence
-    ticks = await check(through("another"))
-    assert ticks[3].ok is False and "no AI Gateway" in ticks[3].sentence
+    results = await check(through(GATEWAY))
+    assert [result.ok for result in results] == [True, True, True, None]
+    assert "Cloudflare does not say" in results[3].sentence
+    results = await check(through("another"))
+    assert results[3].ok is False and "no AI Gateway" in results[3].sentence
     assert not endpoints.gateway.submits

@@ -169,19 +169,19 @@ async def test_a_models_name_cannot_become_another_address(faulty: FaultyService
 
 async def test_four_ticks_for_a_good_connection(faulty: FaultyService, client: Connect) -> None:
     service = client(faulty.url)
-    ticks = await check_connection(service, MODEL)
-    assert [tick.ok for tick in ticks] == [True] * 4
+    results = await check_connection(service, MODEL)
+    assert [result.ok for result in results] == [True] * 4
     assert faulty.submits == []
 
 
 async def test_a_wrong_token_fails_at_the_second_tick(faulty: FaultyService, client: Connect) -> None:
-    ticks = await check_connection(client(faulty.url, token=OTHER_TOKEN), MODEL)
-    assert [tick.ok for tick in ticks] == [True, False, None, None] and ticks[1].sentence
+    results = await check_connection(client(faulty.url, token=OTHER_TOKEN), MODEL)
+    assert [result.ok for result in results] == [True, False, None, None] and results[1].sentence
 
 
 async def test_no_network_fails_at_the_first_tick(client: Connect) -> None:
-    ticks = await check_connection(client("http://127.0.0.1:9"), MODEL)
-    assert [tick.ok for tick in ticks] == [False, None, None, None]
+    results = await check_connection(client("http://127.0.0.1:9"), MODEL)
+    assert [result.ok for result in results] == [False, None, None, None]
 
 
 @pytest.mark.parametrize("account", ["", "123", "z" * 32])
