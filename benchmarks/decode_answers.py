@@ -1,11 +1,10 @@
-"""How fast and in how much memory a large answer is decoded, beside two other ways over the same bytes.
+"""A large answer decoded, checked and matched, against two other ways over the same bytes.
 
 The rivals do less: a bare typed `msgspec.json.decode` leaves Python floats, unmatched and unchecked, and so does
-`json.loads`. Speeds are the best of several runs; ratios are within one run of this program.
+`json.loads`. Times are the best of several turns.
 """
 
 import json
-import time
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
@@ -13,12 +12,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from benchmarks.limits import Figures, best_of, seconds
 from cfbatch_gui.core.workers_ai.wire.replies import Expected, Finished, match, read_answer
 
 DIMENSION = 1_024
 TEXTS_PER_REQUEST = 100
 REQUESTS = 25
-RUNS = 5
+TURNS = 5
 
 
 class _Result(msgspec.Struct):
@@ -79,16 +79,6 @@ def decode_standard(data: bytes) -> None:
     json.loads(data)
 
 
-def best_seconds(way: Callable[[bytes], None], data: bytes, runs: int) -> float:
-    """The shortest of several runs."""
-    seconds = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        way(data)
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
-
-
 def peak_bytes(way: Callable[[bytes], None], data: bytes) -> int:
     """The most memory held at once beyond the answer itself."""
     tracemalloc.start()
@@ -98,26 +88,16 @@ def peak_bytes(way: Callable[[bytes], None], data: bytes) -> int:
     return peak
 
 
-def main() -> None:
-    """Print the table."""
-    ways = {
-        "read, check, match, float32": decode_and_match,
-        "bare typed msgspec": decode_bare,
-        "json.loads": decode_standard,
-    }
-    print(f"{'numbers':<9} {'way':<28} {'MB/s':>6} {'ratio':>6} {'extra memory':>13}")
+def main(figures: Figures) -> None:
+    """Numbers as the service writes them: of half precision for scores, of single precision for vectors."""
     for name, precision in (("half", np.float16), ("single", np.float32)):
         data = make_answer(precision)
-        ours = 0.0
-        for way, decode in ways.items():
-            seconds = best_seconds(decode, data, 1 if decode is decode_standard else RUNS)
-            ours = ours or seconds
-            peak = peak_bytes(decode, data)
-            print(
-                f"{name:<9} {way:<28} {len(data) / seconds / 1e6:>6.0f} {seconds / ours:>6.2f} {peak / 1e6:>10.1f} MB"
-            )
-        print(f"{'':<9} {len(data) / 1e6:.1f} MB; ratio: time over ours")
-
-
-if __name__ == "__main__":
-    main()
+        megabytes = len(data) / 1e6
+        title = f"{megabytes:.0f} MB of {name} floats"
+        ours, bare = best_of(TURNS, lambda: decode_and_match(data), lambda: decode_bare(data))  # noqa: B023
+        standard = seconds(lambda: decode_standard(data))  # noqa: B023
+        figures.versus(title, ours, "typed msgspec.json.decode", bare, limit=1.8)
+        figures.versus(title, ours, "json.loads", standard, limit=0.5)
+        figures.add("  speed", megabytes / ours, "MB/s")
+        figures.add("  extra memory", peak_bytes(decode_and_match, data) / 1e6, "MB", limit=8)
+        figures.add("  extra memory of typed msgspec", peak_bytes(decode_bare, data) / 1e6, "MB")

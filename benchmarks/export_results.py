@@ -1,14 +1,11 @@
-"""How fast results are written, and read back, beside the plainest ways of writing the same bytes in the same run."""
+"""Results written and read back, against the plainest ways of writing the same bytes."""
 
 import csv
 import os
 import sqlite3
 import tempfile
-import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +14,7 @@ from arro3.core import Array, DataType, RecordBatch, fixed_size_list_array
 from arro3.io import write_parquet
 from numpy.typing import NDArray
 
+from benchmarks.limits import Figures, apart, best_of, peak_memory, seconds
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -26,6 +24,8 @@ from cfbatch_gui.core.results.job_metadata import JobFacts
 
 QUERIES, CONTEXTS = 10_000, 20
 TEXTS, DIMENSION = 50_000, 1024
+TURNS = 3
+MB = 1 << 20
 _TEXT = "Open the sign-in page and choose “I cannot sign in”. We send a link to the address of the account, number {}."
 _PLAIN = (
     "SELECT q.query_id, q.text, rank() OVER (PARTITION BY query_no ORDER BY score DESC), t.text_id, t.text, score, '',"
@@ -34,72 +34,74 @@ _PLAIN = (
 )
 
 
-def main() -> None:
-    """Make a job of each kind, write it in several ways, print seconds and ratios."""
+def main(figures: Figures) -> None:
+    """A job of each kind, written in several ways; the best of several turns each."""
     with tempfile.TemporaryDirectory() as name:
-        _rankings(Path(name))
-        _vectors(Path(name))
+        _rankings(figures, Path(name))
+        _vectors(figures, Path(name))
 
 
-def _rankings(path: Path) -> None:
+def _rankings(figures: Figures, path: Path) -> None:
     folder = ranked_job(path / "rank", QUERIES, CONTEXTS)
     facts = JobFacts("id", "name", Kind.RANK, "@cf/baai/bge-m3", "Practice")
-    print(f"{QUERIES * CONTEXTS:,} scores")
-    ours, plain = _alternating(
-        lambda: export(folder, facts, path / "ours.csv"), lambda: _plain_csv(folder, path / "plain.csv")
+    title = f"{QUERIES * CONTEXTS:,} scores"
+    ours, plain = best_of(
+        TURNS, lambda: export(folder, facts, path / "ours.csv"), lambda: _plain_csv(folder, path / "plain.csv")
     )
-    _print("scores, CSV", ours, "csv.writer over one SELECT", plain)
-    ours, plain = _alternating(
+    figures.versus(f"{title}, CSV", ours, "csv.writer over one SELECT", plain, limit=2.0)
+    ours, plain = best_of(
+        TURNS,
         lambda: export(folder, facts, path / "ours.parquet"),
         lambda: _plain_score_parquet(folder, path / "plain.parquet"),
     )
-    _print("scores, Parquet", ours, "arro3 over one SELECT", plain)
-    ours = _timed(lambda: export(folder, facts, path / "ours.xlsx"))
-    plain = _timed(lambda: _plain_excel(folder, path / "plain.xlsx"))
-    _print("scores, XLSX", ours, "xlsxwriter over one SELECT", plain)
+    figures.versus(f"{title}, Parquet", ours, "arro3 over one SELECT", plain, limit=1.6)
+    ours, plain = best_of(
+        1, lambda: export(folder, facts, path / "ours.xlsx"), lambda: _plain_excel(folder, path / "plain.xlsx")
+    )
+    figures.versus(f"{title}, XLSX", ours, "xlsxwriter over one SELECT", plain, limit=2.0)
 
 
-def _vectors(path: Path) -> None:
+def _vectors(figures: Figures, path: Path) -> None:
+    """Every way flushes its file to the disk."""
     folder = embedded_job(path / "embed", TEXTS, DIMENSION)
     facts = JobFacts("id", "name", Kind.EMBED, "@cf/baai/bge-m3", "Practice")
     vectors = np.load(folder.vectors)
-    print(f"\n{TEXTS:,} vectors of {DIMENSION:,} numbers, {vectors.nbytes / 1e6:,.0f} MB, flushed to the disk by all")
-    ours, plain, held = _alternating(
+    title = f"{TEXTS:,} vectors of {DIMENSION:,}"
+    ours, plain, in_memory = best_of(
+        TURNS,
         lambda: export(folder, facts, path / "vectors.npy"),
         lambda: _saved(_loaded(folder), path / "plain.npy"),
         lambda: _saved(vectors, path / "plain.npy"),
     )
-    _print("vectors, NPY", ours, "numpy.save of numpy.load", plain)
-    _print("vectors, NPY", ours, "numpy.save of what is in memory", held)
-    ours, plain = _alternating(
+    figures.versus(f"{title}, NPY", ours, "numpy.save of numpy.load", plain, limit=2.0)
+    figures.versus(f"{title}, NPY", ours, "numpy.save of what is in memory", in_memory)
+    ours, plain = best_of(
+        TURNS,
         lambda: export(folder, facts, path / "vectors.parquet"),
         lambda: _plain_parquet(folder, _loaded(folder), path / "plain.parquet"),
     )
-    _print("vectors, Parquet", ours, "arro3, ids and texts by one SELECT", plain)
-    _csv_of_vectors(embedded_job(path / "fewer", TEXTS // 10, DIMENSION), facts, path)
-    print(f"memory of a process that exports all of these: {_memory_of_exports(folder):,.0f} MB")
+    figures.versus(f"{title}, Parquet", ours, "arro3, ids and texts by one SELECT", plain, limit=2.0)
+    _csv_of_vectors(figures, embedded_job(path / "fewer", TEXTS // 10, DIMENSION), facts, path)
+    peak = apart(export_in_turn, folder.path)
+    figures.versus(
+        "memory of a process that exports all", peak, "the vectors", vectors.nbytes / MB, unit="MB", limit=1.5
+    )
 
 
-def _csv_of_vectors(folder: JobFolder, facts: JobFacts, path: Path) -> None:
+def _csv_of_vectors(figures: Figures, folder: JobFolder, facts: JobFacts, path: Path) -> None:
     vectors = np.load(folder.vectors)
     some = vectors[: len(vectors) // 5]
-    print(f"{len(vectors):,} of them as text; shortest decimals", end=" ")
-    print(f"{_timed(lambda: vector_texts(vectors)) / vectors.size * 1e9:.0f} ns a number")
-    ours = _timed(lambda: export(folder, facts, path / "vectors.csv"))
-    joined = 5 * _timed(lambda: _joined(some, path / "plain.csv"))
-    savetxt = 5 * _timed(lambda: np.savetxt(path / "plain.csv", some, fmt="%.9g", delimiter=","))
-    wide = 5 * _timed(lambda: _repr(some, path / "plain.csv"))
-    exact = 5 * _timed(lambda: _exact(some, path / "plain.csv"))
-    _print("vectors, CSV", ours, "join of '%.9g'", joined)
-    _print("vectors, CSV", ours, "numpy.savetxt('%.9g'), the fastest plain way", savetxt)
-    _print("vectors, CSV", ours, "csv.writer of widened doubles", wide)
-    _print("vectors, CSV", ours, "csv.writer of str(float32), as short as ours", exact)
-
-
-def _memory_of_exports(folder: JobFolder) -> float:
-    """In a process of its own: this one has held plain copies."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(export_in_turn, folder.path).result()
+    figures.add("shortest decimals", seconds(lambda: vector_texts(vectors)) / vectors.size * 1e9, "ns/number")
+    ours = seconds(lambda: export(folder, facts, path / "vectors.csv"))
+    plain: dict[str, Callable[[], object]] = {
+        "numpy.savetxt('%.9g')": lambda: np.savetxt(path / "plain.csv", some, fmt="%.9g", delimiter=","),
+        "join of '%.9g'": lambda: _joined(some, path / "plain.csv"),
+        "csv.writer of widened doubles": lambda: _repr(some, path / "plain.csv"),
+        "csv.writer of str(float32)": lambda: _exact(some, path / "plain.csv"),
+    }
+    for name, work in plain.items():  # of a fifth of the vectors, five times: the plain ways are slow
+        limit = 1.0 if "savetxt" in name else None
+        figures.versus(f"{len(vectors):,} vectors, CSV", ours, name, 5 * seconds(work), limit=limit)
 
 
 def export_in_turn(path: Path) -> float:
@@ -108,13 +110,7 @@ def export_in_turn(path: Path) -> float:
     for suffix in ("npy", "parquet", "atlas.parquet"):
         out = path.with_name(f"memory.{suffix}")
         export(JobFolder(path), facts, out, target_for(out, Kind.EMBED, "atlas" if "atlas" in suffix else ""))
-    # Not getrusage: what it says begins with the memory of the process that started this one.
-    status = Path("/proc/self/status").read_text("utf-8")
-    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
-
-
-def _print(what: str, ours: float, plain_name: str, plain: float) -> None:
-    print(f"{what:<17}{ours:7.2f} s   {plain_name:<46}{plain:7.2f} s   ratio {ours / plain:.2f}")
+    return peak_memory()
 
 
 def _plain_csv(folder: JobFolder, path: Path) -> None:
@@ -127,7 +123,7 @@ def _plain_score_parquet(folder: JobFolder, path: Path) -> None:
         columns = [list(column) for column in zip(*database.execute(_PLAIN), strict=True)]
     types = ["utf8", "utf8", "int64", "utf8", "utf8", "float64", "utf8", "int64", "int64", *["utf8"] * 5]
     arrays = [Array(column, getattr(DataType, name)()) for column, name in zip(columns, types, strict=True)]
-    _save_parquet(RecordBatch({f"column {place}": array for place, array in enumerate(arrays)}), path)
+    _save_parquet(RecordBatch({f"column {index}": array for index, array in enumerate(arrays)}), path)
 
 
 def _plain_parquet(folder: JobFolder, vectors: NDArray[np.float32], path: Path) -> None:
@@ -146,7 +142,7 @@ def _save_parquet(batch: RecordBatch, path: Path) -> None:
 
 
 def _loaded(folder: JobFolder) -> NDArray[np.float32]:
-    """What we begin with as well: the job's own file."""
+    """The job's own file, which our export begins with as well."""
     vectors: NDArray[np.float32] = np.load(folder.vectors)
     return vectors
 
@@ -182,6 +178,7 @@ def _exact(vectors: NDArray[np.float32], path: Path) -> None:
 
 
 def ranked_job(path: Path, queries: int, contexts: int) -> JobFolder:
+    """A finished job with so many contexts for each query, and scores of half precision."""
     scores = np.random.default_rng(1).random(queries * contexts).astype(np.float16).tolist()
     folder = _folder(path)
     with closing(sqlite3.connect(folder.data)) as database, database:
@@ -210,6 +207,7 @@ def ranked_job(path: Path, queries: int, contexts: int) -> JobFolder:
 
 
 def embedded_job(path: Path, texts: int, dimension: int) -> JobFolder:
+    """A finished job with random unit vectors."""
     vectors = np.random.default_rng(1).standard_normal((texts, dimension)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     folder = _folder(path)
@@ -242,19 +240,3 @@ def _texts(database: sqlite3.Connection, numbers: range) -> None:
     database.executemany(
         "INSERT INTO texts VALUES(?, ?, ?, '', 1, ?)", ((n, f"d{n}", _TEXT.format(n), n + 1) for n in numbers)
     )
-
-
-def _alternating(*works: Callable[[], object]) -> list[float]:
-    """The shortest of three of each, in turn: others use the same disk."""
-    found = [[_timed(work) for work in works] for _ in range(3)]
-    return [min(times) for times in zip(*found, strict=True)]
-
-
-def _timed(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-if __name__ == "__main__":
-    main()

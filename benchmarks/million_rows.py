@@ -1,17 +1,16 @@
-"""A million rows (200 MB) from a file to requests that are ready to be sent, beside csv.reader alone."""
+"""A million rows from a file to requests that are ready to be sent, against csv.reader alone."""
 
 import csv
 import json
-import resource
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
+from benchmarks.limits import Figures, best_of, peak_memory, seconds
 from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -31,27 +30,28 @@ REPEATS = 9
 _TEXT = "How do I change the address on my invoice, and who is told? The settings have a page for it, {number:07}. "
 
 
-def main() -> None:
-    """Print seconds, ratios and the most memory that was resident."""
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else ROWS
+def main(figures: Figures) -> None:
+    """The best of several turns each."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "rows.csv"
         with path.open("w", encoding="utf-8", newline="") as file:
             file.write("id,text\n")
-            file.writelines(f'{number:07},"{_TEXT.format(number=number) * 2}"\n' for number in range(rows))
-        print(f"{rows:,} rows, {path.stat().st_size / 1e6:,.0f} MB")
-        bare = _seconds(lambda: _read(path))
-        seconds: dict[str, float] = {}
-        for turn in range(TURNS):  # in turns, and the best of each: who else has the machine is not measured
-            bare = min(bare, _seconds(lambda: _read(path)))
-            folder, job, taken = _ready(path, Path(name) / f"job-{turn}")
-            seconds = {what: min(value, seconds.get(what, value)) for what, value in taken.items()}
-        total = sum(seconds.values())
-        print(f"csv.reader {bare:6.2f} s   the best of {TURNS} turns each")
-        print(f"ready      {total:6.2f} s   ratio {total / bare:.2f}   ({_listed(seconds)})")
-        print(f"memory     {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB at most")
-        print(f"planned    {_seconds(lambda: plan(folder, job)):6.2f} s   once more, when it is sent")
-        _pack(folder, job)
+            file.writelines(f'{number:07},"{_TEXT.format(number=number) * 2}"\n' for number in range(ROWS))
+        size = path.stat().st_size / 1e6
+        bare = seconds(lambda: _read(path))
+        taken: dict[str, float] = {}
+        for turn in range(TURNS):
+            bare = min(bare, seconds(lambda: _read(path)))
+            folder, job, took = _ready(path, Path(name) / f"job-{turn}")
+            taken = {step: min(value, taken.get(step, value)) for step, value in took.items()}
+        peak = peak_memory()
+        title = f"{ROWS:,} rows, {size:,.0f} MB of CSV, ready to send"
+        figures.versus(title, sum(taken.values()), "csv.reader alone", bare, limit=3.5)
+        for step, value in taken.items():
+            figures.add(f"  {step}", value, "s")
+        figures.add("memory until there", peak, "MB", limit=240)
+        figures.versus("planned again, when it is sent", seconds(lambda: plan(folder, job)), "csv.reader alone", bare)
+        _pack(figures, folder, job)
 
 
 def _read(path: Path) -> None:
@@ -61,50 +61,34 @@ def _read(path: Path) -> None:
 
 
 def _ready(path: Path, folder_path: Path) -> tuple[JobFolder, Job, dict[str, float]]:
-    seconds = {}
+    """A job of the file, and the seconds of each step."""
     start = time.perf_counter()
     source = open_source(path)
     mapping = suggest_mapping(source, Kind.EMBED, preview(source))
-    seconds["recognise"] = time.perf_counter() - start
+    taken = {"recognised": time.perf_counter() - start}
     folder = JobFolder(folder_path)
-    start = time.perf_counter()
-    fill(folder, source, mapping)
-    seconds["fill"] = time.perf_counter() - start
+    taken["copied into the job's folder"] = seconds(lambda: fill(folder, source, mapping))
     job = Job("bench", "bench", Kind.EMBED, "@cf/baai/bge-m3", "practice", 0.0)
-    start = time.perf_counter()
-    examine(folder, job)
-    seconds["examine"] = time.perf_counter() - start
-    return folder, job, seconds
+    taken["checked and counted"] = seconds(lambda: examine(folder, job))
+    return folder, job, taken
 
 
-def _pack(folder: JobFolder, job: Job) -> None:
-    """Bodies from the job's data, beside the bare encoder on the same objects."""
+def _pack(figures: Figures, folder: JobFolder, job: Job) -> None:
+    """Request bodies from the job's data, against the bare encoder on the same objects."""
     numbers = range(1, BATCHES_TO_PACK + 1)
     job = job_actions.sent(job, plan(folder, job), 0.0)(job)
     job = replace(job, batches=job.batches[:BATCHES_TO_PACK])
-    ours = min(_seconds(lambda: _as_sent(folder, job, numbers)) for _ in range(REPEATS))
     bodies = list(bodies_of(folder, job, numbers))
     objects = [json.loads(body) for body in bodies]
-    bare = min(_seconds(lambda: [msgspec.json.encode(each) for each in objects]) for _ in range(REPEATS))
+    ours, bare = best_of(
+        REPEATS, lambda: _as_sent(folder, job, numbers), lambda: [msgspec.json.encode(each) for each in objects]
+    )
     size = sum(map(len, bodies)) / 1e6
-    print(f"packing    {size / ours:6,.0f} MB/s, msgspec alone {size / bare:,.0f} MB/s, ratio {bare / ours:.2f}")
+    figures.versus(f"request bodies, {size:,.0f} MB", ours, "msgspec.json.encode alone", bare, limit=2.2)
+    figures.add("request bodies", size / ours, "MB/s")
 
 
 def _as_sent(folder: JobFolder, job: Job, numbers: Iterable[int]) -> list[bytes]:
-    """As they are taken, one by one, when a job is sent."""
+    """One after the other, as submitting takes them."""
     bodies = Bodies()
     return [bodies.take(folder, job, number) for number in numbers]
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def _listed(seconds: dict[str, float]) -> str:
-    return ", ".join(f"{name} {value:.2f}" for name, value in seconds.items())
-
-
-if __name__ == "__main__":
-    main()

@@ -1,51 +1,22 @@
-"""How long the window takes to open over ten thousand jobs, beside one with none, in the same run.
+"""The window opened over ten thousand jobs, against one with none.
 
-Each opening is a process of its own, from its first instruction to the first painted page with its list of jobs.
+Each opening is a process of its own, from its start to the first painted page with its list of jobs.
 """
 
-import os
-import subprocess
-import sys
+import asyncio
 import tempfile
+import time
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.limits import Figures, apart
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
 
 JOBS = 10_000
-RUNS = 5
-_OPEN = """
-import asyncio, sys, time
-began = time.perf_counter()
-from pathlib import Path
-from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication
-from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui import loop
-from cfbatch_gui.ui.theme import Scheme, Theme
-from cfbatch_gui.ui.window.workspace import Workspace
-
-app = QApplication(["cfbatch"])
-theme = Theme(Scheme.LIGHT)
-theme.apply(app)
-
-async def main():
-    program = await Program.open(Path(sys.argv[1]), environ={}, on_change=lambda job: None)
-    workspace = Workspace(program, theme)
-    await workspace.begin(None, with_example=False)
-    painted = asyncio.Event()
-    QTimer.singleShot(0, painted.set)  # after what is waiting to be painted
-    await painted.wait()
-    print(time.perf_counter() - began)
-    await workspace.close()
-    await program.close()
-    workspace.window.finish()
-
-loop.run(app, main)
-"""
+TURNS = 5
 
 
 def fill(root: Path, count: int) -> None:
@@ -67,7 +38,7 @@ def fill(root: Path, count: int) -> None:
 
 
 def _write_all(ledger: Ledger) -> None:
-    """In one transaction: ten thousand commits that reach the disk take minutes."""
+    """In one transaction: ten thousand commits that are flushed to the disk take minutes."""
     from cfbatch_gui.core.jobs.store.ledger import _batch_row, _job_row
 
     jobs = list(ledger._jobs.values())
@@ -76,28 +47,49 @@ def _write_all(ledger: Ledger) -> None:
 
 def opening(root: Path) -> float:
     """Seconds of one opening."""
-    environ = {**os.environ, "QT_QPA_PLATFORM": os.environ.get("QT_QPA_PLATFORM", "offscreen")}
-    done = subprocess.run(
-        [sys.executable, "-c", _OPEN, str(root)], env=environ, capture_output=True, text=True, check=True
-    )
-    return float(done.stdout)
+    started = time.time()
+    return apart(open_once, root) - started
 
 
-def main() -> None:
-    """Print seconds and their ratio."""
+def open_once(root: Path) -> float:
+    """When the window over a data folder was painted, in seconds since 1970; then it is closed."""
+    from PySide6.QtCore import QTimer
+    from PySide6.QtWidgets import QApplication
+
+    from cfbatch_gui.core.program import Program
+    from cfbatch_gui.ui.theme import Scheme, Theme
+    from cfbatch_gui.ui.window import loop
+    from cfbatch_gui.ui.window.workspace import Workspace
+
+    app = QApplication(["cfbatch"])
+    theme = Theme(Scheme.LIGHT)
+    theme.apply(app)
+
+    async def run() -> float:
+        program = await Program.open(root, environ={})
+        workspace = Workspace(program, theme)
+        await workspace.begin(None, with_example=False)
+        painted = asyncio.Event()
+        QTimer.singleShot(0, painted.set)  # after the paint events that wait
+        await painted.wait()
+        at = time.time()
+        await workspace.close()
+        await program.close()
+        workspace.window.finish()
+        return at
+
+    return loop.run(app, run)
+
+
+def main(figures: Figures) -> None:
+    """The best of several turns each."""
     with tempfile.TemporaryDirectory() as name:
         empty, full = Path(name) / "empty", Path(name) / "full"
         fill(empty, 0)
         fill(full, JOBS)
         seconds: dict[Path, list[float]] = {empty: [], full: []}
-        for _ in range(RUNS):  # by turns: whatever else the computer does falls on both
+        for _ in range(TURNS):
             for root, found in seconds.items():
                 found.append(opening(root))
-        best = {root: min(found) for root, found in seconds.items()}
-        print(f"{'jobs':>8} {'best of ' + str(RUNS):>12}")
-        print(f"{0:>8,} {best[empty]:>10.2f} s")
-        print(f"{JOBS:>8,} {best[full]:>10.2f} s   ratio {best[full] / best[empty]:.2f}")
-
-
-if __name__ == "__main__":
-    main()
+        ours, plain = min(seconds[full]), min(seconds[empty])
+        figures.versus(f"window over {JOBS:,} jobs, open", ours, "over none", plain, limit=2.2)
