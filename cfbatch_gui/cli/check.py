@@ -82,15 +82,15 @@ def _check(arguments: argparse.Namespace, data_dir: Path, console: Console) -> i
 
 def _examine(arguments: argparse.Namespace, paths: Paths) -> _Checked:
     model = arguments.model or Settings.load(paths.settings).model
-    facts = find_model(model)
+    known_model = find_model(model)
     with standard_input_as_file(arguments.file) as path, tempfile.TemporaryDirectory(prefix="cfbatch-") as kept:
         inputs = open_inputs(arguments.kind, path, arguments.second, arguments.roles, reading_of(arguments))
         folder = JobFolder(Path(kept) / "job")
         filled = fill(folder, inputs.source, inputs.mapping, inputs.second)
         job = Job("check", path.stem, arguments.kind, model, "", 0.0)
         known = Calibration(paths.calibration, lambda job: True)
-        preflight = calibrated(examine(folder, job), job, folder, facts, known)
-        cut = tuple(too_long_texts(folder, facts)) if preflight.too_long else ()
+        preflight = calibrated(examine(folder, job), job, folder, known_model, known)
+        cut = tuple(too_long_texts(folder, known_model)) if preflight.too_long else ()
         return _Checked(inputs, filled.rows, model, preflight, problems(folder), cut)
 
 

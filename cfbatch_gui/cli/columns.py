@@ -1,4 +1,4 @@
-"""What the columns of the files are for: what the user says, on top of what the program has guessed."""
+"""Open the files of a command and settle the roles of their columns: those guessed, overruled by the arguments."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ def _by_recipe(recipe: Recipe, source: Source, second: Source | None) -> Mapping
 
 def _with_roles(mapping: Mapping, source: Source, second: Source | None, roles: Sequence[ColumnRole]) -> Mapping:
     wanted = [(*_find(each, source, second), each.role) for each in roles]
-    # Whoever names the columns of the texts means these and no others.
+    # Columns of texts that are named replace those that were guessed.
     for is_second in {is_second for is_second, _, role in wanted if role in _TEXTS}:
         named = {column for in_second, column, _ in wanted if in_second is is_second}
         guessed = mapping.second_roles if is_second else mapping.roles
@@ -75,16 +75,16 @@ def _with_roles(mapping: Mapping, source: Source, second: Source | None, roles: 
 
 
 def _find(wanted: ColumnRole, source: Source, second: Source | None) -> tuple[bool, int]:
-    """Whether the column is in the second file, and its place from 0. A name that both have is the first file's,
+    """Whether the column is in the second file, and its index. A name that both have is the first file's,
     unless it is to hold contexts, for these come from the second.
     """
-    places = [(False, index_of(wanted.column, source.columns))]
+    found = [(False, index_of(wanted.column, source.columns))]
     if second is not None:
-        places.append((True, index_of(wanted.column, second.columns)))
+        found.append((True, index_of(wanted.column, second.columns)))
         if wanted.role in _TEXTS:
-            places.reverse()
-    for is_second, place in places:
-        if place is not None:
-            return is_second, place
+            found.reverse()
+    for is_second, index in found:
+        if index is not None:
+            return is_second, index
     columns = (*source.columns, *(second.columns if second else ()))
     raise UsageError(f"There is no column “{wanted.column}”. The columns are {listed(columns)}.")

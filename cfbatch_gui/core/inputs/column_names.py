@@ -1,4 +1,4 @@
-"""Columns as people name them."""
+"""Names of columns: to find one, to list them, to complete them."""
 
 import re
 from collections.abc import Sequence

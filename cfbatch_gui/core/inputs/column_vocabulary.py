@@ -1,4 +1,4 @@
-"""What people call their columns, in the languages they speak."""
+"""Words by which columns are usually named, in several languages."""
 
 import re
 import unicodedata

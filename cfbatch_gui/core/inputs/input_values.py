@@ -1,7 +1,7 @@
-"""The values that inputs are made of. Frozen; a change is a new value.
+"""The values that inputs are made of; all are frozen.
 
-What comes once a row is a msgspec Struct: a frozen dataclass takes longer to make than the csv module to read a row.
-They hold nothing that could refer back to them, so the garbage collector need not look at them.
+Values made once a row are msgspec Structs: to make a frozen dataclass takes longer than the csv module takes to read
+a row. They cannot be part of a reference cycle, so they are exempt from garbage collection.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 
 class FileFormat(StrEnum):
-    """The formats that are told apart by more than their readers. The table of all is `readers.formats.FORMATS`."""
+    """The formats that code beyond their readers asks for. The table of all formats is `readers.formats.FORMATS`."""
 
     LINES = "lines"  # one text a line, one column named "text"
     PARAGRAPHS = "paragraphs"  # blank lines between texts
@@ -36,7 +36,7 @@ class FileFormat(StrEnum):
 
 
 class Quoting(StrEnum):
-    """How cells with separators in them are told apart."""
+    """How cells that hold separators are quoted."""
 
     DOUBLED = "doubled"  # "…", and "" for a quotation mark: what spreadsheets write
     ESCAPED = "escaped"  # "…", and \" for a quotation mark
@@ -98,7 +98,7 @@ class ProblemKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How to read a file. None means: find out."""
+    """How to read a file. None stands for what is to be found out."""
 
     encoding: str | None = None
     separator: str | None = None  # one of , ; tab |
@@ -238,7 +238,7 @@ class Text(msgspec.Struct, frozen=True, gc=False):
 
 class Query(msgspec.Struct, frozen=True, gc=False):
     """A query with contexts. In `Layout.LONG` a query comes once for each row, with that row's one context;
-    who collects them puts those with the same `key` together. With `Layout.SHARED`, `contexts` is ().
+    queries with the same `key` belong together. With `Layout.SHARED`, `contexts` is ().
     """
 
     row: int
@@ -248,7 +248,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def key(self) -> str:
-        """What makes rows rank together: the query's text, and its id where there is one.
+        """What rows of one ranking have in common: the query's text, and its id where there is one.
 
         Both, for an id that two queries share must not rank the contexts of one against the text of the other.
         """

@@ -72,9 +72,9 @@ def fitted(recipe: Recipe, columns: tuple[str, ...], second_columns: tuple[str, 
 def _roles(known: tuple[str, ...], roles: tuple[Role, ...], columns: tuple[str, ...]) -> tuple[Role, ...] | str:
     found = [Role.KEEP] * len(columns)
     for name, role in zip(known, roles, strict=True):
-        place = index_of(name, columns)
-        if place is not None:
-            found[place] = role
+        index = index_of(name, columns)
+        if index is not None:
+            found[index] = role
         elif role not in _NOT_NEEDED:
             return f"There is no column “{name}”."
     return tuple(found)
@@ -137,7 +137,7 @@ class RecipeBook:
         self._change(lambda book: replace(book, recipes=(*_without(book, recipe.name), named)))
 
     def delete(self, name: str) -> Recipe:
-        """Take a recipe away; the one that was there, for who thinks better of it. Raises as `rename`."""
+        """Remove a recipe and return it, so that the removal can be undone. Raises as `rename`."""
         recipe = self.recipe(name)
         self._change(lambda book: replace(book, recipes=_without(book, recipe.name)))
         return recipe

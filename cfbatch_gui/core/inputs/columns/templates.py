@@ -11,7 +11,7 @@ _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """Pieces of text as they stand, and places of columns (from 0) between them."""
+    """Literal texts, and indices of columns between them."""
 
     pieces: tuple[str | int, ...]
 
@@ -24,7 +24,7 @@ class Template:
 
     @property
     def columns(self) -> frozenset[int]:
-        """The places of the columns it uses."""
+        """The indices of the columns it uses."""
         return frozenset(piece for piece in self.pieces if isinstance(piece, int))
 
 
@@ -43,10 +43,10 @@ def read_template(text: str, columns: Sequence[str]) -> Template | str:
         elif found[1] is None:
             return f"The template has a single “{found[0]}”. Write “{found[0] * 2}” for the sign itself."
         else:
-            place = index_of(found[1], columns)
-            if place is None:
+            index = index_of(found[1], columns)
+            if index is None:
                 return f"There is no column “{found[1]}” for the template. The columns are {listed(columns)}."
-            pieces.append(place)
+            pieces.append(index)
     pieces.append(_plain(text[end:]))
     template = Template(tuple(piece for piece in pieces if piece != ""))
     if not template.columns:

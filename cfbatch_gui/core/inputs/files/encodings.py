@@ -1,4 +1,4 @@
-"""Find a text file's encoding: a mark, or valid UTF-8; otherwise the user is asked."""
+"""Find a text file's encoding: a byte order mark, or valid UTF-8; otherwise the user must choose."""
 
 import codecs
 from pathlib import Path
@@ -8,7 +8,7 @@ from cfbatch_gui.core.errors import EncodingUnknown, UsageError
 from cfbatch_gui.core.inputs.files.legacy_encodings import guess_encoding
 from cfbatch_gui.core.inputs.files.open_file import open_bytes
 
-# What a face offers when it asks, the most likely first: a Python codec and what people call it.
+# What the user is offered, the most likely first: a Python codec and its common name.
 CHOICES: tuple[tuple[str, str], ...] = (
     ("utf-8", "Unicode (UTF-8)"),
     ("cp1252", "Western European (Windows-1252)"),
@@ -51,7 +51,7 @@ def marked_encoding(head: bytes) -> str:
 
 
 def shown_name(codec: str) -> str:
-    """Return what people call a codec: "UTF-8", "Windows-1252"; "" for a workbook."""
+    """Return the common name of a codec: "UTF-8", "Windows-1252"; "" for a workbook."""
     plain = codec.removesuffix("-sig")
     label = dict(CHOICES).get(plain, "")
     if label.endswith(")"):
@@ -80,15 +80,15 @@ def _no_encoding(name: str, detail: str) -> UsageError:
 def find_encoding(path: Path, most_checked: int = 0) -> str:
     """Return the codec of a text file: by its mark, else utf-8 if so many bytes are valid, by default `MOST_CHECKED`.
 
-    Raises EncodingUnknown with a guess that a face may preselect but must not use unasked: on short texts it is
-    often wrong.
+    Raises EncodingUnknown with a guess that may be preselected but not used without the user's choice: on short texts
+    it is often wrong.
     """
     with open_bytes(path) as file:
         return encoding_of(file, path.name, most_checked)
 
 
 def encoding_of(file: BinaryIO, name: str, most_checked: int = 0) -> str:
-    """The same of an open file, which is at its beginning; `name` is for the question."""
+    """Return the codec as `find_encoding` does, of a file that is open at its beginning; `name` is for the error."""
     data = file.read(_PIECE)
     if marked := marked_encoding(data):
         return marked
@@ -110,7 +110,7 @@ def encoding_of(file: BinaryIO, name: str, most_checked: int = 0) -> str:
 
 
 def not_utf8(sample: bytes, name: str, detail: str) -> EncodingUnknown:
-    """The question that a file raises when it is not UTF-8 after all, as this piece of it shows."""
+    """Return the error for a file that was taken for UTF-8 until this sample of it was read."""
     return _unknown(name, _guess_from(sample), detail)
 
 

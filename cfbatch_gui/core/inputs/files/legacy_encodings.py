@@ -1,4 +1,4 @@
-"""Guess in which encoding of the time before Unicode a text was written, from the letters that each would give.
+"""Guess the legacy encoding of a text, from the letters that each would give.
 
 A page of text is easy; a few short lines are not, so every byte that tells counts: how often a letter stands in the
 languages that an encoding is for, and whether it fits the letters beside it. A guess is only ever preselected.
@@ -41,10 +41,10 @@ def _wide_score(sample: bytes, codec: str, kind_of: Callable[[str], str]) -> flo
     except UnicodeDecodeError:
         return None
     total, has_kana = 0.0, False
-    for place, sign in enumerate(text):
+    for index, sign in enumerate(text):
         if sign <= "\x7f":
             continue
-        if _is_within_word(text[place - 1 : place], text[place + 1 : place + 2]):
+        if _is_within_word(text[index - 1 : index], text[index + 1 : index + 2]):
             total += _WITHIN_WORD
             continue
         kind = kind_of(sign)
@@ -56,7 +56,7 @@ def _wide_score(sample: bytes, codec: str, kind_of: Callable[[str], str]) -> flo
 
 
 def _is_within_word(left: str, right: str) -> bool:
-    """Whether a small Latin letter stands beside, as where an umlaut was taken for half a character."""
+    """Whether a small Latin letter is adjacent, as where an umlaut was taken for half a character."""
     return "a" <= left <= "z" or "a" <= right <= "z"
 
 
@@ -157,7 +157,7 @@ _MOST = 2_000  # bytes beyond ASCII that are looked at
 
 
 def guess_encoding(sample: bytes) -> str:
-    """Return the codec that gives the most plausible text; "cp1252" where nothing tells.
+    """Return the codec that gives the most plausible text; "cp1252" where nothing decides.
 
     `sample` may begin and end within a character.
     """
@@ -172,10 +172,10 @@ def _with_most(sample: bytes) -> bytes:
     if sample[:1] > b"\x7f":
         sample = sample[sample.find(b"\n") + 1 :]
     seen = 0
-    for place, byte in enumerate(sample):
+    for index, byte in enumerate(sample):
         seen += byte > 127
         if seen == _MOST:
-            return sample[: place + 1]
+            return sample[: index + 1]
     return sample
 
 
@@ -202,7 +202,7 @@ def _language(name: str) -> _Language:
 def _around_high(sample: bytes) -> list[tuple[int, int, int]]:
     """Each byte beyond ASCII between its neighbours."""
     padded = b" " + sample + b" "
-    return [(padded[place], byte, padded[place + 2]) for place, byte in enumerate(sample) if byte > 127]
+    return [(padded[index], byte, padded[index + 2]) for index, byte in enumerate(sample) if byte > 127]
 
 
 def _score(high: list[tuple[int, int, int]], codec: str) -> float:

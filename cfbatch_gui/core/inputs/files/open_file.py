@@ -1,4 +1,4 @@
-"""Open a file for reading, packed or not, or say in a sentence why it cannot be done."""
+"""Open a file for reading, packed or not; whatever prevents it is an InputError with a sentence for the user."""
 
 import gzip
 import os
@@ -178,7 +178,7 @@ def _likely_size(path: Path, head: bytes) -> int:
 
 
 class _Until:
-    """A file as far as a byte."""
+    """A file up to a byte."""
 
     def __init__(self, file: BinaryIO, end: int) -> None:
         self._file, self._end = file, end
@@ -188,7 +188,7 @@ class _Until:
 
 
 class _Unpacked:
-    """The bytes of a packed file, as long as they stay within reason."""
+    """The unpacked bytes of a file; raises InputError where they are more than any sensible file unpacks to."""
 
     def __init__(self, file: BinaryIO, path: Path, packed: int, end: int) -> None:
         self._file, self._path, self._end = file, path, end

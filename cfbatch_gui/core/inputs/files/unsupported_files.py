@@ -39,12 +39,12 @@ _CONTROLS = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\r\f\
 
 
 def without_rows(path: Path) -> InputError:
-    """Nothing in it."""
+    """Return the error for a file that holds nothing."""
     return InputError(f"{path.name} is empty. Choose a file with at least one row.")
 
 
 def only_header(path: Path) -> InputError:
-    """Names of columns, and nothing else."""
+    """Return the error for a table without rows."""
     return InputError(f"{path.name} has a header but no rows below it. Choose a file with at least one row.")
 
 

@@ -1,4 +1,4 @@
-"""Tables drawn with bars and lines."""
+"""ASCII tables: rows between bars and ruled lines, as psql, MySQL's client, Markdown and reStructuredText have them."""
 
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -27,10 +27,10 @@ _OF_HEADER = 8  # lines
 
 @dataclass(frozen=True, slots=True)
 class AsciiTable:
-    """How a table is drawn. `header` and `rule` are lines from 0; rows begin below the rule.
+    """The form of an ASCII table. `header` and `rule` are indices of lines; rows begin below the rule.
 
-    `cuts` are the places of bars within a row, in columns of a screen; () where they do not stand below one another.
-    `width` is how wide the table is, 0 where a line may be of any width.
+    `cuts` are the terminal columns of the bars within a row, from 0; () where the bars of different rows are not
+    aligned. `width` is that of the rule in terminal columns, 0 where a line may be of any width.
     """
 
     header: int
@@ -44,16 +44,16 @@ class AsciiTable:
 
     @property
     def is_grid(self) -> bool:
-        """Whether what stands between two lines is one row, of as many lines as its longest cell."""
+        """Whether all lines between two rules are one row, as in reStructuredText's grid tables."""
         return "=" in self.line and "+" in self.line
 
     @property
     def marks_line_ends(self) -> bool:
-        """Whether a + at the right edge of a cell says that it goes on in the next line."""
+        """Whether a + at the right edge of a cell marks that it goes on in the next line, as in psql."""
         return not self.is_boxed and not self.is_markdown
 
     def is_rule(self, line: str) -> bool:
-        """Whether the line is drawn between or around rows."""
+        """Whether the line is one between or around rows, without cells."""
         text = line.strip()
         if text == self.line:
             return True
@@ -71,7 +71,7 @@ class AsciiTable:
         return self.is_boxed and not self.is_markdown and not line.rstrip().endswith(tuple(_BARS))
 
     def cells(self, line: str) -> list[str]:
-        """What stands between the bars, with its spaces; as many as there are bars for."""
+        """The texts between the bars, with their spaces."""
         line = line.rstrip("\r\n")
         if self.cuts and (found := self._at_cuts(line)):
             return found
@@ -84,13 +84,13 @@ class AsciiTable:
         return parts if self.columns > 1 or self.is_boxed else [line]
 
     def _at_cuts(self, line: str) -> list[str]:
-        places = [_place(line, cut) for cut in self.cuts]
-        if any(place < 0 or line[place] not in _BARS for place in places):
+        bars = [_index_at(line, cut) for cut in self.cuts]
+        if any(index < 0 or line[index] not in _BARS for index in bars):
             return []
         last = line.rstrip()
         if self.is_boxed:
-            return [line[start + 1 : stop] for start, stop in pairwise(places)]
-        ends = [-1, *places, len(last) if len(last) > places[-1] else len(line)]
+            return [line[start + 1 : stop] for start, stop in pairwise(bars)]
+        ends = [-1, *bars, len(last) if len(last) > bars[-1] else len(line)]
         return [line[start + 1 : stop] for start, stop in pairwise(ends)]
 
     def goes_on(self, cells: Sequence[str]) -> list[bool]:
@@ -99,45 +99,45 @@ class AsciiTable:
             return [False] * len(cells)
         edges = [-1, *self.cuts, self.width]
         return [
-            cell.endswith("+") and _wide(cell) == edges[place + 1] - edges[place] - 1
-            for place, cell in enumerate(cells[: len(edges) - 1])
+            cell.endswith("+") and _wide(cell) == edges[index + 1] - edges[index] - 1
+            for index, cell in enumerate(cells[: len(edges) - 1])
         ]
 
 
 def find_ascii_table(lines: Sequence[str], *, is_whole: bool) -> AsciiTable | None:
-    """The first table that is drawn, at most 30 lines from the beginning; None for a text that only holds one.
+    """The first ASCII table, at most 30 lines from the beginning; None where it is only a small part of a text.
 
     `is_whole` says that the lines are all of the file, not its beginning.
     """
     may_be_single = is_whole and _ends_as_of_psql(lines)
-    for place in range(1, min(_MOST_ABOVE, len(lines) - 1)):
-        found = _table_at(lines, place, may_be_single=may_be_single)
+    for rule in range(1, min(_MOST_ABOVE, len(lines) - 1)):
+        found = _table_at(lines, rule, may_be_single=may_be_single)
         if found and _is_most(found, lines, is_whole=is_whole):
             return found
     return None
 
 
 def ascii_table_at(lines: Sequence[str], header: int) -> AsciiTable | None:
-    """The table whose header is that of the lines, from 0. A line above it may belong to it too."""
-    found = (_table_at(lines, place, may_be_single=True) for place in range(header + 1, len(lines) - 1))
+    """The table whose header begins at the index `header`; None for none. A rule above it may belong to the table."""
+    found = (_table_at(lines, rule, may_be_single=True) for rule in range(header + 1, len(lines) - 1))
     return next((each for each in found if each and each.header == header), None)
 
 
 def end_of_ascii_table(table: AsciiTable, lines: Sequence[str]) -> int:
-    """The line, from 0, after the last that belongs to the table."""
-    place = table.rule + 1
-    while place < len(lines) and (table.is_rule(lines[place]) or table.is_row(lines[place])):
-        is_open = not table.is_rule(lines[place]) and table.is_open(lines[place])
-        place += 1
-        while is_open and place < len(lines) and not table.is_rule(lines[place]):
-            is_open = table.is_open(lines[place])
-            place += 1
-    return place
+    """The index of the line after the last that belongs to the table."""
+    end = table.rule + 1
+    while end < len(lines) and (table.is_rule(lines[end]) or table.is_row(lines[end])):
+        is_open = not table.is_rule(lines[end]) and table.is_open(lines[end])
+        end += 1
+        while is_open and end < len(lines) and not table.is_rule(lines[end]):
+            is_open = table.is_open(lines[end])
+            end += 1
+    return end
 
 
-def _table_at(lines: Sequence[str], place: int, *, may_be_single: bool) -> AsciiTable | None:
-    """The table whose line below the header is at a place."""
-    rule, above, below = lines[place].rstrip(), lines[place - 1].rstrip("\r\n"), lines[place + 1]
+def _table_at(lines: Sequence[str], at: int, *, may_be_single: bool) -> AsciiTable | None:
+    """The table whose rule below the header is the line at this index; None where that is no rule."""
+    rule, above, below = lines[at].rstrip(), lines[at - 1].rstrip("\r\n"), lines[at + 1]
     text = rule.strip()
     if not text or text[0] not in _DASHES + _JUNCTIONS + ":" or not any(sign in _DASHES for sign in text):
         return None
@@ -148,14 +148,14 @@ def _table_at(lines: Sequence[str], place: int, *, may_be_single: bool) -> Ascii
     is_markdown = set(text) <= set("|-: ") and "|" in text
     if is_markdown and not is_boxed and any(part.count("-") < 2 for part in parts):
         return None
-    header = _first_of_header(lines, place) if is_boxed else place - 1
+    header = _first_of_header(lines, at) if is_boxed else at - 1
     above = lines[header].rstrip("\r\n")
     cuts: tuple[int, ...] = ()
     if len(parts) > 1 and not is_markdown:
         cuts = tuple(_columns_of(rule, _JUNCTIONS))
     elif len(parts) == 1 and is_boxed and not is_markdown:
         cuts = tuple(_columns_of(above, _BARS))
-    table = AsciiTable(header, place, 1, is_boxed, is_markdown, cuts, text, _wide(rule))
+    table = AsciiTable(header, at, 1, is_boxed, is_markdown, cuts, text, _wide(rule))
     if len(parts) == 1 and not _BAR.search(above):
         return table if may_be_single and above.startswith(" ") and len(text) > 2 else None
     names = table.cells(above) if is_boxed else _BAR.split(above)
@@ -163,14 +163,14 @@ def _table_at(lines: Sequence[str], place: int, *, may_be_single: bool) -> Ascii
         return None
     if len(names) == 1 and (not is_boxed or text[0] not in _JUNCTIONS):
         return None
-    table = AsciiTable(header, place, len(names), is_boxed, is_markdown, cuts, text, _wide(rule))
+    table = AsciiTable(header, at, len(names), is_boxed, is_markdown, cuts, text, _wide(rule))
     is_followed = table.is_row(below) and (table.is_open(below) or len(table.cells(below)) == len(names))
     is_empty = table.is_rule(below) or _ROW_COUNT.fullmatch(below.strip())
     return table if is_followed or is_empty else None
 
 
 def _first_of_header(lines: Sequence[str], rule: int) -> int:
-    """A box may have several lines for its names, of which the later are types."""
+    """The index of the header's first line: a box may have several, of which the later hold types."""
     first = rule - 1
     while first and lines[first - 1].lstrip().startswith(tuple(_BARS)) and not _is_line(lines[first - 1]):
         first -= 1
@@ -206,15 +206,15 @@ def _columns_of(line: str, signs: str) -> list[int]:
     return columns
 
 
-def _place(line: str, wanted: int) -> int:
-    """The character that stands in a column of the screen, -1 for none."""
+def _index_at(line: str, wanted: int) -> int:
+    """The index of the character that begins at this terminal column, -1 for none."""
     if line.isascii():
         return wanted if wanted < len(line) else -1
     column = 0
-    for place, sign in enumerate(line):
+    for index, sign in enumerate(line):
         width = _width(sign)
         if column >= wanted and width:
-            return place if column == wanted else -1
+            return index if column == wanted else -1
         column += width
     return -1
 
@@ -230,7 +230,7 @@ def _width(sign: str) -> int:
 
 
 def read_ascii_table(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
-    """Yield the rows, each with the number of its first line; spaces around a cell are part of the table.
+    """Yield the rows, each with the number of its first line; spaces around a cell only align it.
 
     A line within the table that is none of its rows is a problem.
     """
@@ -262,7 +262,7 @@ def _numbered(head: list[str], first: int, lines: Iterator[tuple[int, str]]) -> 
 
 
 def _records(table: AsciiTable, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str] | None]]:
-    """The first line of each row and its cells; None for a line that is no row."""
+    """The number of each row's first line, and its cells; None instead of these for a line that is no row."""
     held: list[list[str]] = []  # lines of a row that goes on
     opened = ""  # a line whose last bar is still to come
     began = 0
@@ -296,7 +296,7 @@ def _records(table: AsciiTable, lines: Iterator[tuple[int, str]]) -> Iterator[tu
 
 
 def _joined(held: list[list[str]]) -> list[str]:
-    """The lines of each cell, without those below its last."""
+    """Each cell of a row of several lines, without the blank lines below its text."""
     width = max(map(len, held))
-    columns = [[cells[place].strip() if place < len(cells) else "" for cells in held] for place in range(width)]
+    columns = [[cells[index].strip() if index < len(cells) else "" for cells in held] for index in range(width)]
     return ["\n".join(lines).rstrip("\n") for lines in columns]

@@ -143,7 +143,7 @@ def _record_blocks(file: BinaryIO, source: Source, progress: Callable[[int], Non
     gate: list[type[tuple[str, ...]]] = []
 
     def at_end_of_piece(position: int) -> None:
-        gate.clear()  # whoever loops over it comes to its end with the record that is being read
+        gate.clear()  # ends the loop over it after the record that is being read
         if progress is not None:
             progress(position)
 
@@ -229,7 +229,7 @@ def _lines_of(cells: Sequence[str]) -> int:
 
 
 def _copied(cell: str) -> str:
-    """A cell as PostgreSQL meant it: \\N is nothing, and a backslash stands before what would end a cell or a row."""
+    """A cell of PostgreSQL's COPY without its escapes: \\N is empty, \\t a tab, \\n a line end."""
     if "\\" not in cell:
         return cell
     if cell == "\\N":
@@ -320,7 +320,7 @@ def csv_rows(lines: Iterable[str], separator: str, quoting: Quoting, *, strict: 
 
 
 def marked_columns(source: Source) -> Source:
-    """The source with the columns in which apostrophes are marks; only the manifest beside the file can say so."""
+    """The source with the columns in which our export put apostrophes before formulas, as its manifest lists them."""
     manifest = source.path.with_name(f"{source.path.name}.manifest.json")
     try:
         if not source.has_header or not manifest.is_file() or manifest.stat().st_size > _MOST_MANIFEST_BYTES:

@@ -1,7 +1,7 @@
 """The table of file formats: whatever the program knows about a format stands in its entry, or in its reader.
 
 A new format is one more file in this folder, with a reader and a function that recognises the format, and one more
-entry in the table. The formats without such a function are told apart in `recognise`: they need the rows to do so.
+entry in the table. The formats without such a function are distinguished in `recognise`, which compares rows to do so.
 """
 
 from collections.abc import Callable, Generator

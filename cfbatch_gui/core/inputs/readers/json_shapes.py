@@ -181,7 +181,7 @@ _TESTS = (
 
 
 def _record_in(fields: Fields) -> Fields:
-    """The record, with the id that stands beside it; nothing where there is none."""
+    """The record with the id of the object around it; {} for an object without a record."""
     record = fields.get(_within(fields))
     if not isinstance(record, dict):
         return {}

@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.readers.xlsx_check import (
     check_other_workbook,
     damaged,
     is_xlsx,
-    sheet_facts,
+    sheet_extent,
 )
 
 CellValue = bool | float | int | str | datetime.date | datetime.time | datetime.timedelta
@@ -51,7 +51,7 @@ def read_xlsx(source: Source, progress: Callable[[int], None] | None) -> Generat
 
 def read_records(path: Path, sheet: str) -> Iterator[Row]:
     """Yield every row from the first that holds something, the header too. All have the same number of cells."""
-    formulas = sheet_facts(path, sheet).formulas if is_xlsx(path) else {}
+    formulas = sheet_extent(path, sheet).formulas if is_xlsx(path) else {}
     with _open(path) as workbook:
         try:
             rows = workbook.get_sheet_by_name(sheet).iter_rows()

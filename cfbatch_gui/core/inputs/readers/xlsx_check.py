@@ -1,4 +1,4 @@
-"""Look at an .xlsx file before it is given to the library that reads it: size, spread, formulas without values.
+"""Check an .xlsx file before the library opens it: its size, its extent, its formulas without values.
 
 The library holds a sheet as a full rectangle, and ends the whole process when there is no memory for it. So a zip
 bomb, or two cells in opposite corners, must be refused before.
@@ -45,7 +45,7 @@ _TEXT_RESULT = re.compile(rb"""\bt\s*=\s*["']str["']""")  # a formula may well g
 
 
 @dataclass(frozen=True, slots=True)
-class SheetFacts:
+class SheetExtent:
     """What the XML of one sheet says. `formulas` maps a row to the letters of its first formula without a value."""
 
     rows: int
@@ -162,18 +162,18 @@ def damaged(path: Path, exc: BaseException) -> InputError:
     )
 
 
-def sheet_facts(path: Path, sheet: str) -> SheetFacts:
+def sheet_extent(path: Path, sheet: str) -> SheetExtent:
     """Read the XML of one sheet once, in pieces; remembered as long as the file stays the same.
 
-    Also unpacks the shared texts and styles, because only unpacking shows that a directory told the truth about
-    sizes. Raises InputError when the file is damaged or spreads over too many cells.
+    Also unpacks the shared texts and styles, because only unpacking shows whether the sizes in the directory are
+    true. Raises InputError when the file is damaged or spreads over too many cells.
     """
     size = regular_file_size(path)
-    return _sheet_facts(path, sheet, size, path.stat().st_mtime_ns)
+    return _sheet_extent(path, sheet, size, path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=4)
-def _sheet_facts(path: Path, sheet: str, _size: int, _changed: int) -> SheetFacts:
+def _sheet_extent(path: Path, sheet: str, _size: int, _changed: int) -> SheetExtent:
     check_archive(path)
     try:
         with zipfile.ZipFile(path) as archive:
@@ -181,16 +181,16 @@ def _sheet_facts(path: Path, sheet: str, _size: int, _changed: int) -> SheetFact
             for name in archive.namelist():
                 if name.lower() in ("xl/sharedstrings.xml", "xl/styles.xml"):
                     _unpack(archive, name)
-            facts = _read_facts(archive, member)
+            extent = _read_extent(archive, member)
     except _DAMAGE as exc:
         raise damaged(path, exc) from exc
-    if facts.rows * facts.columns > MOST_CELLS:
+    if extent.rows * extent.columns > MOST_CELLS:
         raise InputError(
-            f"The sheet “{sheet}” of {path.name} spreads over {facts.rows:,} rows and {facts.columns:,} columns, "
+            f"The sheet “{sheet}” of {path.name} spreads over {extent.rows:,} rows and {extent.columns:,} columns, "
             "more than can be opened. Delete what stands far outside the table, or save it as CSV.",
             detail=f"more than {MOST_CELLS:,} cells",
         )
-    return facts
+    return extent
 
 
 def _unpack(archive: zipfile.ZipFile, name: str) -> None:
@@ -222,7 +222,7 @@ def _small(archive: zipfile.ZipFile, name: str) -> bytes:
     return data
 
 
-def _read_facts(archive: zipfile.ZipFile, member: str) -> SheetFacts:
+def _read_extent(archive: zipfile.ZipFile, member: str) -> SheetExtent:
     last_row, last_column = 0, 0
     known_columns: set[bytes] = set()
     formulas: dict[int, str] = {}
@@ -240,7 +240,7 @@ def _read_facts(archive: zipfile.ZipFile, member: str) -> SheetFacts:
             for row, column in _formulas_without_value(part):
                 formulas.setdefault(row, column)
     last_column = max(last_column, *map(_column_number, known_columns), 0)
-    return SheetFacts(last_row, last_column, MappingProxyType(formulas))
+    return SheetExtent(last_row, last_column, MappingProxyType(formulas))
 
 
 def _whole_rows(archive: zipfile.ZipFile, member: str) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""Recognise a table that is drawn with bars and lines, and what stands above and below it."""
+"""Find the columns and the bounds of an ASCII table."""
 
 from dataclasses import replace
 
@@ -17,7 +17,10 @@ from cfbatch_gui.core.inputs.recognise.table_bounds import (
 
 
 def open_ascii_table(source: Source, head: bytes, sample: str) -> Source:
-    """The source with its columns, its first line and its end. `sample` is the text of `head` without a mark."""
+    """The source with its columns, its first line and its end. Raises InputError for a table without rows.
+
+    `sample` is the decoded `head` without a byte order mark.
+    """
     lines = lines_of(sample)
     is_whole = source.size <= len(head)
     table = find_ascii_table(lines, is_whole=is_whole)

@@ -1,4 +1,4 @@
-"""Find how a delimited text is cut into cells, by trying each way and asking whether the rows agree."""
+"""Find how a delimited text is cut into cells, by trying each way and comparing the widths of the rows."""
 
 import csv
 import io
@@ -141,7 +141,7 @@ def _best(trials: list[_Trial], preferred: str) -> _Trial:
 
 
 def is_separated_by_spaces(sample: str, *, is_whole: bool) -> bool:
-    """Return whether a text is a table as R's write.table makes it unless told otherwise: spaces between cells, texts
+    """Return whether a text is a table as R's write.table makes it by default: spaces between cells, texts
     in quotation marks, and perhaps one name less than there are columns."""
     lines = [line for line in sample.splitlines() if line]
     if not is_whole:
@@ -212,7 +212,7 @@ def _usual_or_better(sample: str, separator: str, is_whole: bool) -> _Trial:
 
 
 def _is_sound(sample: str, separator: str, quoting: Quoting, is_whole: bool) -> bool:
-    """Whether every quotation mark stands where this way of quoting has one."""
+    """Whether every quotation mark is where this way of quoting allows one."""
     text = sample if is_whole else sample[: sample.rfind("\n") + 1]
     try:
         for _ in csv_rows(io.StringIO(text, newline=""), separator, quoting, strict=True):
@@ -223,7 +223,7 @@ def _is_sound(sample: str, separator: str, quoting: Quoting, is_whole: bool) -> 
 
 
 def _is_cut(sample: str, separator: str) -> bool:
-    """Whether a quotation mark is open at the end, which is more often a mistake in the file than its way."""
+    """Whether a quotation mark is open at the end, which is more often a mistake in the file than its quoting."""
     return any(
         cells and cells[-1].endswith(_END)
         for cells in csv_rows([*io.StringIO(sample, newline=""), _END], separator, Quoting.DOUBLED)

@@ -1,4 +1,4 @@
-"""Tell a header from a first row of data, and complete the names of columns."""
+"""Distinguish a header from a first row of data."""
 
 import statistics
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the first of the rows names the columns.
 
     It does when its cells look like names (short, different, no numbers, no sentences) and one of them is a word
-    that people use for columns; or when the rows below are of another kind: numbers, or much longer texts. A value
-    that comes again below is data. Where nothing tells, several columns of at most three words each count as a
-    header, a single one does not. Questions, as forms put them above their answers, are names where they stand beside
-    a column of figures.
+    known as a name of columns; or when the rows below are of another kind: numbers, or much longer texts. A value
+    that comes again below is data. Where nothing decides, several columns of at most three words each count as a
+    header, a single one does not. Questions, as forms put them above their answers, are names where another column
+    holds figures.
     """
     if not rows:
         return False
-    width = max((place for row in rows for place, cell in enumerate(row, 1) if cell.strip()), default=0)
+    width = max((number for row in rows for number, cell in enumerate(row, 1) if cell.strip()), default=0)
     first = rows[0][:width]  # some programs end every line with a separator
     # Files put one below the other have their header again.
     below = [row for row in rows[1:] if row != rows[0]] if width > 1 else rows[1:]
@@ -39,7 +39,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
         return False
     if _comes_again(first, below):
         return False
-    # A name of two lines, as spreadsheets have it, is no name where nothing tells.
+    # A name of two lines, as spreadsheets have it, is no name where nothing else decides.
     is_plain = len(names) > 1 and not any("\n" in cell.strip() for cell in first)
     return _longer_or_typed_below(first, below) or (
         is_plain and all(len(name.split()) <= _MOST_WORDS for name in names)
@@ -49,8 +49,8 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 def with_row_names(rows: Sequence[Sequence[str]]) -> Sequence[str]:
     """Return the names in the first row, with one more in front where R has written names of rows without naming them.
 
-    There every row has one cell more than the first, and none of these begins alike; a separator at the end of each
-    row is another matter.
+    There every row has one cell more than the first row, and the first cells are all different. Rows that only end
+    with a separator are left as they are.
     """
     names, below = rows[0], rows[1:]
     width = len(names) + 1

@@ -1,4 +1,4 @@
-"""Where a table begins and ends in a text that has other things above, below and beside it."""
+"""Find where a table begins and ends in a text that holds other lines above and below it."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ from cfbatch_gui.core.inputs.readers.delimited import csv_rows
 from cfbatch_gui.core.inputs.recognise.headers import has_header
 
 _MOST_ABOVE = 20  # records of a preamble
-_ROWS_THAT_SPEAK = 5  # so many wide rows are a table even when nothing names their columns
+_ROWS_OF_UNNAMED = 5  # so many wide rows are a table even when nothing names their columns
 _COMMENTS = ("#", "//", "--", "%")
 _TOTALS = """
 total totals sum grand subtotal summe gesamt gesamtsumme zwischensumme somme totale suma totaal razem summa итого всего
@@ -72,7 +72,7 @@ def first_of_table(records: Sequence[Record]) -> int:
             continue
         rows = [record.cells for record in below]
         is_named = has_header(rows) and any(vocabulary.is_known(cell) for cell in rows[0])
-        is_large = len(below) >= _ROWS_THAT_SPEAK and width > 2 and all(len(record.cells) == 1 for record in above)
+        is_large = len(below) >= _ROWS_OF_UNNAMED and width > 2 and all(len(record.cells) == 1 for record in above)
         if is_named or is_large or (records[start].after_blank and has_header(rows)):
             return start
     return 0

@@ -1,4 +1,4 @@
-"""Recognise a text file: a table, JSON, a TREC run, or plain text; and where its rows are."""
+"""Recognise a decoded text: a table, JSON, or plain text; and find its columns."""
 
 import json
 import re
@@ -51,9 +51,9 @@ _UNITS = (FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
 def are_paragraphs(lines: Sequence[str]) -> bool:
     """Return whether blank lines stand between texts of several lines each. `lines` end where the file or a block ends.
 
-    Blank lines alone do not say it, for they also stand between the groups of a list. Texts of several lines end with
-    the end of a sentence, which goes on from line to line: there the next line begins with a small letter, as the
-    first of a text does not, or the line is so full that its first word had no room.
+    Blank lines alone are not enough, for they also stand between the groups of a list. Texts of several lines end with
+    the end of a sentence, and their sentences go on from line to line: the next line begins with a small letter, as
+    the first line of a text does not, or the line is so full that the next line's first word would not fit.
     """
     blocks = [[line.strip() for line in block] for filled, block in groupby(lines, _is_filled) if filled]
     several = [block for block in blocks if len(block) > 1]
@@ -77,8 +77,7 @@ def _go_on_small(blocks: Sequence[Sequence[str]], pairs: Sequence[tuple[str, str
 
 
 def _are_full(pairs: Sequence[tuple[str, str]]) -> bool:
-    """Whether lines are broken at a width. Words or codes one below the other are of one width too, but are no
-    sentences."""
+    """Whether lines are broken at a width. Lists of words or codes may be of one width too, but are no sentences."""
     width = max(len(line) for pair in pairs for line in pair)
     full = [len(line) + 1 + _first_word(following) > width for line, following in pairs]
     return _share(full) >= _LEAST_FULL and _share([_may_be_sentence(line) for line, _ in pairs]) >= _LEAST_FULL
@@ -281,7 +280,7 @@ def _of_objects(source: Source, objects: list[dict[str, Any]]) -> Source:
 
 
 def _of_arrays(source: Source, arrays: list[list[Any]]) -> Source:
-    """Lists of cells, the first of them the names of columns where it looks like that."""
+    """The source of lists of cells, of which the first names the columns where `has_header` finds so."""
     rows = [tuple(map(cell_text, array)) for array in arrays]
     header = len(rows) > 1 and has_header(rows[:_ROWS_FOR_HEADER])
     columns = complete_names(rows[0] if header else (), _width(rows, header))
@@ -332,7 +331,7 @@ def _with_header(source: Source, candidate: Candidate, separator: str) -> Source
 
 def _said_of_header(below: Sequence[Sequence[str]]) -> tuple[str, ...]:
     if not any(letter.isalpha() for cell in below[0] for letter in cell):
-        return ()  # a line that is drawn
+        return ()  # a ruled line
     what = "The row below the names was" if len(below) == 1 else f"The {len(below)} rows below the names were"
     return (f"{what} left aside: a survey says there more about its questions.",)
 

@@ -97,8 +97,8 @@ def open_workbook(candidate: Candidate) -> Source:
 
 @dataclass(frozen=True, slots=True)
 class _Sheet:
-    """A sheet and its first rows, of which the table begins at the place `begin`. `notices` say why it was chosen where
-    one might expect another."""
+    """A sheet and its first rows, of which the table begins at the index `begin`. `notices` say why it was chosen where
+    another might be expected."""
 
     name: str
     rows: Sequence[Row] = ()
@@ -116,9 +116,9 @@ def _first_rows(path: Path, name: str) -> _Sheet:
 
 
 def _begin(rows: Sequence[Row]) -> int:
-    """Where the table begins: below titles that a blank row or the names of the columns tell from rows."""
-    filled = [place for place, row in enumerate(rows) if any(cell.strip() for cell in row.cells)]
-    records = [Record(place, rows[place].cells, after_blank=place - 1 not in filled) for place in filled]
+    """The index where the table begins: below titles that a blank row, or the columns' names, set apart from rows."""
+    filled = [index for index, row in enumerate(rows) if any(cell.strip() for cell in row.cells)]
+    records = [Record(index, rows[index].cells, after_blank=index - 1 not in filled) for index in filled]
     first = below_titles(records)
     is_sure = first and (records[first].after_blank or any(map(vocabulary.is_known, records[first].cells)))
     begin = first if is_sure else below_groups(records)
@@ -144,7 +144,7 @@ def _better(names: Sequence[str], path: Path) -> _Sheet:
         except InputError:
             if note is None:
                 raise
-            continue  # what is wrong there does not matter as long as nobody wants that sheet
+            continue  # the sheet is only an alternative to the note, so its damage does not matter
         if note is None and sheet.rows:
             if not is_note(name, [row.cells for row in sheet.rows]):
                 return sheet
