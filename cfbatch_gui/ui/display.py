@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QLocale
 from PySide6.QtGui import Qt as GuiQt
 
 _LONGEST_TIP = 4000
@@ -129,3 +129,8 @@ def plain_tip(text: str) -> str:
 def breakable(text: str) -> str:
     """With invisible places for a line break in words that are longer than a line: addresses, paths, names of files."""
     return _LONG_WORD.sub(lambda found: _MAY_BREAK.join(_PARTS.findall(found[0])), text)
+
+
+def csv_separator() -> str:
+    """What a spreadsheet of this language expects between cells: a semicolon where a comma is the decimal point."""
+    return ";" if QLocale().decimalPoint() == "," else ","

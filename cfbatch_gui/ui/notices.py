@@ -1,9 +1,10 @@
 """Notices: what happened, in a bar above the page, with one thing to do; and the system's own notices."""
 
 from collections.abc import Callable
+from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
-from PySide6.QtGui import QGuiApplication, QIcon
+from PySide6.QtCore import QCoreApplication, QObject, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QIcon
 from PySide6.QtWidgets import QSystemTrayIcon, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.errors import Action, UserError
@@ -61,6 +62,16 @@ class Notices(QWidget):
 
             bar.add_link(button, press)
         return bar
+
+    def show_written(self, text: str, *paths: Path) -> NoticeBar:
+        """Say that files were written, with a button that opens the folder of the last one."""
+        button = self.tr("Show file") if len(paths) == 1 else self.tr("Show files")
+        folder = QUrl.fromLocalFile(str(paths[-1].parent))
+
+        def open_folder() -> None:
+            QDesktopServices.openUrl(folder)
+
+        return self.show_notice(text, "done", button=button, on_button=open_folder)
 
     def show_error(self, error: UserError, on_action: Callable[[], None] | None = None) -> NoticeBar:
         """An expected failure: its sentence, a button when there is a way to do its action, its details to copy."""

@@ -6,8 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QLocale, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -28,9 +27,9 @@ from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Choice,
-    EmptyPlace,
     Figure,
     IconLine,
+    MaybeEmpty,
     MenuButton,
     NoticeBar,
     PageHeader,
@@ -76,8 +75,7 @@ class ComparisonPage(QWidget):
         self.header.set_facts(*named(self._jobs), self.tr("comparing…"))
         self.save_button.setEnabled(False)
         self._message = ""
-        self._empty.set_sentence("")
-        self._stack.setCurrentIndex(0)
+        self._stack.show_sentence("")
         self.tasks.cancel("texts")
         self.tasks.start("compare", self._compare())
 
@@ -170,10 +168,7 @@ class ComparisonPage(QWidget):
         content.addWidget(self._pages, 1)
         content.addWidget(line())
         content.addLayout(column(self._foot, margins=(WIDE, SMALL, WIDE, MEDIUM)))
-        self._empty = EmptyPlace("git-compare", "")
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(boxed(content))
+        self._stack = MaybeEmpty("git-compare", boxed(content))
         whole = column(self.header, 6, gap=0)
         whole.addWidget(self._stack, 1)
         self.setLayout(whole)
@@ -211,8 +206,7 @@ class ComparisonPage(QWidget):
         self._message = self.tr("Jobs of this comparison were deleted. Choose others to compare.")
         if not self._jobs:
             self._message = self.tr("The jobs of this comparison were deleted.")
-        self._empty.set_sentence(self._message)
-        self._stack.setCurrentIndex(0)
+        self._stack.show_sentence(self._message)
 
     def _set_can_leave(self) -> None:
         """To a job, and to a choice of others for it, as long as one is there."""
@@ -239,8 +233,7 @@ class ComparisonPage(QWidget):
             return
         self.header.set_facts(*named(self._jobs))
         self._message = error.message
-        self._empty.set_sentence(error.message)
-        self._stack.setCurrentIndex(0)
+        self._stack.show_sentence(error.message)
 
     # Showing
 
@@ -251,7 +244,7 @@ class ComparisonPage(QWidget):
         self.tops.set_value(compared.top_k)
         self.save_button.setEnabled(True)
         self._show_other()
-        self._stack.setCurrentIndex(1)
+        self._stack.show_content()
 
     def _take_focus(self) -> None:
         """The arrow keys read one query after the other, unless the keyboard has gone elsewhere in the meantime."""
@@ -339,20 +332,10 @@ class ComparisonPage(QWidget):
         compared = self._compared
         if compared is None:
             return
-        separator = ";" if QLocale().decimalPoint() == "," else ","
-        options = ExportOptions(preset=Preset.EXCEL, separator=separator)
+        options = ExportOptions(preset=Preset.EXCEL, separator=display.csv_separator())
         if by_query:
             write = partial(write_queries, compared.comparison, path, options=options, top_k=compared.top_k)
         else:
             write = partial(write_texts, compared.comparison, path, options=options)
         count = await asyncio.to_thread(write)
-        self._notices.show_notice(
-            display.plural(count, self.tr("Wrote {n} row."), self.tr("Wrote {n} rows.")),
-            "done",
-            button=self.tr("Show file"),
-            on_button=lambda: _show_folder(path),
-        )
-
-
-def _show_folder(path: Path) -> None:
-    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))
+        self._notices.show_written(display.plural(count, self.tr("Wrote {n} row."), self.tr("Wrote {n} rows.")), path)

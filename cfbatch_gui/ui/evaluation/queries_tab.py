@@ -4,8 +4,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.evaluation.moves import QueryMoves
 from cfbatch_gui.core.results.numbers import score_text
@@ -16,7 +16,7 @@ from cfbatch_gui.ui.evaluation.read_comparison import Compared
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import Memory, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
-from cfbatch_gui.ui.widgets import boxed, column
+from cfbatch_gui.ui.widgets import boxed, column, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 MOST_TEXTS = 5_000  # of one query on the screen at once
@@ -61,17 +61,10 @@ class QueriesTab(QWidget):
         self.texts.opened.connect(lambda _: self.panel.unfold())
         right = column(self.texts, gap=0)
         right.addLayout(column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)))
-        splitter = QSplitter(Qt.Orientation.Horizontal)
-        splitter.setChildrenCollapsible(False)
         self.queries.setMinimumWidth(_LEAST_QUERIES)
         self.texts.setMinimumWidth(_LEAST_TEXTS)
-        splitter.setHandleWidth(1)
-        splitter.addWidget(self.queries)
-        splitter.addWidget(boxed(right))
-        splitter.setStretchFactor(0, 0)
-        splitter.setStretchFactor(1, 1)
-        splitter.setSizes([_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH])
-        self.setLayout(column(splitter))
+        sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
+        self.setLayout(column(split(self.queries, boxed(right), sizes=sizes, stretched=1)))
 
     def show_moves(self, compared: Compared, other: int) -> None:
         """The queries of the first job and number `other`; the first of them is chosen."""

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QLocale, QPointF, QRectF, QSizeF, Qt, QUrl
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import (
-    QDesktopServices,
     QGuiApplication,
     QImage,
     QImageWriter,
@@ -26,7 +25,7 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.results.exports.base import Cell, ExportOptions, Preset
 from cfbatch_gui.core.results.exports.delimited import Dialect
 from cfbatch_gui.core.system.files import write_atomically
-from cfbatch_gui.ui import dialogs, theme
+from cfbatch_gui.ui import dialogs, display, theme
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, RADIUS_CONTROL, SMALL, TINY
@@ -151,19 +150,13 @@ class PictureButtons(QWidget):
         """Write what the suffix says, PNG when it says nothing. Raises DiskFull, ExportError."""
         match path.suffix.lower():
             case ".csv":
-                separator = ";" if QLocale().decimalPoint() == "," else ","
-                content = await asyncio.to_thread(self._plot.data().csv, separator)
+                content = await asyncio.to_thread(self._plot.data().csv, display.csv_separator())
             case ".svg":
                 content = self._plot.svg()
             case _:
                 content = await asyncio.to_thread(encoded, self._plot.picture())
         await asyncio.to_thread(write_atomically, path, content)
-        self._notices.show_notice(
-            self.tr("Wrote “{name}”.").format(name=path.name),
-            "done",
-            button=self.tr("Show file"),
-            on_button=lambda: _show_folder(path.parent),
-        )
+        self._notices.show_written(self.tr("Wrote “{name}”.").format(name=path.name), path)
 
     async def _save(self) -> None:
         path = await dialogs.save_file(
@@ -245,7 +238,3 @@ def _broken(painter: QPainter, text: str, width: float) -> list[str]:
             lines.append(paragraph[start : start + line.textLength()].rstrip())
         layout.endLayout()
     return lines
-
-
-def _show_folder(folder: Path) -> None:
-    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))

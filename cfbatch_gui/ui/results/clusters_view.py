@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtWidgets import QSpinBox, QSplitter, QWidget
+from PySide6.QtWidgets import QSpinBox, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
@@ -16,12 +16,12 @@ from cfbatch_gui.core.results.vectors.nearest import Neighbour
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.vector_page import VectorPage
-from cfbatch_gui.ui.results.vector_rows import neighbour_columns
+from cfbatch_gui.ui.results.vector_rows import neighbour_columns, show_whole, table_over_text
 from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
-from cfbatch_gui.ui.widgets import Label, LinkButton, column, row
+from cfbatch_gui.ui.widgets import Label, LinkButton, boxed, column, row, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 _RESTING = 0.35  # seconds after the last key
@@ -96,19 +96,10 @@ class ClustersView(VectorPage):
         label = Label(self.tr("Number of clusters"), "quiet")
         label.setBuddy(self.number)
         bar = row(label, self.number, 4, self.count, None, margins=(WIDE, SMALL, MEDIUM, SMALL))
-        right = column(row(self.title, None, self.table_link, margins=(MEDIUM, SMALL, SMALL, SMALL)), gap=0)
-        right.addWidget(self.member_table, 1)
-        right.addLayout(column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, SMALL)))
-        members = QWidget()
-        members.setLayout(right)
-        splitter = QSplitter(Qt.Orientation.Horizontal)
-        splitter.setChildrenCollapsible(False)
-        splitter.setHandleWidth(1)
-        splitter.addWidget(self.table)
-        splitter.addWidget(members)
-        splitter.setSizes([560, 440])
+        members = column(row(self.title, None, self.table_link, margins=(MEDIUM, SMALL, SMALL, SMALL)), gap=0)
+        members.addLayout(table_over_text(self.member_table, self.panel), 1)
         content = column(bar, gap=0)
-        content.addWidget(splitter, 1)
+        content.addWidget(split(self.table, boxed(members), sizes=(560, 440)), 1)
         self.lay_out(content)
 
     # Grouping
@@ -171,9 +162,7 @@ class ClustersView(VectorPage):
 
     def _member_picked(self, place: int) -> None:
         if 0 <= place < len(self._members):
-            text = self.members.row(place).text
-            about = " · ".join(filter(None, (text.id, text.label)))
-            self.panel.show_text(self.tr("Row {n}").format(n=display.number(text.row)), text.text, about=about)
+            show_whole(self.members.row(place).text, self.panel)
 
     def _show_in_table(self) -> None:
         self.rows_wanted.emit(tuple(item for item, _ in self._members), self.title.text())

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QLocale, Qt, QUrl
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
@@ -18,10 +17,22 @@ from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.limits import ThresholdField
 from cfbatch_gui.ui.results.vector_page import VectorPage
+from cfbatch_gui.ui.results.vector_rows import show_whole, table_over_text
 from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
-from cfbatch_gui.ui.widgets import Choice, ElidedLabel, EmptyPlace, IconButton, Label, QuietButton, column, row
+from cfbatch_gui.ui.widgets import (
+    Choice,
+    ElidedLabel,
+    EmptyPlace,
+    IconButton,
+    Label,
+    QuietButton,
+    boxed,
+    column,
+    row,
+    split,
+)
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 _USUAL = 0.95
@@ -138,20 +149,10 @@ class DuplicatesView(VectorPage):
             margins=(WIDE, SMALL, MEDIUM, SMALL),
         )
         bar.setStretch(4, 1)
-        right = column(gap=0)
-        right.addWidget(self.member_table, 1)
-        right.addLayout(column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, SMALL)))
-        members = QWidget()
-        members.setLayout(right)
-        splitter = QSplitter(Qt.Orientation.Horizontal)
-        splitter.setChildrenCollapsible(False)
-        splitter.setHandleWidth(1)
-        splitter.addWidget(self.group_table)
-        splitter.addWidget(members)
-        splitter.setSizes([420, 580])
-        self._splitter = splitter
+        members = boxed(table_over_text(self.member_table, self.panel))
+        self._groups_and_members = split(self.group_table, members, sizes=(420, 580))
         self._body = QStackedWidget()
-        for each in (self._wait, self._ask, self._none, splitter):
+        for each in (self._wait, self._ask, self._none, self._groups_and_members):
             self._body.addWidget(each)
         content = column(bar, gap=0)
         content.addWidget(self._body, 1)
@@ -181,7 +182,7 @@ class DuplicatesView(VectorPage):
     def _show(self, found: Duplicates) -> None:
         self.groups.refresh(len(self._groups))
         some = bool(self._groups)
-        self._body.setCurrentWidget(self._splitter if some else self._none)
+        self._body.setCurrentWidget(self._groups_and_members if some else self._none)
         threshold = self.threshold.text()
         self._none.set_sentence(self.tr("No two texts are as similar as {n}.").format(n=threshold))
         groups = display.plural(len(self._groups), self.tr("{n} group"), self.tr("{n} groups"))
@@ -225,9 +226,7 @@ class DuplicatesView(VectorPage):
 
     def _member_picked(self, place: int) -> None:
         if 0 <= place < self.members.rowCount():
-            text = self.members.row(place).text
-            about = " · ".join(filter(None, (text.id, text.label)))
-            self.panel.show_text(self.tr("Row {n}").format(n=display.number(text.row)), text.text, about=about)
+            show_whole(self.members.row(place).text, self.panel)
 
     # Taking home
 
@@ -252,15 +251,12 @@ class DuplicatesView(VectorPage):
         embeddings, found = self.embeddings, self._found
         if embeddings is None or found is None:
             return
-        separator = ";" if QLocale().decimalPoint() == "," else ","
+        separator = display.csv_separator()
         gone = await asyncio.to_thread(lambda: write_keep_list(path, embeddings, found, separator=separator))
         pattern = self.tr("Wrote {n} rows: {stay} stay, {go} go.")
         stay = display.number(embeddings.count - gone)
-        self.notices.show_notice(
-            pattern.format(n=display.number(embeddings.count), stay=stay, go=display.number(gone)),
-            "done",
-            button=self.tr("Show file"),
-            on_button=lambda: _show_folder(path.parent),
+        self.notices.show_written(
+            pattern.format(n=display.number(embeddings.count), stay=stay, go=display.number(gone)), path
         )
 
 
@@ -315,10 +311,6 @@ def _member_columns() -> tuple[Column[MemberRow], ...]:
             text=lambda each: "" if each.similarity is None else score_text(each.similarity),
         ),
     )
-
-
-def _show_folder(folder: Path) -> None:
-    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
 
 def _tr(text: str) -> str:

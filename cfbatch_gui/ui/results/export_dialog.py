@@ -5,8 +5,8 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QLocale, QSize, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -285,9 +285,7 @@ class ExportDialog(QDialog):
             sentence = self.tr("Wrote {n} files of {rows}.").format(n=len(written), rows=counted)
         else:
             sentence = self.tr("Wrote {n} files.").format(n=len(written))
-        show = self.tr("Show file") if len(written) == 1 else self.tr("Show files")
-        folder = written[-1].path.parent
-        bar = self._notices.show_notice(sentence, "done", button=show, on_button=lambda: _show_folder(folder))
+        bar = self._notices.show_written(sentence, *(exported.path for exported in written))
         commands = "\n".join(exported.next_command for exported in written if exported.next_command)
         if commands:
             link = bar.add_link(self.tr("Copy the next command"), lambda: _copy(commands))
@@ -299,8 +297,9 @@ class ExportDialog(QDialog):
 
     def _options(self) -> ExportOptions:
         limits = self.limits_bar.limits() if self._job.kind is Kind.RANK else _NO_LIMITS
-        separator = ";" if QLocale().decimalPoint() == "," else ","
-        return ExportOptions(separator=separator, top_k=limits.top_k, threshold=limits.threshold, columns=self._columns)
+        return ExportOptions(
+            separator=display.csv_separator(), top_k=limits.top_k, threshold=limits.threshold, columns=self._columns
+        )
 
     def _show_writing(self, writing: bool) -> None:
         self.progress.setVisible(writing)
@@ -347,7 +346,3 @@ def _beginning(commands: str) -> str:
 
 def _copy(text: str) -> None:
     QGuiApplication.clipboard().setText(text)
-
-
-def _show_folder(folder: Path) -> None:
-    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))

@@ -1,11 +1,96 @@
-"""Which state of a job's results is on the screen, and how a job without results is put into words."""
+"""When a page reads the results of its job, and what stands there while there are none."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Generic, TypeVar
 
 from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import facts_of
+from cfbatch_gui.ui.tables.table_view import ColumnsButton, TableView
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.widgets import Item, MaybeEmpty, SearchField, column, row
 
+T = TypeVar("T")
 Version = tuple[object, ...]
+
+LOADING = "load"  # the name of the reading among a page's tasks
+
+
+class ResultLoader(Generic[T]):
+    """Reads the results of one job at a time, and again whenever there are others. What comes too late is dropped.
+
+    `read` gets the job and returns what the page shows; errors it raises are those of the page's `tasks`. `show` gets
+    both. `begin` is called before another job is taken up, when `job` is still the one before.
+    """
+
+    def __init__(
+        self,
+        tasks: Tasks,
+        read: Callable[[Job], Awaitable[T]],
+        show: Callable[[Job, T], Awaitable[None]],
+        *,
+        begin: Callable[[Job], None],
+    ) -> None:
+        self._tasks, self._read, self._show, self._begin = tasks, read, show, begin
+        self.job: Job | None = None
+        self.loaded: Version = ()  # of what was read last
+
+    def show_job(self, job: Job) -> None:
+        """Follow this job as it is now."""
+        if self.job is None or job.id != self.job.id:
+            self._tasks.cancel(LOADING)
+            self.loaded = ()
+            self._begin(job)
+        self.job = job
+        if version_of(job) != self.loaded and not self._tasks.is_running(LOADING):
+            self._tasks.start(LOADING, self._load())
+
+    async def _load(self) -> None:
+        while (job := self.job) is not None and self.loaded != (version := version_of(job)):
+            read = await self._read(job)
+            self.loaded = version
+            await self._show(job, read)
+
+
+class SearchBar(QWidget):
+    """Above a table: the search, then `items`, and the button for the table's columns at the right."""
+
+    def __init__(self, field: SearchField, items: Sequence[Item], table: TableView) -> None:
+        super().__init__()
+        field.setMinimumWidth(160)
+        field.setMaximumWidth(250)
+        bar = row(field, *items, None, ColumnsButton(table), margins=(WIDE, SMALL, MEDIUM, SMALL))
+        bar.setStretch(0, 1)
+        self.setLayout(bar)
+
+
+class SearchedResults(QWidget):
+    """Results under a bar to search them, or a sentence in place of both."""
+
+    def __init__(self, icon: str, bar: QWidget, content: QWidget) -> None:
+        super().__init__()
+        self._bar, self._stack = bar, MaybeEmpty(icon, content)
+        whole = column(bar, gap=0)
+        whole.addWidget(self._stack, 1)
+        self.setLayout(whole)
+
+    def show_content(self) -> None:
+        """Show the bar and the results."""
+        self._bar.show()
+        self._stack.show_content()
+
+    def show_sentence(self, sentence: str) -> None:
+        """Show why there is nothing."""
+        self._bar.hide()
+        self._stack.show_sentence(sentence)
+
+    def show_loading(self, job: Job) -> None:
+        """Show no results yet. Where some are coming the bar is there: what is typed meanwhile is looked for then."""
+        self._bar.setVisible(bool(job.batches_done))
+        self._stack.show_sentence("")
 
 
 def version_of(job: Job) -> Version:

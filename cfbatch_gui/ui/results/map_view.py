@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
@@ -28,7 +28,7 @@ from cfbatch_gui.ui.results.map_list import MapList
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
-from cfbatch_gui.ui.widgets import Choice, ElidedLabel, LinkButton, QuietButton, SearchField, column, row
+from cfbatch_gui.ui.widgets import Choice, ElidedLabel, LinkButton, QuietButton, SearchField, column, row, split
 
 _TYPING = 0.12
 _ROOMY = 800  # pixels
@@ -62,9 +62,7 @@ class MapView(VectorPage):
         self._map, self._colours, self._chosen = None, None, ""
         self._maps = {}
         self.stop_link.hide()
-        self.find_field.blockSignals(True)
-        self.find_field.clear()
-        self.find_field.blockSignals(False)
+        self.find_field.reset()
         self.dots.show_points(np.zeros((0, 2), dtype=np.float32), lambda place: ("", ""), lambda: PlotData((), ()))
         self.list.hide()
 
@@ -143,15 +141,8 @@ class MapView(VectorPage):
         )
         bar.setStretch(0, 1)
         bar.setStretch(5, 1)
-        splitter = QSplitter(Qt.Orientation.Vertical)
-        splitter.setChildrenCollapsible(False)
-        splitter.setHandleWidth(1)
-        splitter.addWidget(self.dots)
-        splitter.addWidget(self.list)
-        splitter.setStretchFactor(0, 1)
-        splitter.setSizes([420, 220])
         content = column(bar, gap=0)
-        content.addWidget(splitter, 1)
+        content.addWidget(split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True), 1)
         self.lay_out(content, self.stop_link)
 
     # Reading

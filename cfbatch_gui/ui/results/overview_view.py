@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QStackedWidget, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.states import Job
@@ -15,17 +15,17 @@ from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, Steps
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.results.loaded_results import Version, nothing_yet, version_of
+from cfbatch_gui.ui.results.loaded_results import ResultLoader, nothing_yet
 from cfbatch_gui.ui.results.score_summary import FigureReader, partial_line, reading_line
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
     Card,
-    EmptyPlace,
     Figure,
     IconLine,
     Label,
+    MaybeEmpty,
     NoticeBar,
     boxed,
     column,
@@ -51,21 +51,13 @@ class OverviewView(ResultView):
         super().__init__(parent)
         self._notices = notices
         self._reader = figures or FigureReader(program)
-        self._job: Job | None = None
-        self._shown: Version = ()
         self.tasks = Tasks(self, self._cannot_be_read)
+        self._loader = ResultLoader(self.tasks, self._reader.of, self._show, begin=self._begin)
         self._make_widgets()
         self._lay_out()
 
     def show_job(self, job: Job) -> None:
-        if self._job is None or job.id != self._job.id:
-            self.tasks.cancel("figures")
-            self._shown = ()
-            self._empty.set_sentence("")
-            self._stack.setCurrentIndex(0)
-        self._job = job
-        if version_of(job) != self._shown and not self.tasks.is_running("figures"):
-            self.tasks.start("figures", self._read())
+        self._loader.show_job(job)
 
     def reading(self) -> str:
         """How to read the distribution, in a sentence."""
@@ -82,7 +74,6 @@ class OverviewView(ResultView):
         self.spread = SpreadTable()
         self._reading = IconLine("", "info", "body", wrap=True)
         self._foot = IconLine("", wrap=True)
-        self._empty = EmptyPlace("list-ordered", "")
 
     def _lay_out(self) -> None:
         card = Card()
@@ -95,29 +86,20 @@ class OverviewView(ResultView):
         figures = row(self.queries, WIDE + WIDE, self.scores, WIDE + WIDE, self.ties, None)
         content = column(self.partial_bar, figures, card, self._reading, self._foot, None, gap=LARGE)
         content.setContentsMargins(*PAGE_MARGINS)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(scrolled(boxed(content)))
+        self._stack = MaybeEmpty("list-ordered", scrolled(boxed(content)))
         self.setLayout(column(self._stack))
 
     # Reading and showing
 
-    async def _read(self) -> None:
-        while (job := self._job) is not None and self._shown != (version := version_of(job)):
-            found = await self._reader.of(job)
-            if self._job is None or self._job.id != job.id:
-                continue
-            self._shown = version
-            self._show(job, found)
+    def _begin(self, job: Job) -> None:
+        self._stack.show_sentence("")
 
     def _cannot_be_read(self, error: UserError) -> None:
-        self._empty.set_sentence(error.message)
-        self._stack.setCurrentIndex(0)
+        self._stack.show_sentence(error.message)
 
-    def _show(self, job: Job, found: ScoreFigures) -> None:
+    async def _show(self, job: Job, found: ScoreFigures) -> None:
         if found.spread is None:
-            self._empty.set_sentence(nothing_yet(job))
-            self._stack.setCurrentIndex(0)
+            self._stack.show_sentence(nothing_yet(job))
             return
         self.partial_bar.set_text(partial_line(found.scored, found.contexts), "attention")
         self.partial_bar.setVisible(found.is_partial)
@@ -138,7 +120,7 @@ class OverviewView(ResultView):
         self._reading.set_line(reading_line(found))
         self._foot.set_line(self._what_scores_are(job))
         self.pictures.set_name(self.tr("{name}, scores").format(name=job.name))
-        self._stack.setCurrentIndex(1)
+        self._stack.show_content()
 
     def _show_chart(self, found: ScoreFigures) -> None:
         layers: list[Bars | Steps | Mark] = [Bars(found.edges, found.counts, self.tr("All scores"))]

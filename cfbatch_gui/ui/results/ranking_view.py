@@ -7,8 +7,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -22,7 +21,14 @@ from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.limits import Limits, LimitsBar
-from cfbatch_gui.ui.results.loaded_results import Version, failed_batches, nothing_yet, version_of
+from cfbatch_gui.ui.results.loaded_results import (
+    ResultLoader,
+    SearchBar,
+    SearchedResults,
+    Version,
+    failed_batches,
+    nothing_yet,
+)
 from cfbatch_gui.ui.results.ranking_columns import (
     ContextRow,
     context_columns,
@@ -32,10 +38,10 @@ from cfbatch_gui.ui.results.ranking_columns import (
 )
 from cfbatch_gui.ui.results.score_summary import FigureReader, baseline_line, partial_line
 from cfbatch_gui.ui.tables.cells import FigureDelegate
-from cfbatch_gui.ui.tables.table_view import ColumnsButton, Memory, Rows, TableView, say_too_much
+from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView, say_too_much
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
-from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, Label, SearchField, boxed, column, row
+from cfbatch_gui.ui.theme import MEDIUM, SMALL
+from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, Label, SearchField, boxed, column, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 MOST_CONTEXTS = 5_000  # of one query on the screen at once
@@ -77,9 +83,6 @@ class RankingView(ResultView):
         self._figures = figures or FigureReader(program)
         self._baseline = ""
         self._baseline_of: Version = ()
-        self._job: Job | None = None
-        self._wanted: Version = ()
-        self._loaded: Version = ()
         self._read: RankingRead | None = None
         self._search: TextSearch | None = None  # of all that this job will ever bring
         self._found: NDArray[np.int32] | None = None  # numbers of queries, rising
@@ -87,17 +90,13 @@ class RankingView(ResultView):
         self._ranked: tuple[ContextRow, ...] = ()
         self._limits_of: dict[str, Limits] = {}
         self.tasks = Tasks(self, self._cannot_be_read)
+        self._loader = ResultLoader(self.tasks, self._read_job, self.show_read, begin=self._begin)
         self._make_widgets(memory)
         self._lay_out()
 
     def show_job(self, job: Job) -> None:
-        if self._job is None or job.id != self._job.id:
-            self._begin(job)
-        self._job = job
-        self._wanted = version_of(job)
+        self._loader.show_job(job)
         self._show_foot()
-        if self._wanted != self._loaded and not self.tasks.is_running("load"):
-            self.tasks.start("load", self._load())
 
     def limits(self) -> Limits:
         """Top k and threshold as they are set on the page."""
@@ -112,8 +111,6 @@ class RankingView(ResultView):
     def _make_widgets(self, memory: Memory | None) -> None:
         self.panel = TextPanel()
         self.find_field = SearchField(self.tr("Find in queries and texts"), shortcut=True)
-        self.find_field.setMinimumWidth(160)
-        self.find_field.setMaximumWidth(250)
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
         self.limits_bar = LimitsBar(self.tasks)
         self.limits_bar.changed.connect(self._limits_changed)
@@ -133,13 +130,10 @@ class RankingView(ResultView):
         for table in (self.queries, self.contexts):
             table.too_much_to_copy.connect(partial(say_too_much, self._notices))
         self._foot = IconLine("", wrap=True)
-        self._empty = EmptyPlace("list-ordered", "")
         self._none_kept = EmptyPlace("funnel", "")
 
     def _lay_out(self) -> None:
-        bar = row(self.find_field, self.limits_bar, 4, self.kept, None, ColumnsButton(self.contexts))
-        bar.setStretch(0, 1)
-        bar.setContentsMargins(WIDE, SMALL, MEDIUM, SMALL)
+        bar = SearchBar(self.find_field, (self.limits_bar, 4, self.kept), self.contexts)
         self._contexts_stack = QStackedWidget()
         self._contexts_stack.addWidget(self.contexts)
         self._contexts_stack.addWidget(self._none_kept)
@@ -147,58 +141,38 @@ class RankingView(ResultView):
         right.addLayout(column(self.panel, self._foot, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)))
         self.queries.setMinimumWidth(_LEAST_QUERIES)
         self._contexts_stack.setMinimumWidth(_LEAST_CONTEXTS)
-        splitter = QSplitter(Qt.Orientation.Horizontal)
-        splitter.setChildrenCollapsible(False)
-        splitter.setHandleWidth(1)
-        splitter.addWidget(self.queries)
-        splitter.addWidget(boxed(right))
-        splitter.setStretchFactor(0, 0)
-        splitter.setStretchFactor(1, 1)
-        splitter.setSizes([_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH])
-        self._bar = boxed(bar)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(splitter)
-        whole = column(self._bar, gap=0)
-        whole.addWidget(self._stack, 1)
-        self.setLayout(whole)
+        sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
+        self._page = SearchedResults("list-ordered", bar, split(self.queries, boxed(right), sizes=sizes, stretched=1))
+        self.setLayout(column(self._page))
 
     # Reading
 
     def _begin(self, job: Job) -> None:
         """Another job: nothing of the one before stays."""
-        if self._job is not None:
-            self._limits_of[self._job.id] = self.limits()
-        for name in ("load", "find", "contexts", "count", "figures"):
+        if self._loader.job is not None:
+            self._limits_of[self._loader.job.id] = self.limits()
+        for name in ("find", "contexts", "count", "figures"):
             self.tasks.cancel(name)
         self.limits_bar.show_limits(self._limits_of.get(job.id, Limits()))
-        self.find_field.blockSignals(True)
-        self.find_field.clear()
-        self.find_field.blockSignals(False)
-        self._loaded, self._read, self._found = (), None, None
+        self.find_field.reset()
+        self._read, self._found = None, None
         self._search = TextSearch(self._program.folder(job.id))
         self._query_no, self._item_no, self._ranked = 0, 0, ()
         self._baseline, self._baseline_of = "", ()
         self.queries_model.set_rows(())
         self.kept.clear()
         self.panel.set_open(False)
-        self._empty.set_sentence("")
-        self._show_results(shown=False)
-        self._bar.setVisible(bool(job.batches_done))  # what is typed while the results are read is looked for then
+        self._page.show_loading(job)
 
-    async def _load(self) -> None:
-        while (job := self._job) is not None and self._loaded != (version := self._wanted):
-            read = await asyncio.to_thread(read_ranking, self._program.folder(job.id), failed_batches(job))
-            self._loaded = version
-            await self.show_read(job, read)
+    async def _read_job(self, job: Job) -> RankingRead:
+        return await asyncio.to_thread(read_ranking, self._program.folder(job.id), failed_batches(job))
 
     async def show_read(self, job: Job, read: RankingRead) -> None:
         """Show what was read of a job."""
         is_first = self._read is None
         self._read = read
         if not read.scored:
-            self._empty.set_sentence(nothing_yet(job))
-            self._show_results(shown=False)
+            self._page.show_sentence(nothing_yet(job))
             return
         if is_first:
             columns = context_columns(read.rankings.columns(), most=read.most)
@@ -210,7 +184,7 @@ class RankingView(ResultView):
         self._fill_queries()
         if self._query_no:
             await self._read_contexts(self._query_no)
-        self._show_results(shown=True)
+        self._page.show_content()
         if is_first and self.find_field.text():
             self.tasks.start("find", self._find())
         self.tasks.start("count", self._count())
@@ -247,9 +221,9 @@ class RankingView(ResultView):
             self._query_no, self._ranked = query_no, on_own_scale(found)
             self._fill_contexts()
             self._show_foot()
-            if self._job is not None and self._baseline_of != self._loaded:
-                self._baseline_of = self._loaded
-                self.tasks.start("figures", self._read_the_rest(self._job))
+            if self._loader.job is not None and self._baseline_of != self._loader.loaded:
+                self._baseline_of = self._loader.loaded
+                self.tasks.start("figures", self._read_the_rest(self._loader.job))
 
     async def _count(self) -> None:
         parts, tip = [], ""
@@ -267,14 +241,9 @@ class RankingView(ResultView):
         self.kept.setToolTip(tip)
 
     def _cannot_be_read(self, error: UserError) -> None:
-        self._empty.set_sentence(error.message)
-        self._show_results(shown=False)
+        self._page.show_sentence(error.message)
 
     # Showing
-
-    def _show_results(self, *, shown: bool) -> None:
-        self._bar.setVisible(shown)
-        self._stack.setCurrentIndex(1 if shown else 0)
 
     def _fill_queries(self) -> None:
         if self._read is None:
@@ -360,7 +329,7 @@ class RankingView(ResultView):
     def _show_foot(self) -> None:
         partial = partial_line(self._read.scored, self._read.contexts) if self._read is not None else ""
         sentences = [partial, self._baseline]
-        if self._job is not None and is_practice(self._job):
+        if self._loader.job is not None and is_practice(self._loader.job):
             sentences.append(self.tr("Practice scores, from a small model on this computer; they are not percentages."))
         else:
             sentences.append(self.tr("Compare scores within one query; they are not percentages."))

@@ -15,7 +15,7 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import connection_title, is_practice, short_model
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.vector_page import VectorPage
-from cfbatch_gui.ui.results.vector_rows import found_columns
+from cfbatch_gui.ui.results.vector_rows import found_columns, show_whole, table_over_text
 from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
@@ -94,8 +94,7 @@ class SimilarView(VectorPage):
             gap=0,
         )
         found = column(column(head, margins=(WIDE, SMALL, MEDIUM, SMALL)), gap=0)
-        found.addWidget(self.table, 1)
-        found.addLayout(column(self.panel, margins=(LARGE, SMALL, LARGE, SMALL)))
+        found.addLayout(table_over_text(self.table, self.panel, margin=LARGE), 1)
         self._body = QStackedWidget()
         self._body.addWidget(
             EmptyPlace(
@@ -155,9 +154,7 @@ class SimilarView(VectorPage):
 
     def _picked(self, place: int) -> None:
         if 0 <= place < self.found.rowCount():
-            text = self.found.row(place).text
-            about = " · ".join(filter(None, (text.id, text.label)))
-            self.panel.show_text(self.tr("Row {n}").format(n=display.number(text.row)), text.text, about=about)
+            show_whole(self.found.row(place).text, self.panel)
 
     def _show_in_table(self) -> None:
         items = tuple(each.text.item_no for each in self.found.rows())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLayout, QStackedWidget, QWidget
+from PySide6.QtWidgets import QLayout, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -19,10 +19,10 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import is_practice, short_model
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.results.loaded_results import Version, failed_batches, nothing_yet, version_of
+from cfbatch_gui.ui.results.loaded_results import ResultLoader, failed_batches, nothing_yet
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
-from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, ThinProgress, boxed, column, line, row
+from cfbatch_gui.ui.widgets import IconLine, MaybeEmpty, ThinProgress, boxed, column, line, row
 
 T = TypeVar("T")
 
@@ -44,19 +44,16 @@ class VectorPage(ResultView):
     def __init__(self, program: Program, notices: Notices, icon: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.program, self.notices = program, notices
-        self._job: Job | None = None
-        self._wanted: Version = ()
-        self._loaded: Version = ()
         self._read: _Read | None = None
         self.tasks = Tasks(self, self.show_error)
-        self.empty = EmptyPlace(icon, "")
+        self._loader = ResultLoader(self.tasks, self._read_job, self._show_read, begin=self._begin)
         self.foot = IconLine("", wrap=True)
         self._progress = ThinProgress()
         self._progress.setVisible(False)
         keeps_its_place = self._progress.sizePolicy()
         keeps_its_place.setRetainSizeWhenHidden(True)  # what stands above stays where it is
         self._progress.setSizePolicy(keeps_its_place)
-        self._stack = QStackedWidget()
+        self._stack = MaybeEmpty(icon)
 
     def lay_out(self, content: QLayout, beside_foot: QWidget | None = None) -> None:
         """Put the content on the page, with the foot below; called once."""
@@ -67,22 +64,11 @@ class VectorPage(ResultView):
         whole.addWidget(self._progress)
         whole.addWidget(line())
         whole.addLayout(foot)
-        self._stack.addWidget(self.empty)
-        self._stack.addWidget(boxed(whole))
+        self._stack.set_content(boxed(whole))
         self.setLayout(column(self._stack))
 
     def show_job(self, job: Job) -> None:
-        if self._job is None or job.id != self._job.id:
-            for name in self.tasks.running():
-                self.tasks.cancel(name)
-            self._loaded, self._read = (), None
-            self.empty.set_sentence("")
-            self._stack.setCurrentIndex(0)
-            self.clear()
-        self._job = job
-        self._wanted = version_of(job)
-        if self._wanted != self._loaded and not self.tasks.is_running("load"):
-            self.tasks.start("load", self._load())
+        self._loader.show_job(job)
 
     # For the pages
 
@@ -97,8 +83,8 @@ class VectorPage(ResultView):
     @property
     def job(self) -> Job:
         """The job that is shown."""
-        assert self._job is not None  # noqa: S101 - pages work on a job only
-        return self._job
+        assert self._loader.job is not None  # noqa: S101 - pages work on a job only
+        return self._loader.job
 
     @property
     def embeddings(self) -> Embeddings | None:
@@ -153,23 +139,29 @@ class VectorPage(ResultView):
     def show_error(self, error: UserError) -> None:
         """An expected failure of the page's work."""
         if self._read is None:
-            self.empty.set_sentence(error.message)
-            self._stack.setCurrentIndex(0)
+            self._stack.show_sentence(error.message)
         else:
             self.foot.set_line("")
             self.notices.show_error(error)
 
-    async def _load(self) -> None:
-        while (job := self._job) is not None and self._loaded != (version := self._wanted):
-            read = await asyncio.to_thread(_read, self.program.folder(job.id), failed_batches(job))
-            is_first = self.embeddings is None
-            self._loaded, self._read = version, read
-            if read.done:
-                self._stack.setCurrentIndex(1)
-                self.arrived(is_first=is_first)
-            else:
-                self.empty.set_sentence(nothing_yet(job))
-                self._stack.setCurrentIndex(0)
+    def _begin(self, job: Job) -> None:
+        for name in self.tasks.running():
+            self.tasks.cancel(name)
+        self._read = None
+        self._stack.show_sentence("")
+        self.clear()
+
+    async def _read_job(self, job: Job) -> _Read:
+        return await asyncio.to_thread(_read, self.program.folder(job.id), failed_batches(job))
+
+    async def _show_read(self, job: Job, read: _Read) -> None:
+        is_first = self.embeddings is None
+        self._read = read
+        if read.done:
+            self._stack.show_content()
+            self.arrived(is_first=is_first)
+        else:
+            self._stack.show_sentence(nothing_yet(job))
 
 
 class _StoppedError(Exception):

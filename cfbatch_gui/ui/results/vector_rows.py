@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from cfbatch_gui.core.results.numbers import score_text, vector_value_text
 from cfbatch_gui.core.results.outcomes import Status
@@ -14,6 +15,9 @@ from cfbatch_gui.core.results.vectors.vector_checks import Health
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.results.ranking_columns import status_words
 from cfbatch_gui.ui.tables.table_rows import Column
+from cfbatch_gui.ui.theme import MEDIUM, SMALL
+from cfbatch_gui.ui.widgets import column
+from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,20 @@ class VectorRow:
 
     text: EmbeddedText
     length: float | None
+
+
+def show_whole(text: EmbeddedText, panel: TextPanel) -> None:
+    """Show a text with its row, id and label."""
+    about = " · ".join(filter(None, (text.id, text.label)))
+    panel.show_text(_tr("Row {n}").format(n=display.number(text.row)), text.text, about=about)
+
+
+def table_over_text(table: QWidget, panel: TextPanel, *, margin: int = MEDIUM) -> QVBoxLayout:
+    """A table, or a chart, with what is chosen in it below; `margin` is left and right of the text."""
+    whole = column(gap=0)
+    whole.addWidget(table, 1)
+    whole.addLayout(column(panel, margins=(margin, SMALL, margin, SMALL)))
+    return whole
 
 
 def read_rows(embeddings: Embeddings, texts: Sequence[EmbeddedText]) -> tuple[VectorRow, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -17,12 +17,12 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import is_practice, short_model
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.results.loaded_results import Version, failed_batches, nothing_yet, version_of
+from cfbatch_gui.ui.results.loaded_results import ResultLoader, SearchBar, SearchedResults, failed_batches, nothing_yet
 from cfbatch_gui.ui.results.vector_panel import VectorPanel
 from cfbatch_gui.ui.results.vector_rows import VectorRow, blank_rows, health_line, read_rows, vector_columns
-from cfbatch_gui.ui.tables.table_view import ColumnsButton, Memory, PagedRows, TableView, say_too_much
+from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, TableView, say_too_much
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
     EmptyPlace,
     IconLine,
@@ -32,7 +32,7 @@ from cfbatch_gui.ui.widgets import (
     boxed,
     column,
     line,
-    row,
+    split,
 )
 
 _TYPING = 0.12  # seconds; a search begins when the keys rest
@@ -55,25 +55,18 @@ class VectorsView(ResultView):
     ) -> None:
         super().__init__(parent)
         self._program, self._notices = program, notices
-        self._job: Job | None = None
-        self._wanted: Version = ()
-        self._loaded: Version = ()
         self._read: _Read | None = None
         self._found: tuple[int, ...] | None = None
         self._found_name = ""  # what chose the rows that are shown, "" for a search or all
         self._item_no = 0
         self._asked_for: tuple[tuple[int, ...], str] | None = None  # before the rows are there
         self.tasks = Tasks(self, self._cannot_be_read)
+        self._loader = ResultLoader(self.tasks, self._read_job, self._show, begin=self._begin)
         self._make_widgets(memory)
         self._lay_out()
 
     def show_job(self, job: Job) -> None:
-        if self._job is None or job.id != self._job.id:
-            self._begin(job)
-        self._job = job
-        self._wanted = version_of(job)
-        if self._wanted != self._loaded and not self.tasks.is_running("load"):
-            self.tasks.start("load", self._load())
+        self._loader.show_job(job)
 
     def show_items(self, items: tuple[int, ...], name: str) -> None:
         """Show these texts alone, in this order; `name` says what chose them. A search, or “Show all”, ends it."""
@@ -97,8 +90,6 @@ class VectorsView(ResultView):
 
     def _make_widgets(self, memory: Memory | None) -> None:
         self.find_field = SearchField(self.tr("Find in texts and ids"), shortcut=True)
-        self.find_field.setMinimumWidth(160)
-        self.find_field.setMaximumWidth(250)
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
         self.count = Label("", "quiet")
         self.all_link = LinkButton(self.tr("Show all"), "x")
@@ -112,62 +103,41 @@ class VectorsView(ResultView):
         self.table.too_much_to_copy.connect(partial(say_too_much, self._notices))
         self.rows: PagedRows[VectorRow] = PagedRows((), count=0, fetch=self._fetch)
         self._foot = IconLine("", wrap=False)
-        self._empty = EmptyPlace("waypoints", "")
         self._nothing_found = EmptyPlace("search", "")
 
     def _lay_out(self) -> None:
-        bar = row(self.find_field, 4, self.count, self.all_link, None, ColumnsButton(self.table))
-        bar.setStretch(0, 1)
-        bar.setContentsMargins(WIDE, SMALL, MEDIUM, SMALL)
+        bar = SearchBar(self.find_field, (4, self.count, self.all_link), self.table)
         self._table_stack = QStackedWidget()
         self._table_stack.addWidget(self.table)
         self._table_stack.addWidget(self._nothing_found)
-        splitter = QSplitter(Qt.Orientation.Horizontal)
-        splitter.setChildrenCollapsible(False)
-        splitter.setHandleWidth(1)
         self._table_stack.setMinimumWidth(_LEAST_TABLE)
-        splitter.addWidget(self._table_stack)
-        splitter.addWidget(self.panel)
-        splitter.setStretchFactor(0, 1)
-        splitter.setStretchFactor(1, 0)
-        splitter.setSizes([1000 - _PANEL_WIDTH, _PANEL_WIDTH])
         content = column(gap=0)
-        content.addWidget(splitter, 1)
+        sizes = (1000 - _PANEL_WIDTH, _PANEL_WIDTH)
+        content.addWidget(split(self._table_stack, self.panel, sizes=sizes, stretched=0), 1)
         content.addWidget(line())
         content.addLayout(column(self._foot, margins=(LARGE, SMALL, MEDIUM, MEDIUM)))
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(boxed(content))
-        self._bar = boxed(bar)
-        whole = column(self._bar, gap=0)
-        whole.addWidget(self._stack, 1)
-        self.setLayout(whole)
+        self._page = SearchedResults("waypoints", bar, boxed(content))
+        self.setLayout(column(self._page))
 
     # Reading
 
     def _begin(self, job: Job) -> None:
-        for name in ("load", "find", "health", "neighbours"):
+        for name in ("find", "check", "neighbours"):
             self.tasks.cancel(name)
         self._clear_search()
-        self._loaded, self._read, self._found, self._item_no = (), None, None, 0
+        self._read, self._found, self._item_no = None, None, 0
         self._found_name, self._asked_for = "", None
         self.all_link.hide()
-        self._empty.set_sentence("")
-        self._show_results(shown=False)
-        self._bar.setVisible(bool(job.batches_done))  # what is typed while the results are read is looked for then
+        self._page.show_loading(job)
 
-    async def _load(self) -> None:
-        while (job := self._job) is not None and self._loaded != (version := self._wanted):
-            read = await asyncio.to_thread(_read, self._program.folder(job.id), failed_batches(job))
-            self._loaded = version
-            self._show(job, read)
+    async def _read_job(self, job: Job) -> _Read:
+        return await asyncio.to_thread(_read, self._program.folder(job.id), failed_batches(job))
 
-    def _show(self, job: Job, read: _Read) -> None:
+    async def _show(self, job: Job, read: _Read) -> None:
         is_first = self._read is None
         self._read = read
         if not read.done:
-            self._empty.set_sentence(nothing_yet(job))
-            self._show_results(shown=False)
+            self._page.show_sentence(nothing_yet(job))
             return
         if is_first:
             embeddings = read.embeddings
@@ -183,10 +153,10 @@ class VectorsView(ResultView):
             self._show_found(items, name)
         elif is_first and self.find_field.text():
             self.tasks.start("find", self._find())
-        self._show_results(shown=True)
+        self._page.show_content()
         self._show_count()
         self._foot.set_line(self.tr("Looking at the vectors…"), "hourglass")
-        self.tasks.start("health", self._measure(job, read.embeddings))
+        self.tasks.start("check", self._check(job, read.embeddings))
 
     def _refresh(self, count: int) -> None:
         """Read the rows again; the place and what is chosen stay."""
@@ -233,11 +203,9 @@ class VectorsView(ResultView):
 
     def _clear_search(self) -> None:
         self.tasks.cancel("find")
-        self.find_field.blockSignals(True)
-        self.find_field.clear()
-        self.find_field.blockSignals(False)
+        self.find_field.reset()
 
-    async def _measure(self, job: Job, embeddings: Embeddings) -> None:
+    async def _check(self, job: Job, embeddings: Embeddings) -> None:
         health = await asyncio.to_thread(embeddings.health)
         sentence, is_well = health_line(health)
         if is_practice(job):
@@ -247,14 +215,9 @@ class VectorsView(ResultView):
         )
 
     def _cannot_be_read(self, error: UserError) -> None:
-        self._empty.set_sentence(error.message)
-        self._show_results(shown=False)
+        self._page.show_sentence(error.message)
 
     # Showing
-
-    def _show_results(self, *, shown: bool) -> None:
-        self._bar.setVisible(shown)
-        self._stack.setCurrentIndex(1 if shown else 0)
 
     def choose(self, item_no: int) -> None:
         """Show a text by its number; a search that hides it ends."""

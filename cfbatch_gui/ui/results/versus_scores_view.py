@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -17,8 +17,9 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, Dots, PictureButtons, PlotData
 from cfbatch_gui.ui.results.vector_page import VectorPage
+from cfbatch_gui.ui.results.vector_rows import table_over_text
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
-from cfbatch_gui.ui.widgets import Choice, ElidedLabel, EmptyPlace, boxed, column, row
+from cfbatch_gui.ui.widgets import Choice, ElidedLabel, MaybeEmpty, boxed, column, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 _LONGEST = 160  # characters of each text beside the mouse
@@ -62,15 +63,9 @@ class BesideView(VectorPage):
         self.chart.picked.connect(self._picked)
         self.picture = PictureButtons(self.chart, notices, self.tasks, name=self.tr("scores and similarities"))
         self.panel = TextPanel(lines=4)
-        self._nothing = EmptyPlace("chart-scatter", "")
         bar = row(self.ranking, 4, self.facts, self.picture, margins=(WIDE, SMALL, MEDIUM, SMALL))
         bar.setStretch(2, 1)
-        shown = column(gap=0)
-        shown.addWidget(self.chart, 1)
-        shown.addLayout(column(self.panel, margins=(LARGE, SMALL, LARGE, SMALL)))
-        self._body = QStackedWidget()
-        self._body.addWidget(self._nothing)
-        self._body.addWidget(boxed(shown))
+        self._body = MaybeEmpty("chart-scatter", boxed(table_over_text(self.chart, self.panel, margin=LARGE)))
         content = column(bar, gap=0)
         content.addWidget(self._body, 1)
         self.lay_out(content)
@@ -83,8 +78,7 @@ class BesideView(VectorPage):
         self._beside, self._folder = None, None
         self.facts.setText("")
         self.picture.hide()
-        self._nothing.set_sentence("")
-        self._body.setCurrentIndex(0)
+        self._body.show_sentence("")
 
     def arrived(self, *, is_first: bool) -> None:
         before = self.ranking.value()
@@ -126,12 +120,12 @@ class BesideView(VectorPage):
             dots = Dots(found.scores, found.similarities, describe=self._describe)
             self.chart.show_pairs(folder, found, dots)
             self._picked(0)
+            self._body.show_content()
         else:
-            self._nothing.set_sentence(
+            self._body.show_sentence(
                 self.tr("No pair of this ranking has both its query and its text among the texts of this job.")
             )
         self.picture.setVisible(len(found.scores) > 0)
-        self._body.setCurrentIndex(1 if len(found.scores) else 0)
         self.show_foot(
             self.tr("A dot is a query with a context. Texts are the same when they are equal letter by letter.")
         )

@@ -1,7 +1,7 @@
 """What pages are made of. Everything takes plain text only, and its colours from the theme."""
 
 from cfbatch_gui.ui.widgets.bars import Level, NoticeBar, ThinProgress, paint_bar
-from cfbatch_gui.ui.widgets.box_layouts import PAGE_MARGINS, Flow, boxed, column, line, row, scrolled
+from cfbatch_gui.ui.widgets.box_layouts import PAGE_MARGINS, Flow, Item, boxed, column, line, row, scrolled, split
 from cfbatch_gui.ui.widgets.buttons import (
     Button,
     DangerButton,
@@ -13,7 +13,7 @@ from cfbatch_gui.ui.widgets.buttons import (
     QuietButton,
     add_action,
 )
-from cfbatch_gui.ui.widgets.cards import Card, ChoiceCard, EmptyPlace, SectionCard
+from cfbatch_gui.ui.widgets.cards import Card, ChoiceCard, EmptyPlace, MaybeEmpty, SectionCard
 from cfbatch_gui.ui.widgets.fields import CheckBox, Choice, SearchField
 from cfbatch_gui.ui.widgets.header import PageHeader
 from cfbatch_gui.ui.widgets.labels import (
@@ -44,9 +44,11 @@ __all__ = [
     "IconButton",
     "IconLabel",
     "IconLine",
+    "Item",
     "Label",
     "Level",
     "LinkButton",
+    "MaybeEmpty",
     "MenuButton",
     "MoreButton",
     "NoticeBar",
@@ -66,4 +68,5 @@ __all__ = [
     "paint_bar",
     "row",
     "scrolled",
+    "split",
 ]

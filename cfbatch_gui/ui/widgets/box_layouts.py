@@ -1,9 +1,20 @@
 """Layouts in the distances of the visual system: rows, columns, flowing lines, scrolled pages."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QMargins, QObject, QRect, QSize, Qt
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLayout, QLayoutItem, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLayout,
+    QLayoutItem,
+    QScrollArea,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
 
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 
@@ -39,6 +50,22 @@ def line(*, vertical: bool = False) -> QFrame:
     else:
         frame.setFixedHeight(1)
     return frame
+
+
+def split(*parts: QWidget, sizes: Sequence[int], stretched: int | None = None, vertical: bool = False) -> QSplitter:
+    """Side by side, or one under the other, with a border that can be dragged; no part can be closed by it.
+
+    `sizes` are the shares of the parts at first; `stretched` is the index of the part that takes what room comes.
+    """
+    splitter = QSplitter(Qt.Orientation.Vertical if vertical else Qt.Orientation.Horizontal)
+    splitter.setChildrenCollapsible(False)
+    splitter.setHandleWidth(1)
+    for index, part in enumerate(parts):
+        splitter.addWidget(part)
+        if stretched is not None:
+            splitter.setStretchFactor(index, int(index == stretched))
+    splitter.setSizes(list(sizes))
+    return splitter
 
 
 def scrolled(content: QWidget, *, sideways: bool = False) -> QScrollArea:

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CARD, SMALL
 from cfbatch_gui.ui.widgets.buttons import IconButton, PrimaryButton, paint_focus_ring
@@ -209,3 +209,27 @@ class EmptyPlace(QWidget):
     def set_sentence(self, sentence: str) -> None:
         """Change the sentence."""
         self._sentence.setText(sentence)
+
+
+class MaybeEmpty(QStackedWidget):
+    """Content, or while there is none a sentence in its place."""
+
+    def __init__(self, icon: str, content: QWidget | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._empty = EmptyPlace(icon, "")
+        self.addWidget(self._empty)
+        if content is not None:
+            self.set_content(content)
+
+    def set_content(self, content: QWidget) -> None:
+        """Called once, where the content is made later than this."""
+        self.addWidget(content)
+
+    def show_content(self) -> None:
+        """Show the content."""
+        self.setCurrentIndex(1)
+
+    def show_sentence(self, sentence: str) -> None:
+        """Show a sentence instead of the content; "" for an empty page."""
+        self._empty.set_sentence(sentence)
+        self.setCurrentIndex(0)

@@ -32,6 +32,13 @@ class SearchField(QLineEdit):
             find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
             find.activated.connect(self._take_focus)
 
+    def reset(self) -> None:
+        """Empty the field without `searched`."""
+        self.blockSignals(True)
+        self.clear()
+        self.blockSignals(False)
+        self._clear.setVisible(False)
+
     def _take_focus(self) -> None:
         if self.isVisible():
             self.setFocus(Qt.FocusReason.ShortcutFocusReason)
