@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.status import ExitStatus
 from cfbatch_gui.core.jobs.store.backup import back_up
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.unfinished import listing
@@ -20,4 +21,4 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     with listing(paths.unfinished):
         count = back_up(paths, arguments.file)
     console.say(f"Wrote {count:,} files to {arguments.file}. To restore, unpack it as the data folder.")
-    return 0
+    return ExitStatus.DONE

@@ -38,7 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_input_arguments(parser)
     parser.add_argument("--model", metavar="M", help="the model's name, for example @cf/baai/bge-m3")
     parser.add_argument(
-        "--budget", metavar="DOLLARS", type=dollars, help="end with exit status 5 if it may cost more than this"
+        "--budget",
+        metavar="DOLLARS",
+        type=dollars,
+        help=f"end with exit status {ExitStatus.OVER_BUDGET:d} if it may cost more than this",
     )
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object; what must be known first is one too"

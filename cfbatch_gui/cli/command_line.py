@@ -25,7 +25,7 @@ from cfbatch_gui.cli import (
     show,
 )
 from cfbatch_gui.cli.console import Console
-from cfbatch_gui.cli.status import ExitStatus, status_of_error
+from cfbatch_gui.cli.status import ExitStatus, exit_statuses_help, status_of_error
 from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.paths import OVERRIDE, Paths, default_root
@@ -99,8 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="cfbatch",
         description="Rank and embed texts with Cloudflare's Workers AI Batch API.",
-        epilog="exit status: 0 done, 1 failed or done in part, 2 bad usage or input, 3 outcome unknown, 4 no connection"
-        " or token refused, 5 over budget",
+        epilog=exit_statuses_help(),
         parents=[everywhere],
         allow_abbrev=False,
     )

@@ -1,9 +1,8 @@
-"""`cfbatch`: the command. What takes time to be imported is imported where Ctrl+C is already understood."""
+"""`cfbatch`: the command. Everything else is imported where Ctrl+C is already handled, because that takes time."""
 
+import signal
 import sys
 from collections.abc import Sequence
-
-_INTERRUPTED = 130  # cli.status has it too, and is not imported yet
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -13,7 +12,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return run_command_line(argv)
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return 128 + signal.SIGINT  # ExitStatus.INTERRUPTED, whose module may not be imported yet
 
 
 if __name__ == "__main__":

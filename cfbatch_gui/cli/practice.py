@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import get_args
 
+from cfbatch_gui.cli.status import ExitStatus, status_of_error
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.practice.app import Application, practice_app
 from cfbatch_gui.core.practice.faults import serving
@@ -99,9 +100,9 @@ def run(arguments: argparse.Namespace, data_dir: Path) -> int:
             _serve(app, arguments, own_token=bool(token))
     except UserError as problem:
         print(problem.message, file=sys.stderr)  # noqa: T201
-        return 2
+        return status_of_error(problem)
     print("Stopped.", file=sys.stderr)  # noqa: T201
-    return 0
+    return ExitStatus.DONE
 
 
 def _serve(app: Application, arguments: argparse.Namespace, *, own_token: bool) -> None:

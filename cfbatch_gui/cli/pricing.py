@@ -5,6 +5,7 @@ import time
 from datetime import datetime
 
 from cfbatch_gui.cli.reading import dollars
+from cfbatch_gui.cli.status import ExitStatus
 from cfbatch_gui.core.errors import OverBudget
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget
@@ -20,7 +21,8 @@ def add_budget_argument(parser: argparse.ArgumentParser) -> None:
         "--budget",
         metavar="DOLLARS",
         type=dollars,
-        help="send nothing if it may cost more; exit status 5 (default: the budget that is set in the window)",
+        help=f"send nothing if it may cost more; exit status {ExitStatus.OVER_BUDGET:d} (default: the budget that is"
+        " set in the window)",
     )
 
 

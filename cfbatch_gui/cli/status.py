@@ -1,26 +1,42 @@
-"""Exit statuses: what other programs know a run by."""
+"""Exit statuses: the one table of them, and which one an error or a job ends with."""
 
+import signal
 from enum import IntEnum
+from typing import Self
 
 from cfbatch_gui.core.errors import ConnectionProblem, InputError, OutcomeUnknown, OverBudget, UsageError, UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
 
 
 class ExitStatus(IntEnum):
-    """As the README says."""
+    """A number for other programs, with the words that `cfbatch --help` prints for it; "" for those it leaves out."""
 
-    DONE = 0
-    FAILED = 1  # or done in part
-    BAD_INPUT = 2  # also bad usage, as argparse has it
-    OUTCOME_UNKNOWN = 3
-    NO_CONNECTION = 4  # or a refused token
-    OVER_BUDGET = 5  # it may cost more than is allowed, and nothing was sent
-    INTERRUPTED = 130
-    TERMINATED = 143
+    words: str
+
+    def __new__(cls, number: int, words: str = "") -> Self:
+        """Make a member whose value is the number alone."""
+        status = int.__new__(cls, number)
+        status._value_ = number
+        status.words = words
+        return status
+
+    DONE = 0, "done"
+    FAILED = 1, "failed or done in part"
+    BAD_INPUT = 2, "bad usage or input"  # argparse ends with 2 as well
+    OUTCOME_UNKNOWN = 3, "outcome unknown"
+    NO_CONNECTION = 4, "no connection or token refused"
+    OVER_BUDGET = 5, "over budget"  # nothing was sent
+    INTERRUPTED = 128 + signal.SIGINT  # as a shell reports the end by a signal
+    TERMINATED = 128 + signal.SIGTERM
+
+
+def exit_statuses_help() -> str:
+    """The line of `cfbatch --help` that lists them."""
+    return f"exit status: {', '.join(f'{status:d} {status.words}' for status in ExitStatus if status.words)}"
 
 
 def status_of_error(error: UserError) -> ExitStatus:
-    """What an expected failure ends with."""
+    """The status for an expected failure."""
     match error:
         case InputError() | UsageError():
             return ExitStatus.BAD_INPUT
@@ -35,7 +51,7 @@ def status_of_error(error: UserError) -> ExitStatus:
 
 
 def status_of_job(job: Job, trouble: UserError | None) -> ExitStatus:
-    """What a job that nothing more happens to ends with. `trouble` is why it paused."""
+    """The status for a job that is done or has stopped. `trouble` is why it paused."""
     match job.state:
         case JobState.DONE:
             return ExitStatus.DONE

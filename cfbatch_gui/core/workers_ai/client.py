@@ -33,7 +33,7 @@ from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.endpoints import Secrets, endpoint_of
 from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, ExchangeLimits
-from cfbatch_gui.core.workers_ai.refusals import nothing_said, read_retry_after, refusal
+from cfbatch_gui.core.workers_ai.refusals import read_retry_after, refusal, refusal_to_poll
 from cfbatch_gui.core.workers_ai.tokens import Token
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, Headers, HttpAnswer, Transport, What
 from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer
@@ -129,7 +129,7 @@ class WorkersAI:
         try:
             answer = await self._call("ask", url, encode_poll(request_id), limits.poll_seconds, limits.poll_bytes)
         except QueueNotSupported as error:
-            raise nothing_said(error, self.connection.title) from error
+            raise refusal_to_poll(error, self.connection.title) from error
         read = await self._off_the_loop(answer.body, _readable(read_answer), answer.body)
         match read:
             case Finished():

@@ -42,7 +42,7 @@ class Meaning(Enum):
 class Rule:
     """One kind of refusal. It applies to an error with one of `codes` (() is any code) whose message holds `words`.
 
-    `sentence` has the place {service}. `wait` is in seconds, for BUSY without a Retry-After.
+    `sentence` takes `service`, the connection's title. `wait` is in seconds, for BUSY without a Retry-After.
     """
 
     codes: tuple[int, ...]
@@ -52,6 +52,8 @@ class Rule:
     words: str = ""
     wait: float = 0.0
 
+
+TOKEN_REFUSED: Final = "{service} refused the API token. Sending has stopped; nothing was lost."  # noqa: S105 - not a secret
 
 # The first rule that applies counts. The service's own words are never in a sentence: they go into the detail.
 RULES: Final = (
@@ -72,7 +74,7 @@ RULES: Final = (
         # 6003 and 6111 come for an Authorization header of the wrong form, 9109 for a token that is not valid.
         (10000, 1000, 9106, 9109, 6003, 6111),
         Meaning.TOKEN,
-        "{service} refused the API token. Sending has stopped; nothing was lost.",
+        TOKEN_REFUSED,
     ),
     Rule(
         (3036, 4006),
@@ -161,7 +163,7 @@ RULES: Final = (
 
 # Refusals without a code that we know, by HTTP status; 0 is any other.
 STATUS_RULES: Final = {
-    401: Rule((), Meaning.TOKEN, "{service} refused the API token. Sending has stopped; nothing was lost."),
+    401: Rule((), Meaning.TOKEN, TOKEN_REFUSED),
     403: Rule(
         (),
         Meaning.TOKEN,
@@ -192,9 +194,9 @@ STATUS_RULES: Final = {
     0: Rule((), Meaning.REFUSED, "{service} refused the request. The details hold its reason."),
 }
 
-# Code 8007 in answer to a question. It speaks of the model and not of the batch, which was accepted while the model
-# took batches and may have been paid for: it stays where it is, and it is not offered to be sent in another way.
-NOT_SAID = (
+# Code 8007 in answer to a poll. It is about the model and not about the batch, which was accepted while the model took
+# batches and may have been paid for: the batch stays queued, and no other way of sending it is offered.
+_QUEUE_REFUSED_TO_POLL: Final = (
     "{service} says that this model takes no batches at present, and nothing about this one, which it has accepted."
     " Nothing was given up; carry on later to ask again."
 )
@@ -231,9 +233,9 @@ def refusal(
             return ServiceRefused(sentence, detail=detail, code=code, action=rule.action)
 
 
-def nothing_said(error: QueueNotSupported, service: str) -> ServiceRefused:
-    """What that refusal means when the question was how an accepted batch is getting on."""
-    return ServiceRefused(NOT_SAID.format(service=service), detail=error.detail, code=error.code)
+def refusal_to_poll(error: QueueNotSupported, service: str) -> ServiceRefused:
+    """The error for `QueueNotSupported` in answer to a poll; `service` is the connection's title."""
+    return ServiceRefused(_QUEUE_REFUSED_TO_POLL.format(service=service), detail=error.detail, code=error.code)
 
 
 def read_retry_after(header: str, now: float) -> float | None:
