@@ -20,10 +20,10 @@ from cfbatch_gui.core.errors import NotConnected, UsageError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
+from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 from cfbatch_gui.core.workers_ai.checking import CheckResult
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.pasted import read_pasted
-from cfbatch_gui.core.workers_ai.tokens import check_secret
 from cfbatch_gui.core.workers_ai.traffic import TrafficLog
 
 EXAMPLES = """\

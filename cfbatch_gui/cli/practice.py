@@ -13,11 +13,10 @@ from typing import get_args
 from cfbatch_gui.cli.status import ExitStatus, status_of_error
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.practice.app import Application, practice_app
-from cfbatch_gui.core.practice.faults import serving
 from cfbatch_gui.core.practice.faults.faulty_service import Arrival
 from cfbatch_gui.core.practice.faults.mutations import Mutation
 from cfbatch_gui.core.practice.faults.script import describe_faults, load_script
-from cfbatch_gui.core.practice.server import serve
+from cfbatch_gui.core.practice.server import load_certificate, serve, serve_with_faults
 from cfbatch_gui.core.system.paths import Paths
 
 TOKEN_VARIABLE = "CFBATCH_PRACTICE_TOKEN"  # noqa: S105
@@ -117,8 +116,8 @@ def _serve(app: Application, arguments: argparse.Namespace, *, own_token: bool) 
     faults = load_script(arguments.faults)
     tls: ssl.SSLContext | None = None
     if arguments.certificate is not None:
-        tls = serving.load_certificate(arguments.certificate)
-    serving.serve(app, faults, arguments.port, tls=tls, listening=listening, tell=_tell)
+        tls = load_certificate(arguments.certificate)
+    serve_with_faults(app, faults, arguments.port, tls=tls, listening=listening, tell=_tell)
 
 
 def _tell(arrival: Arrival) -> None:

@@ -38,14 +38,13 @@ from cfbatch_gui.core.results.job_metadata import JobFacts
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, SavedConnection, Settings
 from cfbatch_gui.core.system.unfinished import end_list, keep_list
-from cfbatch_gui.core.workers_ai.addresses import is_on_this_computer
+from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
 from cfbatch_gui.core.workers_ai.checking import CheckResult, check_connection
 from cfbatch_gui.core.workers_ai.client import WorkersAI
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, clean_account_id
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, clean_account_id, is_on_this_computer
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue, ModelLists
-from cfbatch_gui.core.workers_ai.tokens import check_form, check_secret
 from cfbatch_gui.core.workers_ai.traffic import HostTraffic, TrafficLog, traffic
 
 __all__ = ["ACCOUNT_VARIABLE", "BASE_URL_VARIABLE", "AttachedInput", "ConnectionFacts", "Program", "facts_of"]

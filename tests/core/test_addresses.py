@@ -1,7 +1,7 @@
 import pytest
 
 from cfbatch_gui.core.errors import NotConnected
-from cfbatch_gui.core.workers_ai.addresses import check_base_url
+from cfbatch_gui.core.workers_ai.connection_kinds import check_base_url
 
 
 @pytest.mark.parametrize(

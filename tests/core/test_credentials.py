@@ -17,7 +17,7 @@ from keyring.errors import PasswordDeleteError
 
 from cfbatch_gui.core.connections.credentials import Credentials, Place
 from cfbatch_gui.core.errors import DataError, NotConnected
-from cfbatch_gui.core.workers_ai.tokens import Token, check_form, check_secret
+from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from tests import canary
 
 TEXT, OTHER = canary.TOKEN, canary.OTHER_TOKEN

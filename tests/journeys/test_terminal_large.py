@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfbatch_gui.core.practice.models import choose_model
+from cfbatch_gui.core.practice.local_models import choose_model
 from tests.journeys.terminal import Terminal, practice_service, read_csv
 from tests.thorough import tries
 

@@ -48,7 +48,7 @@ def import_everything() -> int:
 
     for module in pkgutil.walk_packages(cfbatch_gui.__path__, "cfbatch_gui."):
         __import__(module.name)
-    from cfbatch_gui.core.practice.models import choose_model
+    from cfbatch_gui.core.practice.local_models import choose_model
 
     return 0 if choose_model().embed(["a text"]).size else 1
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
-from cfbatch_gui.core.practice.faults.serving import load_certificate
+from cfbatch_gui.core.practice.server import load_certificate
 from cfbatch_gui.ui.theme import Theme
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.test_checking import EXPIRED, FAILURES

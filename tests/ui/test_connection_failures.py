@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.script import AnyFault
-from cfbatch_gui.core.practice.faults.serving import load_certificate
+from cfbatch_gui.core.practice.server import load_certificate
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.notices import Notices

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.practice.server import PracticeServer
 from tests.worker.runtime import SECRET, running_worker
 

@@ -10,7 +10,7 @@ from cfbatch_gui.core.errors import NotConnected, UsageError
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection
-from cfbatch_gui.core.workers_ai.addresses import check_base_url
+from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import (
@@ -19,11 +19,11 @@ from cfbatch_gui.core.workers_ai.connection_kinds import (
     PRACTICE,
     Connection,
     ConnectionKind,
+    check_base_url,
     cloudflare,
     gateway,
     worker,
 )
-from cfbatch_gui.core.workers_ai.tokens import Token, check_form, check_secret
 from cfbatch_gui.core.workers_ai.traffic import TrafficLog
 from cfbatch_gui.core.workers_ai.transport import Exchange, Transport
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
 from cfbatch_gui.core.errors import DataError, NotConnected
-from cfbatch_gui.core.workers_ai.tokens import Token, check_form
+from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 
 if TYPE_CHECKING:
     from keyring.backend import KeyringBackend

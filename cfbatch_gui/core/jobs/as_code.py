@@ -17,9 +17,9 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.packing import bodies_of
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE_BASE_URL, Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.endpoints import Secrets, endpoint_of
-from cfbatch_gui.core.workers_ai.tokens import Token
 
 PRACTICE_ADDRESS = "http://127.0.0.1:8787/client/v4"  # where "cfbatch practice serve" listens
 _NO_ID = "the request_id of the answer"

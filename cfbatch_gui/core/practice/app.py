@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from cfbatch_gui.core.practice.envelope import Answer, RefusalError
-from cfbatch_gui.core.practice.models import PracticeModel, choose_model
+from cfbatch_gui.core.practice.local_models import PracticeModel, choose_model
 from cfbatch_gui.core.practice.queue import Pace
+from cfbatch_gui.core.practice.responses import Answer, RefusalError
 from cfbatch_gui.core.practice.routes import find_route
 from cfbatch_gui.core.practice.service import PracticeService
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES

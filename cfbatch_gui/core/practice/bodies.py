@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from cfbatch_gui.core.practice.envelope import bad_input
 from cfbatch_gui.core.practice.practice_models import ServedModel
+from cfbatch_gui.core.practice.responses import bad_input
 from cfbatch_gui.core.practice.schemas import MOST_TEXTS
 
 _NonEmpty = Annotated[str, Meta(min_length=1)]

@@ -1,6 +1,7 @@
 """Running a batch: scores and vectors from the practice model, in the service's forms and in its disorder."""
 
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,13 +10,22 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import UNSET
 
-from cfbatch_gui.core.practice import tokenizer
 from cfbatch_gui.core.practice.bodies import Batch, Element
-from cfbatch_gui.core.practice.models import PracticeModel
+from cfbatch_gui.core.practice.local_models import PracticeModel
 from cfbatch_gui.core.practice.practice_models import ServedModel
 
 _TEXTS_AT_ONCE = 2_000
 _DECIMALS = 7  # of a component of a unit vector: about float32's own precision, and half of its digits
+
+# A practice token, the same whichever model makes the vectors: up to four letters or digits of one word, up to three
+# signs of punctuation, one character of a script written without spaces, or any other sign; white space has none. For
+# English prose that is about one token for four characters, for Chinese and Japanese one a character, as with the XLM-R
+# tokenizer of bge-m3.
+_TOKEN = re.compile(
+    r"[^\W_\u0e00-\u0eff\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]{1,4}"
+    r"|[!-/:-@\[-`{-~]{1,3}"
+    r"|\S"
+)
 
 
 class TooLongError(Exception):
@@ -73,12 +83,12 @@ def run_one(seed: str, element: Element, served: ServedModel, engine: PracticeMo
 
 def _prepare(element: Element, served: ServedModel) -> _Work:
     texts = _texts(element)
-    counts = [tokenizer.count_tokens(text) for text in texts]
+    counts = [count_tokens(text) for text in texts]
     longest = max(counts, default=0)
     if longest > served.most_tokens:
         if not (served.can_truncate and element.truncate_inputs is True):
             raise TooLongError(f"Sequence too long: {longest} > {served.most_tokens}")
-        texts = tuple(tokenizer.cut(text, served.most_tokens) for text in texts)
+        texts = tuple(cut(text, served.most_tokens) for text in texts)
         counts = [min(count, served.most_tokens) for count in counts]
         longest = served.most_tokens
     padded = longest * len(texts)
@@ -156,3 +166,16 @@ def _disordered(count: int, disorder: random.Random) -> list[int]:
     if numbers == sorted(numbers):
         numbers = numbers[1:] + numbers[:1]
     return numbers
+
+
+def count_tokens(text: str) -> int:
+    """The number of practice tokens in a text; 0 for white space alone."""
+    return len(_TOKEN.findall(text))
+
+
+def cut(text: str, limit: int) -> str:
+    """The beginning of a text that holds at most `limit` tokens."""
+    for number, match in enumerate(_TOKEN.finditer(text)):
+        if number == limit:
+            return text[: match.start()]
+    return text

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cfbatch_gui.core.practice import schemas
-from cfbatch_gui.core.practice.models import PracticeModel
+from cfbatch_gui.core.practice.local_models import PracticeModel
 from cfbatch_gui.core.workers_ai.limits import BGE_ENGLISH_TEXT_TOKENS, BGE_M3_PADDED_TOKENS, BGE_M3_TEXT_TOKENS
 
 

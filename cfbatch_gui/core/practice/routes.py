@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import parse_qs, unquote
 
-from cfbatch_gui.core.practice.envelope import RefusalError, no_route
+from cfbatch_gui.core.practice.responses import RefusalError, no_route
 
 PREFIX = "/client/v4"
 _ACCOUNT = re.compile(r"[0-9a-fA-F]{32}\Z")

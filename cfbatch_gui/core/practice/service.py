@@ -9,11 +9,11 @@ from pathlib import Path
 
 from cfbatch_gui.core.practice import practice_models
 from cfbatch_gui.core.practice.bodies import Element, Poll, read_body
-from cfbatch_gui.core.practice.envelope import Answer, RefusalError, bad_input, success, success_in_pieces
 from cfbatch_gui.core.practice.inference import TooLongError, run_batch, run_one
-from cfbatch_gui.core.practice.models import PracticeModel
+from cfbatch_gui.core.practice.local_models import PracticeModel
 from cfbatch_gui.core.practice.practice_models import ServedModel
 from cfbatch_gui.core.practice.queue import Pace, Queue, State
+from cfbatch_gui.core.practice.responses import Answer, RefusalError, bad_input, success, success_in_pieces
 from cfbatch_gui.core.practice.routes import ModelSchema, Route, RunModel, SearchModels, VerifyToken
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
 

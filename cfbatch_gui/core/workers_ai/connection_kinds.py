@@ -1,12 +1,13 @@
 """How the service is reached: as values. Secrets are not among them; the keyring has those."""
 
 import hashlib
+import ipaddress
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from urllib.parse import urlsplit
 
 from cfbatch_gui.core.errors import NotConnected
-from cfbatch_gui.core.workers_ai.addresses import check_base_url
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES, MAX_FREE_WORKER_BODY_BYTES
 
 CLOUDFLARE_BASE_URL = "https://api.cloudflare.com/client/v4"
@@ -153,3 +154,46 @@ def clean_account_id(text: str) -> str:
     if not _UNSEEN.sub("", pasted):
         raise NotConnected("The account id is missing. Open the connection and enter it.")
     raise NotConnected("That is not an account id. It has 32 characters, the digits 0–9 and the letters a–f.")
+
+
+def check_base_url(text: str, *, example: str = "https://api.cloudflare.com/client/v4") -> str:
+    """The address to put paths behind, without a slash at its end. `example` is shown for what is no address.
+
+    https anywhere, http on this computer only: the token would travel readable. Raises NotConnected.
+    """
+    text = text.strip()
+    try:
+        parts = urlsplit(text)
+        host, _port = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise _not_an_address(text, example) from error
+    if not host or not text.isascii() or not text.isprintable() or " " in text or parts.scheme not in ("https", "http"):
+        raise _not_an_address(text, example)
+    if parts.username is not None or parts.query or parts.fragment:
+        raise NotConnected(
+            "The service's address may not hold a user name, a password, “?” or “#”. Give host and path only."
+        )
+    if parts.scheme == "http" and not _is_this_computer(host):
+        raise NotConnected(
+            f"“{text}” is not safe: over http the token could be read on the way. Use https; http is for this computer"
+            " only."
+        )
+    return text.rstrip("/")
+
+
+def is_on_this_computer(address: str) -> bool:
+    """Whether an address that was checked leads nowhere else."""
+    return _is_this_computer(urlsplit(address).hostname or "")
+
+
+def _not_an_address(text: str, example: str) -> NotConnected:
+    return NotConnected(f"“{text}” is not an address. It should look like {example}.")
+
+
+def _is_this_computer(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

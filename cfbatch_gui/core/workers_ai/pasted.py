@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from cfbatch_gui.core.errors import NotConnected
+from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 from cfbatch_gui.core.workers_ai.connection_kinds import CLOUDFLARE_BASE_URL
-from cfbatch_gui.core.workers_ai.tokens import Token, check_form
 
 _UNSEEN: Final = "\ufeff\u200b\u2060"
 _SPACE: Final = re.compile(r"[\u00a0\u2007\u202f]")

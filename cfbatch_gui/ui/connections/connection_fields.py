@@ -7,8 +7,8 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from cfbatch_gui.core.errors import NotConnected
+from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
-from cfbatch_gui.core.workers_ai.tokens import Token, check_form
 from cfbatch_gui.ui.icons import icon
 from cfbatch_gui.ui.theme import TINY
 from cfbatch_gui.ui.widgets import IconLabel, Label, LinkButton, Role, boxed, column, row

@@ -12,9 +12,9 @@ from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Place, variable
 from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
 from cfbatch_gui.core.workers_ai.checking import CheckResult
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.core.workers_ai.tokens import check_form, check_secret
 from cfbatch_gui.ui.connections.account_state import AccountState
 from cfbatch_gui.ui.connections.saved_card import CardState, SavedCard
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide

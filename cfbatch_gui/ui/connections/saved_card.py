@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
 from cfbatch_gui.core.workers_ai.checking import titles_of
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind, gateway, worker
 from cfbatch_gui.core.workers_ai.pasted import Pasted
-from cfbatch_gui.core.workers_ai.tokens import check_form, check_secret
 from cfbatch_gui.ui.connections import dashboard
 from cfbatch_gui.ui.connections.account_state import AccountState
 from cfbatch_gui.ui.connections.connection_fields import (

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.connections.credentials import Place
-from cfbatch_gui.core.workers_ai.tokens import Token, check_form
+from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 from cfbatch_gui.ui.connections.account_state import AccountState
 from cfbatch_gui.ui.connections.connection_fields import FieldBlock, SecretWords, TokenField, token_words
 from cfbatch_gui.ui.theme import CONTROL_HEIGHT, SMALL

@@ -9,8 +9,8 @@ from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication, QSho
 from PySide6.QtWidgets import QDialog, QLineEdit, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 from cfbatch_gui.core.workers_ai.own_worker import GUIDE, NEEDS, Step, in_the_way, new_secret, save_worker
-from cfbatch_gui.core.workers_ai.tokens import check_secret
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE

@@ -16,7 +16,7 @@ import pytest
 from cfbatch_gui.core.practice.app import Application, Message, Receive, Scope, Send, practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.http import Answer, Head, ask
-from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.practice.routes import PREFIX
 from tests import canary
 

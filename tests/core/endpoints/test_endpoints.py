@@ -13,10 +13,10 @@ from cfbatch_gui.core.errors import (
     UsageError,
 )
 from cfbatch_gui.core.practice.faults.script import Page, Refusal
+from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, cloudflare, gateway, worker
-from cfbatch_gui.core.workers_ai.tokens import Token
 from cfbatch_gui.core.workers_ai.transport import Transport
 from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Scored, expect, match
 from cfbatch_gui.core.workers_ai.wire.requests import EmbedRequest, RankRequest, encode_batch, encode_request

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from cloudflare import APIStatusError, AuthenticationError, BadRequestError, Cloudflare, NotFoundError
 
-from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.practice.server import PracticeServer
 from tests.core.endpoints.conftest import ACCOUNT, TOKEN
 

@@ -22,8 +22,13 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.workers_ai.estimate import count_tokens, tokens_lower, tokens_upper
-from cfbatch_gui.core.workers_ai.wire.packed import embedding_frame, ranking_frame
-from cfbatch_gui.core.workers_ai.wire.requests import EmbedRequest, RankRequest, encode_request
+from cfbatch_gui.core.workers_ai.wire.requests import (
+    EmbedRequest,
+    RankRequest,
+    embedding_frame,
+    encode_request,
+    ranking_frame,
+)
 from tests.bodies import body_of
 
 Write = Callable[[str, str], Path]

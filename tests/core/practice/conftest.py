@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.practice.local_models import HashedNgrams
 from tests.canary import TOKEN
 
 ACCOUNT = "0123456789abcdef0123456789ABCDEF"

@@ -8,9 +8,9 @@ import pytest
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.practice.faults import mutations, script
-from cfbatch_gui.core.practice.faults.plan import Plan
+from cfbatch_gui.core.practice.faults.schedule import Plan
 from cfbatch_gui.core.practice.faults.script import describe_faults, load_script, read_script
-from cfbatch_gui.core.practice.faults.serving import load_certificate
+from cfbatch_gui.core.practice.server import load_certificate
 
 SUBMIT, POLL = frozenset[script.Kind]({"submit"}), frozenset[script.Kind]({"poll"})
 

@@ -16,9 +16,9 @@ import pytest
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
-from cfbatch_gui.core.practice.faults.serving import load_certificate
-from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.practice.queue import accepted
+from cfbatch_gui.core.practice.server import load_certificate
 
 ROOT = Path(__file__).parents[3]
 CERTIFICATE = ROOT / "tests" / "data" / "tls" / "loopback.pem"

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from cfbatch_gui.core.practice.models import PracticeModel, choose_model
-from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.practice.local_models import HashedNgrams, PracticeModel, choose_model
 from cfbatch_gui.core.practice.server import PracticeServer
 from tests.canary import TOKEN
 

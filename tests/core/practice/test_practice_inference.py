@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.practice import tokenizer
-from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.practice import inference
+from cfbatch_gui.core.practice.local_models import HashedNgrams
 from tests.core.practice.conftest import Calls, Practice
 
 ENGINE = HashedNgrams()
@@ -133,7 +133,7 @@ async def test_what_is_too_long_fails_alone(
     assert before["success"] is True
     assert after["success"] is True
     assert failed == {"id": 1, "success": False, "error": reason, "external_reference": "long"}
-    assert result["usage"]["total_tokens"] == tokenizer.count_tokens("before") + tokenizer.count_tokens("b")
+    assert result["usage"]["total_tokens"] == inference.count_tokens("before") + inference.count_tokens("b")
 
     at_once = await calls.post(element, queue=False)
     assert at_once.status_code == 400
@@ -201,15 +201,15 @@ async def test_twenty_thousand_contexts_in_one_batch(practice: Practice, calls: 
     ],
 )
 def test_counting_tokens(text: str, count: int) -> None:
-    assert tokenizer.count_tokens(text) == count
+    assert inference.count_tokens(text) == count
 
 
 @settings(max_examples=100)
 @given(st.text(max_size=60), st.integers(0, 20))
 def test_a_cut_text_is_the_longest_beginning_that_fits(text: str, limit: int) -> None:
-    beginning = tokenizer.cut(text, limit)
+    beginning = inference.cut(text, limit)
     assert text.startswith(beginning)
-    assert tokenizer.count_tokens(beginning) == min(limit, tokenizer.count_tokens(text))
+    assert inference.count_tokens(beginning) == min(limit, inference.count_tokens(text))
 
 
 async def test_answers_are_strict_json(practice: Practice, calls: Calls) -> None:

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.practice.models import PracticeModel, WordLlama, choose_model
-from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.practice.local_models import HashedNgrams, PracticeModel, WordLlama, choose_model
 
 ROOT = Path(__file__).parents[3]
 STORY = "This is a story about "
@@ -84,7 +83,7 @@ def watch(event, arguments):
     if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"):
         raise SystemExit(f"network: {event} {arguments}")
 sys.addaudithook(watch)
-from cfbatch_gui.core.practice.models import choose_model
+from cfbatch_gui.core.practice.local_models import choose_model
 """
 
 

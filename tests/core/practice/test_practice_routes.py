@@ -5,7 +5,7 @@ import re
 import httpx
 import pytest
 
-from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.practice.local_models import HashedNgrams
 from tests.canary import CORE, OTHER_TOKEN, TOKEN
 from tests.core.practice.conftest import ACCOUNT, BGE_M3, Calls, Practice
 

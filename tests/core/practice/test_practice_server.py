@@ -16,7 +16,7 @@ from typing import IO
 import httpx
 import pytest
 
-from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.practice.queue import accepted
 from cfbatch_gui.core.practice.server import PracticeServer
 from tests.canary import CORE, TOKEN

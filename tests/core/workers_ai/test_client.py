@@ -10,13 +10,13 @@ from cfbatch_gui.core.errors import NotConnected, OutcomeUnknown, RequestGone, T
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.script import AnyReply, Page, Redirect, Refusal
-from cfbatch_gui.core.practice.faults.serving import load_certificate
-from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.practice.local_models import HashedNgrams
+from cfbatch_gui.core.practice.server import load_certificate
+from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.checking import check_connection
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
-from cfbatch_gui.core.workers_ai.tokens import Token
 from cfbatch_gui.core.workers_ai.transport import Transport
 from cfbatch_gui.core.workers_ai.wire.replies import Finished, Scored, Waiting, expect, match
 from cfbatch_gui.core.workers_ai.wire.requests import RankRequest, encode_batch, encode_request

@@ -13,7 +13,7 @@ import pytest
 from cfbatch_gui.core.errors import Unreachable
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
-from cfbatch_gui.core.practice.ngrams import HashedNgrams
+from cfbatch_gui.core.practice.local_models import HashedNgrams
 from tests.canary import CORE, TOKEN
 from tests.core.workers_ai.telling import everything_told, holds_token
 from tests.core.workers_ai.test_secrecy import BODY, MODEL, connected

@@ -27,8 +27,7 @@ from cfbatch_gui.core.workers_ai.estimate import (
     tokens_most,
 )
 from cfbatch_gui.core.workers_ai.limits import MAX_ANSWER_BYTES, MAX_TEXTS_PER_BATCH
-from cfbatch_gui.core.workers_ai.wire.packed import Frame
-from cfbatch_gui.core.workers_ai.wire.requests import batch_size
+from cfbatch_gui.core.workers_ai.wire.requests import Frame, batch_size
 
 # What comes back is shown batch by batch and a batch can fail as a whole: a few seconds more of queue buy both.
 

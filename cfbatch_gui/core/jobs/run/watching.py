@@ -23,8 +23,8 @@ from cfbatch_gui.core.jobs.run.poll_schedule import SLICE, age_of, backed_off, i
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI, ends_batch, is_passing
+from cfbatch_gui.core.workers_ai.wire.answers import read_run
 from cfbatch_gui.core.workers_ai.wire.replies import Finished, Waiting, read_answer
-from cfbatch_gui.core.workers_ai.wire.synchronous_answers import read_run
 
 NOT_THERE = (
     "{service} does not know this request id. Is it of this account, and of this model? Results are not kept for ever,"

@@ -7,8 +7,8 @@ import sys
 from contextlib import suppress
 
 from cfbatch_gui.core.practice.faults import script
+from cfbatch_gui.core.practice.faults.bad_replies import noise
 from cfbatch_gui.core.practice.faults.http import Answer
-from cfbatch_gui.core.practice.faults.replies import noise
 
 _PATIENCE = 1.0  # seconds that a client gets to close after us
 _ON_ITS_WAY = 0.02  # seconds; a reset overtakes what has not been read yet

@@ -13,10 +13,10 @@ from typing import Self
 
 from cfbatch_gui.core.practice.app import Application
 from cfbatch_gui.core.practice.faults import script
+from cfbatch_gui.core.practice.faults.bad_replies import NO_CAPACITY, blocked, noise, reply_to
 from cfbatch_gui.core.practice.faults.delivery import Line, deliver, reset
 from cfbatch_gui.core.practice.faults.http import Answer, Head, ask, read_head
-from cfbatch_gui.core.practice.faults.plan import Plan
-from cfbatch_gui.core.practice.faults.replies import NO_CAPACITY, blocked, noise, reply_to
+from cfbatch_gui.core.practice.faults.schedule import Plan
 from cfbatch_gui.core.practice.faults.script import AnyFault, Kind
 from cfbatch_gui.core.practice.routes import PREFIX
 

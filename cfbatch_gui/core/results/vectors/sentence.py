@@ -13,9 +13,9 @@ from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, ServiceRefused, 
 from cfbatch_gui.core.results.job_metadata import JobFacts
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.workers_ai.client import WorkersAI
+from cfbatch_gui.core.workers_ai.wire.answers import read_run
 from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Refused, expect, match
 from cfbatch_gui.core.workers_ai.wire.requests import EmbedRequest, encode_request
-from cfbatch_gui.core.workers_ai.wire.synchronous_answers import read_run
 
 LONGEST = 20_000  # characters
 

@@ -142,3 +142,30 @@ def read_usage(raw: msgspec.Raw) -> Usage | None:
 def _counted(tokens: int | float | None) -> int:
     """What nobody can have counted would be added up, and priced, for good."""
     return int(tokens) if tokens and 0 < tokens < _MOST_TOKENS else 0
+
+
+class _BareOutput(Output, frozen=True):
+    usage: msgspec.Raw = NULL
+
+
+class _RunFrame(_BareOutput, frozen=True):
+    success: bool | None = None
+
+
+_run_decoder: Final = msgspec.json.Decoder(_RunFrame)
+_bare_output_decoder: Final = msgspec.json.Decoder(_BareOutput)
+
+
+def read_run(data: bytes) -> Finished:
+    """Read it as the answer of a batch of one, so that it is checked and stored as any other.
+
+    Scores and vectors stay undecoded views of `data`. Raises ReplyError.
+    """
+    frame = decode(_run_decoder, data, "answer")
+    if frame.success is False:
+        raise breach("the service reports a failure where an answer was expected")
+    output: _BareOutput = frame
+    if frame.success is not None:
+        output = decode(_bare_output_decoder, frame.result, "answer")
+    usage: Usage | None = read_usage(output.usage)
+    return Finished((Element(id=0, result=output, success=True),), usage)

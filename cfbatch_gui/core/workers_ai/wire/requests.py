@@ -1,6 +1,6 @@
-"""What goes out: the elements of `requests[]`, the body around them, and the poll; and bodies as people have them.
+"""Bodies that are sent: the elements of `requests[]`, the body around them, and the poll.
 
-Everything sent is compact UTF-8 (no \\u escapes beyond control characters): the size limit counts these very bytes.
+All are compact UTF-8 (no \\u escapes beyond control characters): the size limit counts these bytes.
 """
 
 from collections.abc import Iterable
@@ -16,6 +16,8 @@ AnswerKind: TypeAlias = Literal["scores", "embeddings"]
 
 _OPENING: Final = b'{"requests":['
 _CLOSING: Final = b"]}"
+_EMBED_START: Final = b'{"text":['
+_RANK_START: Final = b'{"contexts":[{"text":'
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,48 @@ def batch_size(sizes: Iterable[int]) -> int:
 def encode_poll(request_id: str) -> bytes:
     """The body that asks for a queued batch."""
     return _encoder.encode(_Poll(request_id))
+
+
+class _RawRankElement(msgspec.Struct, omit_defaults=True):
+    contexts: msgspec.Raw
+    query: str
+    truncate_inputs: bool | None = None
+    external_reference: str = ""
+
+
+class _RawEmbedElement(msgspec.Struct, omit_defaults=True):
+    text: msgspec.Raw
+    truncate_inputs: bool | None = None
+    pooling: str = ""
+    external_reference: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """An element of `requests[]` without its texts: the bytes before, between and after them.
+
+    For texts that are stored as JSON strings already, so that they are not decoded and encoded again.
+    """
+
+    before: bytes
+    between: bytes
+    after: bytes
+
+    def size(self, count: int, texts: int) -> int:
+        """Bytes of the element with `count` texts of `texts` bytes in all."""
+        return len(self.before) + len(self.after) + texts + (count - 1) * len(self.between)
+
+
+def ranking_frame(query: str, reference: str, truncate_inputs: bool | None) -> Frame:
+    """The frame of `encode_request` for a RankRequest with a query."""
+    whole = _encoder.encode(_RawRankElement(msgspec.Raw(b'[{"text":}]'), query, truncate_inputs, reference))
+    return Frame(_RANK_START, b'},{"text":', whole[len(_RANK_START) :])
+
+
+def embedding_frame(reference: str, truncate_inputs: bool | None, pooling: str) -> Frame:
+    """The frame of `encode_request` for an EmbedRequest with an array of texts."""
+    whole = _encoder.encode(_RawEmbedElement(msgspec.Raw(b"[]"), truncate_inputs, pooling, reference))
+    return Frame(_EMBED_START, b",", whole[len(_EMBED_START) :])
 
 
 _Reference: TypeAlias = str | int | None

@@ -1,0 +1,175 @@
+"""The models that run on this machine: wordllama where it is installed, hashed n-grams otherwise."""
+
+import logging
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+_TEXTS_AT_ONCE = 512
+_WORDLLAMA_CHARACTERS = 65_536  # at once
+
+DIMENSION = 1024
+_RUN_LENGTHS = (3, 4, 5)
+_BUCKET_BITS = 10
+_NGRAM_CHARACTERS = 1_000_000  # at once
+_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~\u2000-\u206f\u3000-\u303f]+")
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_FINISHER = np.uint64(0xBF58476D1CE4E5B9)
+
+log = logging.getLogger(__name__)
+
+
+class PracticeModel(Protocol):
+    """Turns texts into vectors, on this machine alone."""
+
+    @property
+    def name(self) -> str:
+        """What the user reads: the true name and size, never the name of Cloudflare's model."""
+
+    @property
+    def dimension(self) -> int:
+        """The length of each vector."""
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return unit vectors, shape (len(texts), dimension), in the order of the texts."""
+
+
+class WordLlama:
+    """Averages of wordllama's token vectors (256 dimensions), from the file inside the package.
+
+    Raises ImportError or OSError when the package, or its file, is not there. Nothing is downloaded.
+    """
+
+    name = "wordllama 256"
+    dimension = 256
+
+    def __init__(self) -> None:
+        with _root_logger_left_alone():
+            import wordllama
+        package = Path(wordllama.__file__).parent
+        model = wordllama.WordLlama.load(cache_dir=package, disable_download=True, dim=self.dimension)
+        self._tokenizer: Any = model.tokenizer
+        self._tokenizer.no_padding()
+        self._token_vectors: npt.NDArray[np.float32] = model.embedding
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return unit vectors, shape (len(texts), 256); white space alone gets the first unit vector."""
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        start = 0
+        for group in _groups((" ".join(text.split()) for text in texts), _WORDLLAMA_CHARACTERS):
+            self._average(group, vectors[start : start + len(group)])
+            start += len(group)
+        return _unit(vectors)
+
+    def _average(self, texts: list[str], into: npt.NDArray[np.float32]) -> None:
+        # The library's own pooling pads every text to the longest of 64: a gigabyte for one long text.
+        tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(texts, add_special_tokens=False)]
+        counts = np.array([len(ids) for ids in tokens])
+        filled = counts > 0
+        if not filled.any():
+            return
+        ids = np.concatenate([np.array(each, np.int64) for each in tokens if each])
+        np.clip(ids, 0, len(self._token_vectors) - 1, out=ids)
+        starts = np.concatenate([[0], np.cumsum(counts[filled])[:-1]])
+        sums = np.add.reduceat(self._token_vectors[ids], starts, axis=0)
+        into[filled] = sums / counts[filled, None]
+
+
+def choose_model() -> PracticeModel:
+    """Load wordllama, or the n-grams where it is missing or incomplete. Takes up to a second: not on the loop."""
+    try:
+        return WordLlama()
+    except (ImportError, OSError, RuntimeError) as problem:  # RuntimeError: a user without a home folder
+        log.info("practice model: n-grams, for want of wordllama (%s)", type(problem).__name__)
+        return HashedNgrams()
+
+
+@contextmanager
+def _root_logger_left_alone() -> Iterator[None]:
+    """wordllama calls logging.basicConfig when imported; a root logger that has a handler is left as it is."""
+    root = logging.getLogger()
+    handler = logging.NullHandler()
+    root.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+
+
+class HashedNgrams:
+    """Texts that share pieces of words come out alike ("cloud", "Cloudflare"); meaning is not understood.
+
+    Every run of 3, 4 or 5 characters within a word, its two ends included, falls into one of 1,024 signed
+    buckets. A text without any such run (white space alone) gets the first unit vector.
+    """
+
+    name = "hashed n-grams 1024"
+    dimension = DIMENSION
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return unit vectors, shape (len(texts), 1024)."""
+        vectors = np.empty((len(texts), DIMENSION), np.float32)
+        row = 0
+        for group in _groups(map(_prepared, texts), _NGRAM_CHARACTERS):
+            vectors[row : row + len(group)] = _count(group)
+            row += len(group)
+        return _unit(vectors)
+
+
+def _prepared(text: str) -> str:
+    """Words in lower case between single spaces, one space at each end."""
+    folded = text.casefold()
+    words = _PUNCTUATION.sub(" ", folded).split() or folded.split()
+    return f" {' '.join(words)} "
+
+
+def _count(texts: list[str]) -> npt.NDArray[np.float64]:
+    """Signed counts of the n-grams of each text, damped by a square root; shape (len(texts), 1024)."""
+    letters = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+    rows = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
+    inside = letters != ord(" ")
+    counts = np.zeros(len(texts) * DIMENSION)
+    for length in _RUN_LENGTHS:
+        windows = len(letters) - length + 1
+        if windows <= 0:
+            continue
+        hashes = np.full(windows, length, np.uint64)
+        within = np.ones(windows, bool)
+        for offset in range(length):
+            hashes = hashes * _MULTIPLIER + letters[offset : offset + windows]
+            if 0 < offset < length - 1:  # only the ends of a run may be a word's boundary
+                within &= inside[offset : offset + windows]
+        mixed = (hashes[within] ^ (hashes[within] >> np.uint64(29))) * _FINISHER
+        buckets = (mixed >> np.uint64(64 - _BUCKET_BITS)).astype(np.int64)
+        signs = np.where(mixed & np.uint64(1 << 20), 1.0, -1.0)
+        counts += np.bincount(rows[:windows][within] * DIMENSION + buckets, signs, minlength=counts.size)
+    return (np.sign(counts) * np.sqrt(np.abs(counts))).reshape(len(texts), DIMENSION)
+
+
+def _groups(texts: Iterable[str], characters: int) -> Iterator[list[str]]:
+    """Runs of at most 512 texts and about `characters` characters, so that working memory stays small."""
+    group: list[str] = []
+    held = 0
+    for text in texts:
+        if group and (len(group) == _TEXTS_AT_ONCE or held + len(text) > characters):
+            yield group
+            group, held = [], 0
+        group.append(text)
+        held += len(text)
+    if group:
+        yield group
+
+
+def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Scale each row to length one, in place; a row of zeros becomes the first unit vector."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    empty = lengths[:, 0] == 0
+    vectors[empty, 0] = 1
+    lengths[empty] = 1
+    vectors /= lengths
+    return vectors

@@ -1,0 +1,170 @@
+"""The endpoints of the service: addresses, headers and the form of the answers, for each kind of connection.
+
+Sources: https://developers.cloudflare.com/workers-ai/features/batch-api/ and
+https://developers.cloudflare.com/ai-gateway/usage/providers/workersai/
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.workers_ai.api_tokens import Token
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
+from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer, read_bare, read_envelope, read_gateway
+
+_QUEUED: Final = "?queueRequest=true"
+_MODEL: Final = re.compile(r"@?[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """What goes into headers. `gateway` is for an AI Gateway that requires a token of its own."""
+
+    token: Token | None = None
+    gateway: Token | None = None
+
+
+class Endpoint(Protocol):
+    """The protocol of one kind of connection, without any network."""
+
+    def run_url(self, model: str, *, queued: bool) -> str:
+        """The address that runs a model: for submits and polls of batches (`queued`), or for synchronous calls.
+
+        The model's slashes stay as they are: percent-encoded, the service answers 7000 or 7003. Raises UsageError.
+        """
+
+    def api_url(self, rest: str) -> str:
+        """An address of Cloudflare's v4 API, for the catalogue and for checks; "" where there is none."""
+
+    def headers(self, secrets: Secrets) -> dict[str, str]:
+        """The headers of every request."""
+
+    def read(self, data: bytes, status: int) -> ServiceAnswer:
+        """Unwrap an answer. `status` is HTTP's.
+
+        `is_enveloped` of the result says whether a refusal is known to be the service's own.
+        Raises ReplyError for an answer that is not of any known form.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class RestEndpoint:
+    """Cloudflare's REST API, and the practice service: answers come in the v4 envelope."""
+
+    connection: Connection
+
+    def run_url(self, model: str, *, queued: bool) -> str:
+        """See `Endpoint`."""
+        account = self.connection.account_id
+        return _run_url(f"{self.connection.base_url}/accounts/{account}/ai/run", model, queued=queued)
+
+    def api_url(self, rest: str) -> str:
+        """See `Endpoint`."""
+        return f"{self.connection.base_url}/{rest}"
+
+    def headers(self, secrets: Secrets) -> dict[str, str]:
+        """See `Endpoint`."""
+        return _bearer(secrets.token)
+
+    def read(self, data: bytes, status: int) -> ServiceAnswer:
+        """See `Endpoint`."""
+        return read_envelope(data, status)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerEndpoint:
+    """A Worker of the user's own, which passes bodies to the Workers Binding and its answers back. Its contract:
+
+        POST {url}/ai/run/{model}?queueRequest=true   {"requests": […]} or {"request_id": "…"}
+        POST {url}/ai/run/{model}                     one element of `requests`, run synchronously
+
+    The model stands in the path with its `@` and its slashes as they are. `Authorization: Bearer …` carries the secret,
+    where there is one. The answer to a good request has status 200 and is the binding's, without the v4 envelope:
+    `{"status","model","request_id"}`, `{"responses":[…],"usage":{…}}`, or the model's own output.
+
+    Everything else is `{"error":{"code":5504,"message":"…"}}` with the HTTP status that goes with the code. The code is
+    the binding's where it has one; the Worker's own are 10000 (401, no secret or a wrong one), 3006 (413, too large),
+    5006 (400, not a body that it takes), 7003 (404, no such address) and 0 (5xx, outcome unknown). A 4xx in this form
+    means that nothing was accepted. There is no v4 API behind it: no catalogue, and no account to look up.
+    """
+
+    connection: Connection
+
+    def run_url(self, model: str, *, queued: bool) -> str:
+        """See `Endpoint`."""
+        return _run_url(f"{self.connection.base_url}/ai/run", model, queued=queued)
+
+    def api_url(self, rest: str) -> str:
+        """See `Endpoint`."""
+        return ""
+
+    def headers(self, secrets: Secrets) -> dict[str, str]:
+        """See `Endpoint`."""
+        return _bearer(secrets.token)
+
+    def read(self, data: bytes, status: int) -> ServiceAnswer:
+        """See `Endpoint`."""
+        return read_bare(data, status)
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayEndpoint:
+    """An AI Gateway in front of the REST API, by its own address or by a header on the usual one.
+
+    Cloudflare does not document batches through a gateway: faces label such a connection so
+    (`Connection.is_confirmed`). A gateway passes on runs of models only, so the catalogue and the token are looked up
+    at the account itself.
+    """
+
+    connection: Connection
+
+    def run_url(self, model: str, *, queued: bool) -> str:
+        """See `Endpoint`."""
+        here = self.connection
+        if here.gateway_by_header:
+            return _run_url(f"{here.api_base_url}/accounts/{here.account_id}/ai/run", model, queued=queued)
+        return _run_url(f"{here.base_url}/{here.account_id}/{here.gateway}/workers-ai", model, queued=queued)
+
+    def api_url(self, rest: str) -> str:
+        """See `Endpoint`."""
+        return f"{self.connection.api_base_url}/{rest}"
+
+    def headers(self, secrets: Secrets) -> dict[str, str]:
+        """See `Endpoint`."""
+        headers = _bearer(secrets.token)
+        if self.connection.gateway_by_header:
+            headers["cf-aig-gateway-id"] = self.connection.gateway
+        if secrets.gateway is not None:
+            headers["cf-aig-authorization"] = f"Bearer {secrets.gateway.reveal()}"
+        return headers
+
+    def read(self, data: bytes, status: int) -> ServiceAnswer:
+        """See `Endpoint`."""
+        return read_gateway(data, status)
+
+
+_ENDPOINTS: Final[dict[ConnectionKind, Callable[[Connection], Endpoint]]] = {
+    ConnectionKind.CLOUDFLARE: RestEndpoint,
+    ConnectionKind.PRACTICE: RestEndpoint,
+    ConnectionKind.WORKER: WorkerEndpoint,
+    ConnectionKind.GATEWAY: GatewayEndpoint,
+}
+
+
+def endpoint_of(connection: Connection) -> Endpoint:
+    """The endpoint for the connection's kind."""
+    return _ENDPOINTS[connection.kind](connection)
+
+
+def _run_url(base: str, model: str, *, queued: bool) -> str:
+    """Raises UsageError for a name that would turn the address into another one."""
+    if not _MODEL.fullmatch(model):
+        raise UsageError(f"“{model}” is not the name of a model. Names look like @cf/baai/bge-m3.")
+    return f"{base}/{model}{_QUEUED if queued else ''}"
+
+
+def _bearer(token: Token | None) -> dict[str, str]:
+    headers = {"content-type": "application/json"}
+    return headers if token is None else {"authorization": f"Bearer {token.reveal()}", **headers}
