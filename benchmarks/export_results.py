@@ -20,7 +20,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports import export, target_for
 from cfbatch_gui.core.results.exports.vector_text import vector_texts
-from cfbatch_gui.core.results.job_metadata import JobFacts
+from cfbatch_gui.core.results.job_metadata import JobMetadata
 
 QUERIES, CONTEXTS = 10_000, 20
 TEXTS, DIMENSION = 50_000, 1024
@@ -43,7 +43,7 @@ def main(figures: Figures) -> None:
 
 def _rankings(figures: Figures, path: Path) -> None:
     folder = ranked_job(path / "rank", QUERIES, CONTEXTS)
-    facts = JobFacts("id", "name", Kind.RANK, "@cf/baai/bge-m3", "Practice")
+    facts = JobMetadata("id", "name", Kind.RANK, "@cf/baai/bge-m3", "Practice")
     title = f"{QUERIES * CONTEXTS:,} scores"
     ours, plain = best_of(
         TURNS, lambda: export(folder, facts, path / "ours.csv"), lambda: _plain_csv(folder, path / "plain.csv")
@@ -64,7 +64,7 @@ def _rankings(figures: Figures, path: Path) -> None:
 def _vectors(figures: Figures, path: Path) -> None:
     """Every way flushes its file to the disk."""
     folder = embedded_job(path / "embed", TEXTS, DIMENSION)
-    facts = JobFacts("id", "name", Kind.EMBED, "@cf/baai/bge-m3", "Practice")
+    facts = JobMetadata("id", "name", Kind.EMBED, "@cf/baai/bge-m3", "Practice")
     vectors = np.load(folder.vectors)
     title = f"{TEXTS:,} vectors of {DIMENSION:,}"
     ours, plain, in_memory = best_of(
@@ -88,7 +88,7 @@ def _vectors(figures: Figures, path: Path) -> None:
     )
 
 
-def _csv_of_vectors(figures: Figures, folder: JobFolder, facts: JobFacts, path: Path) -> None:
+def _csv_of_vectors(figures: Figures, folder: JobFolder, facts: JobMetadata, path: Path) -> None:
     vectors = np.load(folder.vectors)
     some = vectors[: len(vectors) // 5]
     figures.add("shortest decimals", seconds(lambda: vector_texts(vectors)) / vectors.size * 1e9, "ns/number")
@@ -106,7 +106,7 @@ def _csv_of_vectors(figures: Figures, folder: JobFolder, facts: JobFacts, path: 
 
 def export_in_turn(path: Path) -> float:
     """Export the job of vectors in that folder as an array, as Parquet and with its map; the most memory, in MB."""
-    facts = JobFacts("id", "name", Kind.EMBED, "@cf/baai/bge-m3", "Practice")
+    facts = JobMetadata("id", "name", Kind.EMBED, "@cf/baai/bge-m3", "Practice")
     for suffix in ("npy", "parquet", "atlas.parquet"):
         out = path.with_name(f"memory.{suffix}")
         export(JobFolder(path), facts, out, target_for(out, Kind.EMBED, "atlas" if "atlas" in suffix else ""))

@@ -18,7 +18,7 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.program import Program, facts_of
+from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.core.results.exports import export
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window import loop
@@ -162,7 +162,7 @@ async def _export(root: Path) -> Callable[[], Awaitable[object]]:
     job = await draft(other, "Exported", table(root / "exported.csv", EXPORTED))
     await other.actions.send(job.id)
     job = await other.runner.wait(job.id)
-    folder, facts = other.folder(job.id), facts_of(job, "Practice service")
+    folder, facts = other.folder(job.id), metadata_of(job, "Practice service")
     await other.close()
     return lambda: asyncio.to_thread(export, folder, facts, root / "vectors.csv")
 

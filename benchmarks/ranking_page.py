@@ -24,7 +24,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.program import Program, facts_of
+from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.core.results.rankings.score_figures import score_figures
 from cfbatch_gui.core.results.rankings.text_search import TextSearch
 from cfbatch_gui.ui.notices import Notices
@@ -205,7 +205,7 @@ def _texts_with(folder: JobFolder, part: str) -> int:
 def _compare(figures: Figures, program: Program, jobs: Sequence[Job]) -> None:
     figures.add("  figures and baseline", seconds(lambda: score_figures(program.folder(jobs[0].id))), "s")
     runs: list[Run] = []
-    ours = seconds(lambda: runs.extend(read_run(program.folder(job.id), facts_of(job, "Practice")) for job in jobs))
+    ours = seconds(lambda: runs.extend(read_run(program.folder(job.id), metadata_of(job, "Practice")) for job in jobs))
     compared: list[Comparison] = []
     ours += seconds(lambda: compared.append(compare(runs)))
     figures.add("  overlap of each query", seconds(lambda: query_moves(compared[0], 1)), "s")

@@ -19,7 +19,7 @@ from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.program import facts_of
+from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.system.unfinished import listing
@@ -78,7 +78,7 @@ def _jobs(paths: Paths, names: Sequence[str]) -> tuple[Job, ...]:
 def _read(paths: Paths, jobs: Sequence[Job]) -> Comparison:
     connections = Settings.load(paths.settings).connections
     runs = [
-        read_run(JobFolder(paths.job(job.id)), facts_of(job, title_of(connections, job.connection))) for job in jobs
+        read_run(JobFolder(paths.job(job.id)), metadata_of(job, title_of(connections, job.connection))) for job in jobs
     ]
     return compare(runs)
 

@@ -53,8 +53,8 @@ class Report:
                 f"{number}",
                 f"{len(run.table.asked):,}",
                 f"{run.scored:,} of {len(run.table):,}",
-                run.facts.model,
-                run.facts.name,
+                run.metadata.model,
+                run.metadata.name,
             )
             for number, run in enumerate(comparison.runs, 1)
         ]
@@ -112,9 +112,9 @@ class Report:
     def _job(self, number: int) -> dict[str, object]:
         run, joined = self.comparison.runs[number], self.comparison.joined[number]
         value: dict[str, object] = {
-            "job": run.facts.id,
-            "name": run.facts.name,
-            "model": run.facts.model,
+            "job": run.metadata.id,
+            "name": run.metadata.name,
+            "model": run.metadata.model,
             "queries": len(run.table.asked),
             "contexts": len(run.table),
             "scored": run.scored,
@@ -130,7 +130,7 @@ class Report:
             {name: value for name, value in msgspec.structs.asdict(move).items() if name != "place"}
             for move in self._most(moves)
         ]
-        return {"job": self.comparison.runs[number].facts.id, **asdict(summary(moves)), "moved_most": most}
+        return {"job": self.comparison.runs[number].metadata.id, **asdict(summary(moves)), "moved_most": most}
 
     def _metrics(self) -> dict[str, object] | None:
         found = self.evaluation

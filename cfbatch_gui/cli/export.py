@@ -16,9 +16,9 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.program import facts_of
+from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.exports import TARGETS, Exported, ExportOptions, Preset, Target, export, target_for
-from cfbatch_gui.core.results.job_metadata import JobFacts
+from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.system.unfinished import listing
@@ -85,10 +85,10 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     _check_use(options, job.kind, [target for _, target in outputs])
     if arguments.separator and not any(target.preset is Preset.EXCEL for _, target in outputs):
         raise UsageError("--separator has no use here: it is for CSV for Excel.")
-    facts = facts_of(job, title_of(Settings.load(paths.settings).connections, job.connection))
+    metadata = metadata_of(job, title_of(Settings.load(paths.settings).connections, job.connection))
     with listing(paths.unfinished):
         for path, target in outputs:
-            exported = await _written(JobFolder(paths.job(job.id)), facts, path, target, options)
+            exported = await _written(JobFolder(paths.job(job.id)), metadata, path, target, options)
             console.say(f"Wrote {exported.rows:,} rows to {exported.path}")
             if exported.next_command:
                 console.say(f"Next:\n{exported.next_command}")
@@ -98,7 +98,9 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     return ExitStatus.DONE
 
 
-async def _written(folder: JobFolder, facts: JobFacts, path: Path, target: Target, options: ExportOptions) -> Exported:
+async def _written(
+    folder: JobFolder, metadata: JobMetadata, path: Path, target: Target, options: ExportOptions
+) -> Exported:
     """Export in a thread. When the program is stopped meanwhile, so is the thread, and what was there before stays."""
     stop = threading.Event()
 
@@ -107,7 +109,7 @@ async def _written(folder: JobFolder, facts: JobFacts, path: Path, target: Targe
             raise asyncio.CancelledError
 
     try:
-        return await asyncio.to_thread(export, folder, facts, path, target, options=options, progress=check)
+        return await asyncio.to_thread(export, folder, metadata, path, target, options=options, progress=check)
     finally:
         stop.set()
 

@@ -13,7 +13,7 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.program import facts_of
+from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.exports import Exported, export, target_for
 from cfbatch_gui.core.system.files import write_atomically
 
@@ -74,7 +74,7 @@ def write_owed(folder: JobFolder, job: Job, title: str, wrote: Callable[[Exporte
     """Write each file that is owed. What fails stays owed, and so do those after it. Raises UserError."""
     paths = owed(folder)
     for number, path in enumerate(paths, start=1):
-        wrote(export(folder, facts_of(job, title), path))
+        wrote(export(folder, metadata_of(job, title), path))
         if paths[number:]:
             remember(folder, paths[number:])
         else:

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from cfbatch_gui.cli.console import elided, one_line, padded, width_of
 from cfbatch_gui.cli.score_report import json_of_scores, lines_of_scores
-from cfbatch_gui.cli.vector_report import json_of_health, lines_of_health
+from cfbatch_gui.cli.vector_report import json_of_vector_checks, lines_of_vector_checks
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.rows import RowProblem, count_sent_rows, row_problems
@@ -29,6 +29,7 @@ def json_of_job(
 ) -> str:
     """The one object of `--json`, and what else was asked for."""
     has_data = folder.data.exists()
+    has_vectors = has_data and job.kind is Kind.EMBED
     return _json(
         {
             **_summary(job),
@@ -38,7 +39,7 @@ def json_of_job(
             "problems": [_problem(problem) for problem in row_problems(folder)] if has_data else [],
             "usage": {"total_tokens": job.tokens},
             "scores": json_of_scores(score_figures(folder)) if has_data and job.kind is Kind.RANK else None,
-            "vectors": json_of_health(Embeddings(folder).health()) if has_data and job.kind is Kind.EMBED else None,
+            "vectors": json_of_vector_checks(Embeddings(folder).checks()) if has_vectors else None,
             **(more or {}),
             "files": [{"path": str(file.path), "format": file.format, "rows": file.rows} for file in files],
         }
@@ -92,7 +93,7 @@ def lines_of_job(job: Job, folder: JobFolder, width: int, title: str) -> Iterato
     if job.kind is Kind.RANK and job.batches_done:
         yield from lines_of_scores(score_figures(folder))
     if job.kind is Kind.EMBED and job.batches_done:
-        yield from lines_of_health(Embeddings(folder).health())
+        yield from lines_of_vector_checks(Embeddings(folder).checks())
     if job.batches:
         rows = [
             (str(each.number), _words(each.state), f"{each.requests:,}", f"{each.bytes:,}", each.request_id, each.error)
@@ -130,12 +131,12 @@ def _context_line(context: RankedContext, width: int) -> str:
 
 
 def _embedded(job: Job, folder: JobFolder) -> Iterator[str]:
-    health = Embeddings(folder).health()
+    checks = Embeddings(folder).checks()
     if job.connection == PRACTICE:
         yield f"Vectors of the {PRACTICE_WORDS}"
         yield ""
-    yield f"{'Texts':<11} {health.texts:,}"
-    yield from lines_of_health(health)
+    yield f"{'Texts':<11} {checks.texts:,}"
+    yield from lines_of_vector_checks(checks)
 
 
 def _summary(job: Job) -> dict[str, object]:

@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.program import facts_of
+from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.vectors.clusters import MOST_CLUSTERS, Clusters, find_clusters
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.near_duplicates import Duplicates, find_duplicates
@@ -76,7 +76,7 @@ def _vectors(
         raise UsageError("Only jobs that turn texts into vectors have near duplicates and clusters; this one ranks.")
     if not folder.data.exists():
         raise UsageError("Nothing has come back from this job yet.")
-    embeddings = Embeddings(folder, facts_of(job, "").failed_batches)
+    embeddings = Embeddings(folder, metadata_of(job, "").failed_batches)
     duplicates = find_duplicates(embeddings, threshold) if threshold is not None else None
     clusters = find_clusters(embeddings, number) if number is not None else None
     return embeddings, duplicates, clusters

@@ -8,39 +8,39 @@ from cfbatch_gui.core.results.numbers import score_text, vector_value_text
 from cfbatch_gui.core.results.vectors.clusters import Clusters
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.vectors.near_duplicates import Duplicates
-from cfbatch_gui.core.results.vectors.vector_checks import Health
+from cfbatch_gui.core.results.vectors.vector_checks import VectorChecks
 
 
-def lines_of_health(health: Health) -> Iterator[str]:
+def lines_of_vector_checks(checks: VectorChecks) -> Iterator[str]:
     """A line for each figure, names at the left."""
-    unit = " (unit length)" if health.unit_length else ""
-    shortest, longest = vector_value_text(health.norm_min), vector_value_text(health.norm_max)
-    length = "" if math.isnan(health.norm_min) else f"{shortest} to {longest}{unit}"
+    unit = " (unit length)" if checks.unit_length else ""
+    shortest, longest = vector_value_text(checks.norm_min), vector_value_text(checks.norm_max)
+    length = "" if math.isnan(checks.norm_min) else f"{shortest} to {longest}{unit}"
     for name, value in (
-        ("Dimension", f"{health.dimension:,}"),
+        ("Dimension", f"{checks.dimension:,}"),
         ("Length", length),
-        ("Repeated", f"{health.repeated:,}"),
-        ("Zero", f"{health.zero:,}"),
-        ("Not finite", f"{health.non_finite:,}"),
-        ("Missing", f"{health.missing:,}"),
+        ("Repeated", f"{checks.repeated:,}"),
+        ("Zero", f"{checks.zero:,}"),
+        ("Not finite", f"{checks.non_finite:,}"),
+        ("Missing", f"{checks.missing:,}"),
     ):
         yield f"{name:<11} {value}".rstrip()
 
 
-def json_of_health(health: Health) -> dict[str, object]:
+def json_of_vector_checks(checks: VectorChecks) -> dict[str, object]:
     """The same. Lengths are null while there is no vector."""
-    nothing = math.isnan(health.norm_min)
+    nothing = math.isnan(checks.norm_min)
     return {
-        "texts": health.texts,
-        "dimension": health.dimension,
-        "length_min": None if nothing else health.norm_min,
-        "length_max": None if nothing else health.norm_max,
-        "unit_length": health.unit_length,
-        "repeated": health.repeated,
-        "zero": health.zero,
-        "not_finite": health.non_finite,
-        "missing": health.missing,
-        "partial": health.missing > 0,
+        "texts": checks.texts,
+        "dimension": checks.dimension,
+        "length_min": None if nothing else checks.norm_min,
+        "length_max": None if nothing else checks.norm_max,
+        "unit_length": checks.unit_length,
+        "repeated": checks.repeated,
+        "zero": checks.zero,
+        "not_finite": checks.non_finite,
+        "missing": checks.missing,
+        "partial": checks.missing > 0,
     }
 
 

@@ -34,7 +34,7 @@ from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
-from cfbatch_gui.core.results.job_metadata import JobFacts
+from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, SavedConnection, Settings
 from cfbatch_gui.core.system.unfinished import end_list, keep_list
@@ -47,7 +47,7 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, c
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue, ModelLists
 from cfbatch_gui.core.workers_ai.traffic import HostTraffic, TrafficLog, traffic
 
-__all__ = ["ACCOUNT_VARIABLE", "BASE_URL_VARIABLE", "AttachedInput", "ConnectionFacts", "Program", "facts_of"]
+__all__ = ["ACCOUNT_VARIABLE", "BASE_URL_VARIABLE", "AttachedInput", "ConnectionFacts", "Program", "metadata_of"]
 
 _log = logging.getLogger(__name__)
 
@@ -360,9 +360,9 @@ class Program:
 _WITHOUT_ANSWER = (BatchState.FAILED, BatchState.GONE, BatchState.DISMISSED)
 
 
-def facts_of(job: Job, connection_title: str) -> JobFacts:
+def metadata_of(job: Job, connection_title: str) -> JobMetadata:
     """What an export says about its job."""
-    return JobFacts(
+    return JobMetadata(
         id=job.id,
         name=job.name,
         kind=job.kind,

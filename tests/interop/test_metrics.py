@@ -41,7 +41,7 @@ def test_the_same_figures_as_trec_eval(seed: int, tmp_path: Path) -> None:
             if outcome != FAILED:
                 run[f"q{query}"][name] = score
     table = Table(tmp_path / "job").rank(pairs)
-    ours = read_run(table.folder, table.facts())
+    ours = read_run(table.folder, table.metadata())
     found = evaluate(compare([ours, ours]))
     assert found is not None
     assert found.queries == len(qrels)

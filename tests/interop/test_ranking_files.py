@@ -19,7 +19,7 @@ SECOND = ["H", "C"]
 
 
 def written(table: Table, path: Path, form: str) -> Path:
-    export(table.folder, table.facts(), path, target_for(path, Kind.RANK, form))
+    export(table.folder, table.metadata(), path, target_for(path, Kind.RANK, form))
     return path
 
 

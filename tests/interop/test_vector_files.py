@@ -22,7 +22,7 @@ COLUMNS = {"id": IDS, "text": [TEXTS[place] for place in THERE], "$note": [f"not
 
 
 def written(table: Table, path: Path, form: str) -> Exported:
-    return export(table.folder, table.facts(Kind.EMBED), path, target_for(path, Kind.EMBED, form))
+    return export(table.folder, table.metadata(Kind.EMBED), path, target_for(path, Kind.EMBED, form))
 
 
 def test_parquet_in_pyarrow(embedded: Table, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.queue import accepted, answered_at_once
 from cfbatch_gui.core.practice.server import PracticeServer
-from cfbatch_gui.core.program import facts_of
+from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.exports import export
 from tests.core.jobs import conftest
 from tests.core.jobs.conftest import Bench
@@ -242,7 +242,7 @@ class Machine(RuleBasedStateMachine):
         done = self.bench.ledger.job(job)
 
         def write() -> None:
-            exported = export(self.bench.store.folder(job), facts_of(done, "Cloudflare"), path)
+            exported = export(self.bench.store.folder(job), metadata_of(done, "Cloudflare"), path)
             assert path.read_bytes() and exported.manifest.exists()
 
         was_full, self.disk.is_full = self.disk.is_full, self.disk.is_full or runs_full

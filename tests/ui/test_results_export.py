@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.results.exports import targets_for
-from cfbatch_gui.core.results.outcomes import Tally
+from cfbatch_gui.core.results.outcomes import OutcomeCounts
 from cfbatch_gui.ui.results.export_choices import ColumnsDialog
 from cfbatch_gui.ui.results.export_dialog import ExportDialog
 from cfbatch_gui.ui.results.export_files import places_for
@@ -221,14 +221,22 @@ async def test_what_is_here_of_a_job_at_work_is_exported_from_its_menu(desk: Des
 
 
 @pytest.mark.parametrize(
-    ("tally", "kind", "said"),
+    ("counts", "kind", "said"),
     [
-        (Tally(5, 0, 0, 0, 0), Kind.EMBED, ""),
-        (Tally(5, 0, 2, 0, 0), Kind.EMBED, "2 rows have no vector yet and are left out; the file beside it says so."),
-        (Tally(5, 1, 2, 0, 0), Kind.EMBED, "3 rows have no vector and are left out; the file beside it says so."),
-        (Tally(5, 0, 1, 0, 0), Kind.RANK, "1 row has no score yet. It is written too, without one."),
-        (Tally(5, 0, 0, 1, 1), Kind.RANK, "2 rows have no score. They are written too, with their reasons."),
+        (OutcomeCounts(5, 0, 0, 0, 0), Kind.EMBED, ""),
+        (
+            OutcomeCounts(5, 0, 2, 0, 0),
+            Kind.EMBED,
+            "2 rows have no vector yet and are left out; the file beside it says so.",
+        ),
+        (
+            OutcomeCounts(5, 1, 2, 0, 0),
+            Kind.EMBED,
+            "3 rows have no vector and are left out; the file beside it says so.",
+        ),
+        (OutcomeCounts(5, 0, 1, 0, 0), Kind.RANK, "1 row has no score yet. It is written too, without one."),
+        (OutcomeCounts(5, 0, 0, 1, 1), Kind.RANK, "2 rows have no score. They are written too, with their reasons."),
     ],
 )
-def test_what_may_still_come_is_told_from_what_will_not(tally: Tally, kind: Kind, said: str) -> None:
-    assert missing_words(Extent(tally, 0, (), 0), kind) == said
+def test_what_may_still_come_is_told_from_what_will_not(counts: OutcomeCounts, kind: Kind, said: str) -> None:
+    assert missing_words(Extent(counts, 0, (), 0), kind) == said

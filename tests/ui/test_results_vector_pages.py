@@ -217,7 +217,7 @@ async def test_scores_of_a_ranking_stand_beside_similarities(pages: Pages) -> No
     await pages.desk.finished(pairs, Kind.RANK, "Ranked")
     assert pages.views.beside.has_something(pages.job)
     page = await pages.open(pages.views.beside)
-    found = page.beside()
+    found = page.versus()
     assert found is not None
     assert found.scores == pytest.approx(found.similarities, abs=1e-3)  # the practice service scores by its own vectors
     assert page.facts.whole_text().startswith("2 pairs of 3 have both texts here")

@@ -33,10 +33,10 @@ async def test_shows_texts_with_ids_as_they_were_and_the_lengths(desk: Desk) -> 
 
 
 async def test_the_foot_tells_how_the_vectors_are(desk: Desk, until: Until) -> None:
-    await until(lambda: "dimensions" in desk.vectors.health())
-    assert "all of unit length" in desk.vectors.health()
-    assert "1 repeated vector" in desk.vectors.health()
-    assert "practice" in desk.vectors.health()
+    await until(lambda: "dimensions" in desk.vectors.checks())
+    assert "all of unit length" in desk.vectors.checks()
+    assert "1 repeated vector" in desk.vectors.checks()
+    assert "practice" in desk.vectors.checks()
     await desk.idle()
 
 

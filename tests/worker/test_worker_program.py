@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.states import Job, JobState
-from cfbatch_gui.core.program import Program, facts_of
+from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.core.results.exports import export
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.core.system.settings import SavedConnection
@@ -51,7 +51,7 @@ def draft(program: Program, kind: Kind, connection_id: str) -> Job:
 
 def exported(program: Program, job: Job, path: Path) -> list[dict[str, str]]:
     """The rows of the exported file, but for the marks that are every job's own."""
-    export(program.folder(job.id), facts_of(job, "any"), path)
+    export(program.folder(job.id), metadata_of(job, "any"), path)
     with path.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     return [{name: cell for name, cell in row.items() if name not in OWN_MARKS} for row in rows]

@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Kind, Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports.retrieval_ids import RetrievalIds
-from cfbatch_gui.core.results.job_metadata import JobFacts
+from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.results.labels import NO_LABEL, read_labels
 from cfbatch_gui.core.results.rankings.score_table import ScoreTable, read_score_table
 
@@ -37,7 +37,7 @@ class RunText(msgspec.Struct, frozen=True, gc=False):
 class Run:
     """The scores of a job at one moment. `labels` has one for each pair of the table, NO_LABEL for none."""
 
-    facts: JobFacts
+    metadata: JobMetadata
     folder: JobFolder
     table: ScoreTable
     labels: NDArray[np.int64]
@@ -67,15 +67,15 @@ class Run:
         }
 
 
-def read_run(folder: JobFolder, facts: JobFacts) -> Run:
+def read_run(folder: JobFolder, metadata: JobMetadata) -> Run:
     """Blocking: a second for a million scores. Raises UsageError, DataError."""
-    if facts.kind is not Kind.RANK:
-        raise UsageError(f"“{facts.name}” made vectors and no scores. Compare jobs that rank texts.")
+    if metadata.kind is not Kind.RANK:
+        raise UsageError(f"“{metadata.name}” made vectors and no scores. Compare jobs that rank texts.")
     table = read_score_table(folder)
     if not table.has_score.any():
-        raise UsageError(f"“{facts.name}” has no scores yet. Compare it when the first batch is back.")
+        raise UsageError(f"“{metadata.name}” has no scores yet. Compare it when the first batch is back.")
     with folder.open(read_only=True) as database:
         # Labels of shared texts say nothing about a pair.
         judges = schema.fact(database, "layout") != Layout.SHARED
         labels = read_labels(database, table.texts) if judges else np.full(len(table), NO_LABEL)
-    return Run(facts, folder, table, labels)
+    return Run(metadata, folder, table, labels)

@@ -3,7 +3,7 @@
 data.db      inputs, requests, scores, problems (schema.py)
 texts-….json the texts as they go into bodies; can be made anew from data.db (packed_texts.py)
 vectors.npy  float32 (items, dimension); row = item number - 1
-map.npz      where the texts stand on the map; can be made anew from the vectors (results/kept_map.py)
+map.npz      where the texts stand on the map; can be made anew from the vectors (results/cached_map.py)
 bodies/      the exact bytes of batches that are being sent or waited for
 replies/     raw answers, compressed, written before they are decoded
 job.json     the job as it was filled and planned

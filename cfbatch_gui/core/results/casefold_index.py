@@ -47,7 +47,7 @@ class _Kept:
     stream: IO[bytes]
 
 
-class FoldedTexts:
+class CasefoldIndex:
     """Texts of a job, which never change, under numbers; neighbours may have the same one.
 
     `statement` is SQL that gives a row's key, its number and one text or more, for the keys after `?`, rising, and at

@@ -6,7 +6,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 
 
 @dataclass(frozen=True, slots=True)
-class JobFacts:
+class JobMetadata:
     """A job as its results need it. `connection` is its title, for people; never an account id.
 
     `request_ids` has the service's id for each batch number, `failed_batches` the sentence of each batch that ended

@@ -30,7 +30,7 @@ class OriginalColumns:
         return _picked(first_row, self.first) + _picked(second_row, self.second)
 
 
-def columns_beside_rankings(database: sqlite3.Connection, taken: Collection[str] = ()) -> OriginalColumns:
+def columns_of_rankings(database: sqlite3.Connection, taken: Collection[str] = ()) -> OriginalColumns:
     """What stands beside ranked contexts: columns that are kept. All others have names of ours, or are to be left out.
 
     A name that is in `taken`, or comes twice, gets " (original)" at its end until it is unique.
@@ -40,7 +40,7 @@ def columns_beside_rankings(database: sqlite3.Connection, taken: Collection[str]
     return _columns(database, (Role.KEEP,) if is_label_of_context else (Role.KEEP, Role.LABEL), (Role.KEEP,), taken)
 
 
-def columns_beside_vectors(database: sqlite3.Connection, taken: Collection[str] = ()) -> OriginalColumns:
+def columns_of_vectors(database: sqlite3.Connection, taken: Collection[str] = ()) -> OriginalColumns:
     """What stands beside vectors: every column but the id and those to be left out. `taken` as for rankings."""
     # The text stands in its own column: a table of vectors has no other place for it.
     return _columns(database, (Role.TEXT, Role.CONTEXT, Role.QUERY, Role.LABEL, Role.KEEP), (), taken)

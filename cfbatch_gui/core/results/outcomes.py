@@ -24,7 +24,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class OutcomeCounts:
     """Counts of items by status; `skipped` counts the problems of rows that gave no item."""
 
     done: int
@@ -83,7 +83,7 @@ def status_of(is_done: bool, sent: Sent, left_out: str | None, failed_batches: M
     return Status.WAITING, ""
 
 
-def count_items(database: sqlite3.Connection, failed_batches: Mapping[int, str]) -> Tally:
+def count_items(database: sqlite3.Connection, failed_batches: Mapping[int, str]) -> OutcomeCounts:
     """Count all items of a job by the same rule."""
     counts = dict.fromkeys(Status, 0)
     for state, batch, count in database.execute(
@@ -98,7 +98,7 @@ def count_items(database: sqlite3.Connection, failed_batches: Mapping[int, str])
         "SELECT count(DISTINCT item_no) FROM problems JOIN items USING(item_no) WHERE request_no IS NULL"
     ).fetchone()
     (skipped,) = database.execute("SELECT count(*) FROM problems WHERE item_no IS NULL").fetchone()
-    return Tally(
+    return OutcomeCounts(
         done=counts[Status.DONE],
         failed=counts[Status.FAILED],
         waiting=counts[Status.WAITING] + unsent - left_out,

@@ -8,7 +8,7 @@ from cfbatch_gui.core.evaluation.judged import Evaluation, evaluate
 from cfbatch_gui.core.evaluation.moves import MoveSummary, QueryMoves, query_moves, summary
 from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.program import Program, facts_of
+from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.ui.job_labels import connection_title
 
 _TOPS = (10, 5, 3)
@@ -39,7 +39,7 @@ def read_comparison(program: Program, jobs: Sequence[Job], top_k: int | None = N
 
     Without `top_k` as many first texts are compared as say something: fewer than a query has.
     """
-    runs = [read_run(program.folder(job.id), facts_of(job, connection_title(program, job))) for job in jobs]
+    runs = [read_run(program.folder(job.id), metadata_of(job, connection_title(program, job))) for job in jobs]
     comparison = compare(runs)
     texts = len(comparison.query) / len(comparison.queries)
     usual = next((count for count in _TOPS if count < texts), 1)

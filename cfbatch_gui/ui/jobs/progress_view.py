@@ -15,7 +15,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.planned import Planned
 from cfbatch_gui.core.jobs.run.runner import STOPPED_BY_USER
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.program import Program, facts_of
+from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.system.logs import redacted
@@ -341,7 +341,7 @@ def _numbers(numbers: list[int]) -> str:
 
 def _count_readable(folder: JobFolder, job: Job) -> tuple[int, int]:
     """How many texts or scores are there, of how many; a text that was sent once for several rows counts in each."""
-    failed = facts_of(job, "").failed_batches
+    failed = metadata_of(job, "").failed_batches
     results = Rankings(folder, failed) if job.kind is Kind.RANK else Embeddings(folder, failed)
-    tally = results.tally()
-    return tally.done, tally.items - tally.left_out
+    outcome_counts = results.outcome_counts()
+    return outcome_counts.done, outcome_counts.items - outcome_counts.left_out

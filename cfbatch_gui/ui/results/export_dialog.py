@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.program import Program, facts_of
+from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, export, targets_for
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.job_labels import connection_title
@@ -255,11 +255,11 @@ class ExportDialog(QDialog):
 
     def _export(self, path: Path, target: Target, options: ExportOptions, tell: Callable[[int, int], None]) -> Exported:
         """In a thread."""
-        facts = facts_of(self._job, connection_title(self._program, self._job))
+        metadata = metadata_of(self._job, connection_title(self._program, self._job))
         columns = options.columns if target.has_columns else None
         return export(
             self._program.folder(self._job.id),
-            facts,
+            metadata,
             path,
             target,
             options=ExportOptions(options.preset, options.separator, options.top_k, options.threshold, columns),

@@ -8,7 +8,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.exports import Measure, Target, columns_of
-from cfbatch_gui.core.results.outcomes import Tally
+from cfbatch_gui.core.results.outcomes import OutcomeCounts
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.ui import display
@@ -46,7 +46,7 @@ def file_name(job: Job, target: Target) -> str:
 class Extent:
     """What there is to write. `kept` are the scores within the limits, `names` the columns that can be chosen."""
 
-    tally: Tally
+    counts: OutcomeCounts
     kept: int
     names: tuple[str, ...]
     dimension: int
@@ -54,13 +54,13 @@ class Extent:
     @property
     def failed_rows(self) -> int:
         """Rows of the user's file that gave no result and will give none, about."""
-        return self.tally.failed + self.tally.left_out + self.tally.skipped
+        return self.counts.failed + self.counts.left_out + self.counts.skipped
 
     def rows(self, kind: Kind, *, limited: bool) -> int:
         """Rows of the file: of a ranking also those without a score, with their reason."""
         if kind is Kind.EMBED:
-            return self.tally.done
-        return (self.kept if limited else self.tally.done) + self.tally.items - self.tally.done + self.tally.skipped
+            return self.counts.done
+        return (self.kept if limited else self.counts.done) + self.counts.items - self.counts.done + self.counts.skipped
 
 
 def read_extent(folder: JobFolder, job: Job, limits: Limits) -> Extent:
@@ -69,9 +69,9 @@ def read_extent(folder: JobFolder, job: Job, limits: Limits) -> Extent:
     names = columns_of(folder, job.kind)
     if job.kind is Kind.RANK:
         rankings = Rankings(folder, failed)
-        return Extent(rankings.tally(), rankings.counts(limits.top_k, limits.threshold).kept, names, 0)
+        return Extent(rankings.outcome_counts(), rankings.counts(limits.top_k, limits.threshold).kept, names, 0)
     embeddings = Embeddings(folder, failed)
-    return Extent(embeddings.tally(), 0, names, embeddings.dimension)
+    return Extent(embeddings.outcome_counts(), 0, names, embeddings.dimension)
 
 
 def extent_words(extent: Extent, target: Target, columns: int | None = None) -> str:
@@ -98,10 +98,10 @@ def extent_words(extent: Extent, target: Target, columns: int | None = None) -> 
 
 def missing_words(extent: Extent, kind: Kind) -> str:
     """What is not there, and what the file says of it; "" when all came back."""
-    missing = extent.tally.items - extent.tally.done + extent.tally.skipped
+    missing = extent.counts.items - extent.counts.done + extent.counts.skipped
     if not missing:
         return ""
-    if missing == extent.tally.waiting:
+    if missing == extent.counts.waiting:
         return _waiting_words(missing, kind)
     if kind is Kind.RANK:
         return display.plural(

@@ -7,7 +7,7 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.jobs.states import Job, JobState
-from cfbatch_gui.core.program import facts_of
+from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.ui.tables.table_view import ColumnsButton, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
@@ -100,7 +100,7 @@ def version_of(job: Job) -> Version:
 
 def failed_batches(job: Job) -> dict[int, str]:
     """The sentence of each batch that ended without an answer, by its number."""
-    return facts_of(job, "").failed_batches
+    return metadata_of(job, "").failed_batches
 
 
 def nothing_yet(job: Job) -> str:

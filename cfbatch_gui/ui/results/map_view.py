@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports.base import Cell
-from cfbatch_gui.core.results.maps.map_cache import kept_map, near_map
+from cfbatch_gui.core.results.maps.map_cache import cached_map, near_map
 from cfbatch_gui.core.results.maps.text_map import Layout, TextMap, make_map
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.ui import display
@@ -154,7 +154,7 @@ class MapView(VectorPage):
         wanted, self._maps = self._wanted_layout(embeddings), {}
         kept = None
         if wanted is Layout.NEIGHBOURS:
-            kept = await asyncio.to_thread(kept_map, self.program.folder(self.job.id), embeddings)
+            kept = await asyncio.to_thread(cached_map, self.program.folder(self.job.id), embeddings)
         await self._offer_colours(embeddings)
         key = self._chosen
         cells = asyncio.create_task(asyncio.to_thread(read_cells, embeddings, key))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
 
-from cfbatch_gui.core.program import Program, facts_of
+from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.core.results.vectors.nearest import Neighbour, nearest_to
 from cfbatch_gui.core.results.vectors.sentence import LONGEST, embed_sentence
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
@@ -126,8 +126,8 @@ class SimilarView(VectorPage):
         self.foot.set_line(self.tr("Asking {title}…").format(title=connection_title(self.program, job)), "loader")
         try:
             client = self.program.client(job.connection)
-            facts = facts_of(job, connection_title(self.program, job))
-            self._vector = await embed_sentence(client, facts, embeddings, text)
+            metadata = metadata_of(job, connection_title(self.program, job))
+            self._vector = await embed_sentence(client, metadata, embeddings, text)
             self._asked = text
         finally:
             self._show_price()

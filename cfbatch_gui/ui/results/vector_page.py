@@ -170,4 +170,4 @@ class _StoppedError(Exception):
 
 def _read(folder: JobFolder, failed: dict[int, str]) -> _Read:
     embeddings = Embeddings(folder, failed)
-    return _Read(embeddings, embeddings.tally().done)
+    return _Read(embeddings, embeddings.outcome_counts().done)

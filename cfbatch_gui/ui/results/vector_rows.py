@@ -11,7 +11,7 @@ from cfbatch_gui.core.results.numbers import score_text, vector_value_text
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.vectors.nearest import Neighbour
-from cfbatch_gui.core.results.vectors.vector_checks import Health
+from cfbatch_gui.core.results.vectors.vector_checks import VectorChecks
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.results.ranking_columns import status_words
 from cfbatch_gui.ui.tables.table_rows import Column
@@ -157,33 +157,33 @@ def found_columns() -> tuple[Column[Neighbour], ...]:
     )
 
 
-def health_line(health: Health) -> tuple[str, bool]:
+def checks_line(checks: VectorChecks) -> tuple[str, bool]:
     """The health of the vectors in words, and whether all is well."""
-    if not health.dimension or health.missing == health.texts:
+    if not checks.dimension or checks.missing == checks.texts:
         return _tr("No vector has come back yet."), True
-    found = [display.plural(health.dimension, _tr("{n} dimension"), _tr("{n} dimensions"))]
-    if health.unit_length:
+    found = [display.plural(checks.dimension, _tr("{n} dimension"), _tr("{n} dimensions"))]
+    if checks.unit_length:
         found.append(_tr("all of unit length"))
     else:
-        lengths = f"{vector_value_text(health.norm_min)}–{vector_value_text(health.norm_max)}"
+        lengths = f"{vector_value_text(checks.norm_min)}–{vector_value_text(checks.norm_max)}"
         found.append(_tr("lengths {range}").format(range=lengths))
     wrong = [
         display.plural(count, one, many)
         for count, one, many in (
-            (health.zero, _tr("{n} empty vector"), _tr("{n} empty vectors")),
-            (health.repeated, _tr("{n} repeated vector"), _tr("{n} repeated vectors")),
+            (checks.zero, _tr("{n} empty vector"), _tr("{n} empty vectors")),
+            (checks.repeated, _tr("{n} repeated vector"), _tr("{n} repeated vectors")),
             (
-                health.non_finite,
+                checks.non_finite,
                 _tr("{n} vector with values that are no numbers"),
                 _tr("{n} vectors with values that are no numbers"),
             ),
-            (health.missing, _tr("{n} text without a vector"), _tr("{n} texts without a vector")),
+            (checks.missing, _tr("{n} text without a vector"), _tr("{n} texts without a vector")),
         )
         if count
     ]
-    if not health.zero and not health.repeated:
+    if not checks.zero and not checks.repeated:
         found.append(_tr("no empty or repeated vectors"))
-    return " · ".join(found + wrong), not (health.zero or health.non_finite)
+    return " · ".join(found + wrong), not (checks.zero or checks.non_finite)
 
 
 def _tr(text: str) -> str:

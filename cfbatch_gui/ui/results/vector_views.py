@@ -15,7 +15,7 @@ from cfbatch_gui.ui.results.map_view import MapView
 from cfbatch_gui.ui.results.similar_view import SimilarView
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vectors_view import VectorsView
-from cfbatch_gui.ui.results.versus_scores_view import BesideView, rankings
+from cfbatch_gui.ui.results.versus_scores_view import VersusScoresView, rankings
 from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.widgets import column
 
@@ -68,7 +68,9 @@ class VectorViews(QObject):
         self.similar = LatePage(lambda: SimilarView(program, notices, memory=memory), self._show_rows)
         self.duplicates = LatePage(lambda: DuplicatesView(program, notices, memory=memory), self._show_rows)
         self.clusters = LatePage(lambda: ClustersView(program, notices, memory=memory), self._show_rows)
-        self.beside = LatePage(lambda: BesideView(program, notices), self._show_rows, lambda: bool(rankings(program)))
+        self.beside = LatePage(
+            lambda: VersusScoresView(program, notices), self._show_rows, lambda: bool(rankings(program))
+        )
 
     def pages(self) -> dict[str, ResultView]:
         """Each page by the key of its tab, in the order of the tabs."""

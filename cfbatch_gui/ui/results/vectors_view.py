@@ -19,7 +19,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.loaded_results import ResultLoader, SearchBar, SearchedResults, failed_batches, nothing_yet
 from cfbatch_gui.ui.results.vector_panel import VectorPanel
-from cfbatch_gui.ui.results.vector_rows import VectorRow, blank_rows, health_line, read_rows, vector_columns
+from cfbatch_gui.ui.results.vector_rows import VectorRow, blank_rows, checks_line, read_rows, vector_columns
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, TableView, say_too_much
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
@@ -82,7 +82,7 @@ class VectorsView(ResultView):
         self._clear_search()
         self._show_found(None)
 
-    def health(self) -> str:
+    def checks(self) -> str:
         """The line at the foot."""
         return self._foot.text()
 
@@ -206,8 +206,8 @@ class VectorsView(ResultView):
         self.find_field.reset()
 
     async def _check(self, job: Job, embeddings: Embeddings) -> None:
-        health = await asyncio.to_thread(embeddings.health)
-        sentence, is_well = health_line(health)
+        checks = await asyncio.to_thread(embeddings.checks)
+        sentence, is_well = checks_line(checks)
         if is_practice(job):
             sentence += " · " + self.tr("practice, not {model}").format(model=short_model(job))
         self._foot.set_line(
@@ -269,4 +269,4 @@ def _count(read: _Read, found: Sequence[int] | None) -> int:
 def _read(folder: JobFolder, failed: dict[int, str]) -> _Read:
     embeddings = Embeddings(folder, failed)
     sample = embeddings.page(0, 200)
-    return _Read(embeddings, embeddings.tally().done, labelled=any(text.label for text in sample))
+    return _Read(embeddings, embeddings.outcome_counts().done, labelled=any(text.label for text in sample))

@@ -12,7 +12,12 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.numbers import score_text
-from cfbatch_gui.core.results.vectors.versus_scores import Beside, similarities_beside, texts_of_pair, texts_of_pairs
+from cfbatch_gui.core.results.vectors.versus_scores import (
+    VersusScores,
+    scores_versus_similarities,
+    texts_of_pair,
+    texts_of_pairs,
+)
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, Dots, PictureButtons, PlotData
@@ -30,11 +35,11 @@ class PairChart(Chart):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(name, parent)
-        self._pairs: tuple[JobFolder, Beside] | None = None
+        self._pairs: tuple[JobFolder, VersusScores] | None = None
 
-    def show_pairs(self, folder: JobFolder, beside: Beside, dots: Dots) -> None:
+    def show_pairs(self, folder: JobFolder, versus: VersusScores, dots: Dots) -> None:
         """Show a dot for each pair."""
-        self._pairs = (folder, beside)
+        self._pairs = (folder, versus)
         self.show_layers((dots,), across=self.tr("Score"), up=self.tr("Similarity of the vectors"))
 
     def data(self) -> PlotData:
@@ -42,18 +47,18 @@ class PairChart(Chart):
 
     def _rows(self) -> Iterator[Sequence[Cell]]:
         if self._pairs is not None:
-            folder, beside = self._pairs
-            numbers = zip(beside.scores.tolist(), beside.similarities.tolist(), strict=True)
-            texts = texts_of_pairs(folder, beside.item_numbers)
+            folder, versus = self._pairs
+            numbers = zip(versus.scores.tolist(), versus.similarities.tolist(), strict=True)
+            texts = texts_of_pairs(folder, versus.item_numbers)
             yield from ((*texts, *both) for texts, both in zip(texts, numbers, strict=True))
 
 
-class BesideView(VectorPage):
+class VersusScoresView(VectorPage):
     """One ranking at a time, the newest at first."""
 
     def __init__(self, program: Program, notices: Notices, parent: QWidget | None = None) -> None:
         super().__init__(program, notices, "chart-scatter", parent)
-        self._beside: Beside | None = None
+        self._versus: VersusScores | None = None
         self._folder: JobFolder | None = None
         self.ranking = Choice(self.tr("Ranking to look at"))
         self.ranking.setMinimumWidth(210)
@@ -70,12 +75,12 @@ class BesideView(VectorPage):
         content.addWidget(self._body, 1)
         self.lay_out(content)
 
-    def beside(self) -> Beside | None:
+    def versus(self) -> VersusScores | None:
         """What is shown."""
-        return self._beside
+        return self._versus
 
     def clear(self) -> None:
-        self._beside, self._folder = None, None
+        self._versus, self._folder = None, None
         self.facts.setText("")
         self.picture.hide()
         self._body.show_sentence("")
@@ -102,12 +107,12 @@ class BesideView(VectorPage):
         folder = self.program.folder(job_id)
         found = await self.worked_out(
             self.tr("Looking for texts that both jobs have…"),
-            lambda tell: similarities_beside(folder, embeddings, tell),
+            lambda tell: scores_versus_similarities(folder, embeddings, tell),
         )
-        self._beside, self._folder = found, folder
+        self._versus, self._folder = found, folder
         self._show(found, folder)
 
-    def _show(self, found: Beside, folder: JobFolder) -> None:
+    def _show(self, found: VersusScores, folder: JobFolder) -> None:
         pairs = display.plural(len(found.scores), self.tr("{n} pair"), self.tr("{n} pairs"))
         said = [self.tr("{pairs} of {all} have both texts here").format(pairs=pairs, all=display.number(found.of))]
         if not math.isnan(found.correlation):
@@ -131,25 +136,25 @@ class BesideView(VectorPage):
         )
 
     def _describe(self, place: int) -> str:
-        if self._beside is None or self._folder is None:
+        if self._versus is None or self._folder is None:
             return ""
         try:
-            query, text = texts_of_pair(self._folder, int(self._beside.item_numbers[place]))
+            query, text = texts_of_pair(self._folder, int(self._versus.item_numbers[place]))
         except UserError as error:  # while painting there is nobody else to catch it
             return error.message
-        score, similarity = self._beside.scores[place], self._beside.similarities[place]
+        score, similarity = self._versus.scores[place], self._versus.similarities[place]
         figures = f"{score_text(score)} · {score_text(similarity)}"
         return f"{display.one_line(query, _LONGEST)}\n{display.one_line(text, _LONGEST)}\n{figures}"
 
     def _picked(self, place: int) -> None:
-        if self._beside is None or self._folder is None:
+        if self._versus is None or self._folder is None:
             return
         try:
-            query, text = texts_of_pair(self._folder, int(self._beside.item_numbers[place]))
+            query, text = texts_of_pair(self._folder, int(self._versus.item_numbers[place]))
         except UserError as error:
             self.notices.show_error(error)
             return
-        score, similarity = self._beside.scores[place], self._beside.similarities[place]
+        score, similarity = self._versus.scores[place], self._versus.similarities[place]
         about = self.tr("score {score}, similarity {similarity}")
         self.panel.show_text(
             display.one_line(query, 100),

@@ -10,7 +10,7 @@ from tests.core.results.folders import Outcome, Pair, Table
 
 def run_of(path: Path, pairs: Sequence[Pair], name: str = "job") -> Run:
     table = Table(path / name).rank(pairs)
-    return read_run(table.folder, replace(table.facts(), name=name, id=name))
+    return read_run(table.folder, replace(table.metadata(), name=name, id=name))
 
 
 def scored(pairs: Sequence[Pair], *scores: Outcome) -> list[Pair]:

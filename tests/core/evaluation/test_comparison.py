@@ -127,7 +127,7 @@ def test_queries_with_ids_are_matched_though_their_wording_differs(tmp_path: Pat
     for run in runs:
         with closing(sqlite3.connect(run.folder.data)) as database, database:
             database.execute("UPDATE queries SET query_id = 'q' || query_no")
-    compared = compare([read_run(run.folder, run.facts) for run in runs])
+    compared = compare([read_run(run.folder, run.metadata) for run in runs])
     assert compared.joined[1].queries[MatchedBy.ID] == 2
     assert len(compared.query) == 5
 
@@ -135,8 +135,8 @@ def test_queries_with_ids_are_matched_though_their_wording_differs(tmp_path: Pat
 def test_vectors_and_jobs_without_scores_say_so(tmp_path: Path) -> None:
     table = Table(tmp_path / "job").rank(scored(BASE, *[WAITING] * 5))
     with pytest.raises(UsageError, match="no scores yet"):
-        read_run(table.folder, table.facts())
+        read_run(table.folder, table.metadata())
     with pytest.raises(UsageError, match="vectors"):
-        read_run(table.folder, table.facts(Kind.EMBED))
+        read_run(table.folder, table.metadata(Kind.EMBED))
     with pytest.raises(UsageError, match="two jobs"):
         compare([])

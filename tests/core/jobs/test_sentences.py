@@ -11,7 +11,7 @@ from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.practice.faults.script import ResetAfterBody
-from cfbatch_gui.core.program import facts_of
+from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.nearest import nearest_to
 from cfbatch_gui.core.results.vectors.sentence import LONGEST, embed_sentence
@@ -31,7 +31,7 @@ async def embedded(bench: Bench, write: Write, *, model: str = SMALL, pooling: s
 @pytest.mark.parametrize("pooling", ["", "mean", "cls"])
 async def test_a_text_of_the_job_comes_back_as_its_own_vector(bench: Bench, write: Write, pooling: str) -> None:
     job, embeddings = await embedded(bench, write, pooling=pooling)
-    found = await embed_sentence(bench.client, facts_of(job, "Cloudflare"), embeddings, "  garden hose\n")
+    found = await embed_sentence(bench.client, metadata_of(job, "Cloudflare"), embeddings, "  garden hose\n")
     stored = embeddings.vector(2)
     assert stored is not None
     assert np.array_equal(found, stored)
@@ -44,7 +44,7 @@ async def test_it_is_one_request_and_changes_nothing_in_the_job(bench: Bench, wr
     job, embeddings = await embedded(bench, write)
     before = {path: path.stat().st_mtime_ns for path in bench.store.folder(job.id).path.rglob("*")}
     calls = len(bench.faulty.arrivals)
-    await embed_sentence(bench.client, facts_of(job, "Cloudflare"), embeddings, "a lamp")
+    await embed_sentence(bench.client, metadata_of(job, "Cloudflare"), embeddings, "a lamp")
     (arrival,) = bench.faulty.arrivals[calls:]
     assert arrival.sha256 == sha256(b'{"text":["a lamp"],"truncate_inputs":true}').hexdigest()
     assert {path: path.stat().st_mtime_ns for path in bench.store.folder(job.id).path.rglob("*")} == before
@@ -55,7 +55,7 @@ async def test_when_no_answer_came_it_says_that_it_may_be_billed(bench: Bench, w
     bench.faulty.follow(ResetAfterBody())
     calls = len(bench.faulty.arrivals)
     with pytest.raises(OutcomeUnknown, match="may have been billed"):
-        await embed_sentence(bench.client, facts_of(job, "Cloudflare"), embeddings, "a lamp")
+        await embed_sentence(bench.client, metadata_of(job, "Cloudflare"), embeddings, "a lamp")
     assert len(bench.faulty.arrivals) == calls + 1
 
 
@@ -64,7 +64,7 @@ async def test_a_vector_of_another_pooling_is_refused(bench: Bench, write: Write
     with bench.store.folder(job.id).open() as database:
         database.execute("UPDATE facts SET value = '\"cls\"' WHERE name = 'pooling'")
     with pytest.raises(ReplyError, match="pooled in another way"):
-        await embed_sentence(bench.client, facts_of(job, "Cloudflare"), embeddings, "a lamp")
+        await embed_sentence(bench.client, metadata_of(job, "Cloudflare"), embeddings, "a lamp")
 
 
 async def test_nothing_is_sent_for_what_cannot_be_looked_for(bench: Bench, write: Write) -> None:
@@ -72,5 +72,5 @@ async def test_nothing_is_sent_for_what_cannot_be_looked_for(bench: Bench, write
     calls = len(bench.faulty.arrivals)
     for sentence in ("", "  \n ", "x" * (LONGEST + 1)):
         with pytest.raises(UsageError):
-            await embed_sentence(bench.client, facts_of(job, "Cloudflare"), embeddings, sentence)
+            await embed_sentence(bench.client, metadata_of(job, "Cloudflare"), embeddings, sentence)
     assert len(bench.faulty.arrivals) == calls

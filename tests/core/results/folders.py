@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.job_metadata import JobFacts
+from cfbatch_gui.core.results.job_metadata import JobMetadata
 
 FAILED, WAITING, LEFT_OUT = "failed", "waiting", "left out"
 Outcome = float | str  # a score, or why there is none
@@ -47,8 +47,8 @@ class Table:
         self.folder.create()
         schema.create(self.folder.data)
 
-    def facts(self, kind: Kind = Kind.RANK) -> JobFacts:
-        return JobFacts(
+    def metadata(self, kind: Kind = Kind.RANK) -> JobMetadata:
+        return JobMetadata(
             id="job-1",
             name="Support articles, March",
             kind=kind,
@@ -68,7 +68,7 @@ class Table:
         columns = ("question", "article", "number", "stars", *self.kept)
         roles = ("query", "context", "id", "label", *("keep" for _ in self.kept))
         with closing(sqlite3.connect(self.folder.data)) as database, database:
-            self._facts(database, columns, roles, "long")
+            self._metadata(database, columns, roles, "long")
             for pair in pairs:
                 row = self._source(database, (pair.query, pair.text, pair.id, pair.label, *pair.kept))
                 query = self._query(database, pair.query, row)
@@ -89,7 +89,7 @@ class Table:
         columns = (*(("key",) if with_ids else ()), "text", *self.kept)
         roles = (*(("id",) if with_ids else ()), "text", *("keep" for _ in self.kept))
         with closing(sqlite3.connect(self.folder.data)) as database, database:
-            self._facts(database, columns, roles, "texts")
+            self._metadata(database, columns, roles, "texts")
             for place, (identifier, text, outcome) in enumerate(texts):
                 cells = (*((identifier,) if with_ids else ()), text, *(kept[place] if kept else ()))
                 row = self._source(database, cells)
@@ -99,9 +99,9 @@ class Table:
                 np.save(self.folder.vectors, vectors)
         return self
 
-    def _facts(self, database: sqlite3.Connection, columns: object, roles: object, layout: str) -> None:
-        facts = {"columns": columns, "roles": roles, "second_columns": (), "second_roles": (), "layout": layout}
-        for name, value in facts.items():
+    def _metadata(self, database: sqlite3.Connection, columns: object, roles: object, layout: str) -> None:
+        metadata = {"columns": columns, "roles": roles, "second_columns": (), "second_roles": (), "layout": layout}
+        for name, value in metadata.items():
             schema.put_fact(database, name, value)
 
     def _source(self, database: sqlite3.Connection, cells: tuple[str, ...]) -> int:

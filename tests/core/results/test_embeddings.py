@@ -8,7 +8,7 @@ import pytest
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.results.outcomes import Status, Tally
+from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from tests.core.results.folders import FAILED, LEFT_OUT, WAITING, Outcome, Table, unit_vectors
 
@@ -44,7 +44,7 @@ def test_texts_and_vectors_belong_together(partial: Table) -> None:
     assert embeddings.vector(2) is None
     assert embeddings.vector(99) is None
     assert embeddings.present().tolist() == [True, False, False, False, True]
-    assert embeddings.tally() == Tally(done=2, failed=1, waiting=1, left_out=1, skipped=0)
+    assert embeddings.outcome_counts() == OutcomeCounts(done=2, failed=1, waiting=1, left_out=1, skipped=0)
 
 
 def test_vectors_cannot_be_changed(partial: Table) -> None:
@@ -58,9 +58,9 @@ def test_nothing_back_yet(tmp_path: Path) -> None:
     embeddings = Embeddings(table.folder)
     assert embeddings.dimension == 0
     assert embeddings.vectors().shape == (1, 0)
-    health = embeddings.health()
-    assert (health.texts, health.missing, health.unit_length, health.repeated) == (1, 1, False, 0)
-    assert math.isnan(health.norm_min)
+    checks = embeddings.checks()
+    assert (checks.texts, checks.missing, checks.unit_length, checks.repeated) == (1, 1, False, 0)
+    assert math.isnan(checks.norm_min)
 
 
 def test_damaged_vectors_are_said(tmp_path: Path) -> None:
@@ -76,10 +76,10 @@ def test_health_of_good_vectors(tmp_path: Path) -> None:
     vectors = unit_vectors(3000, 1024).astype(np.float16).astype(np.float32)
     table = Table(tmp_path).embed([("", f"text {number}", 1.0) for number in range(3000)], vectors)
     steps: list[tuple[int, int]] = []
-    health = Embeddings(table.folder).health(lambda done, total: steps.append((done, total)))
-    assert (health.texts, health.dimension, health.unit_length) == (3000, 1024, True)
-    assert 0.999 < health.norm_min <= health.norm_max < 1.001
-    assert (health.zero, health.repeated, health.non_finite, health.missing) == (0, 0, 0, 0)
+    checks = Embeddings(table.folder).checks(lambda done, total: steps.append((done, total)))
+    assert (checks.texts, checks.dimension, checks.unit_length) == (3000, 1024, True)
+    assert 0.999 < checks.norm_min <= checks.norm_max < 1.001
+    assert (checks.zero, checks.repeated, checks.non_finite, checks.missing) == (0, 0, 0, 0)
     assert len(steps) == 2
     assert steps[-1] == (3000, 3000)
 
@@ -93,10 +93,10 @@ def test_health_finds_what_is_wrong(tmp_path: Path) -> None:
     vectors[5, 5] = np.inf
     outcomes: list[Outcome] = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, WAITING]
     table = Table(tmp_path).embed([("", "text", outcome) for outcome in outcomes], vectors)
-    health = Embeddings(table.folder).health()
-    assert (health.repeated, health.zero, health.non_finite, health.missing) == (2, 1, 2, 1)
-    assert not health.unit_length
-    assert health.norm_min == 0
+    checks = Embeddings(table.folder).checks()
+    assert (checks.repeated, checks.zero, checks.non_finite, checks.missing) == (2, 1, 2, 1)
+    assert not checks.unit_length
+    assert checks.norm_min == 0
 
 
 def test_the_dimension_is_believed_only_from_the_tables(partial: Table) -> None:

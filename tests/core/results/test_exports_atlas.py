@@ -22,7 +22,7 @@ MANY = 4_200  # more than one block, and than one chunk that a block is compared
 
 def written(table: Table, path: Path) -> tuple[Exported, list[dict[str, Any]]]:
     target = target_for(path, Kind.EMBED, "atlas")
-    exported = export(table.folder, table.facts(Kind.EMBED), path, target)
+    exported = export(table.folder, table.metadata(Kind.EMBED), path, target)
     found = arro3_io.read_parquet(str(path)).read_all()
     columns = [found[name].to_pylist() for name in found.schema.names]
     return exported, [dict(zip(found.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]

@@ -43,15 +43,15 @@ def rows(path: Path) -> list[list[str]]:
 def test_a_ranking_with_the_columns_and_in_the_order_that_were_asked_for(tmp_path: Path) -> None:
     table = ranked(tmp_path / "job")
     assert columns_of(table.folder, Kind.RANK)[-2:] == ("error", "mine")
-    export(table.folder, table.facts(), tmp_path / "out.csv", options=CHOSEN)
+    export(table.folder, table.metadata(), tmp_path / "out.csv", options=CHOSEN)
     assert rows(tmp_path / "out.csv") == [
         ["mine", "text", "score"], ["a", "one\ntwo", "0.5"], ["b", "three", ""], ["c", "", ""],
     ]  # fmt: skip
-    export(table.folder, table.facts(), tmp_path / "out.xlsx", options=CHOSEN)
+    export(table.folder, table.metadata(), tmp_path / "out.xlsx", options=CHOSEN)
     book = openpyxl.load_workbook(tmp_path / "out.xlsx")
     assert [cell.value for cell in book["Ranking"][2]] == ["a", "one\ntwo", 0.5]
     assert [cell.value for cell in book["Problems"]["A"]] == ["mine", "b", "c"]
-    export(table.folder, table.facts(), tmp_path / "out.jsonl", options=CHOSEN)
+    export(table.folder, table.metadata(), tmp_path / "out.jsonl", options=CHOSEN)
     assert json.loads((tmp_path / "out.jsonl").read_text("utf-8")) == {
         "contexts": [
             {"text": "one\ntwo", "score": 0.5, "columns": {"mine": "a"}},
@@ -63,7 +63,7 @@ def test_a_ranking_with_the_columns_and_in_the_order_that_were_asked_for(tmp_pat
 def test_parquet_of_one_column(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     table = ranked(tmp_path / "job")
-    export(table.folder, table.facts(), tmp_path / "out.parquet", options=ExportOptions(columns=("score",)))
+    export(table.folder, table.metadata(), tmp_path / "out.parquet", options=ExportOptions(columns=("score",)))
     assert parquet.read_table(tmp_path / "out.parquet").to_pylist() == [
         {"score": 0.5},
         {"score": None},
@@ -73,15 +73,17 @@ def test_parquet_of_one_column(tmp_path: Path) -> None:
 
 def test_vectors_with_the_columns_that_were_asked_for(tmp_path: Path) -> None:
     table = embedded(tmp_path / "job")
-    facts = table.facts(Kind.EMBED)
+    metadata = table.metadata(Kind.EMBED)
     assert columns_of(table.folder, Kind.EMBED) == ("text", "mine", "vector")
-    export(table.folder, facts, tmp_path / "out.csv", options=ExportOptions(columns=("mine",)))
+    export(table.folder, metadata, tmp_path / "out.csv", options=ExportOptions(columns=("mine",)))
     assert rows(tmp_path / "out.csv")[0] == ["id", "mine", "dim_0", "dim_1", "dim_2"]
-    export(table.folder, facts, tmp_path / "none.csv", options=ExportOptions(columns=()))
+    export(table.folder, metadata, tmp_path / "none.csv", options=ExportOptions(columns=()))
     assert rows(tmp_path / "none.csv")[0] == ["id", "dim_0", "dim_1", "dim_2"]
     # A form that has a place for texts keeps it; a name that it needs itself gives way.
     path = tmp_path / "out.llm.db"
-    export(table.folder, facts, path, target_for(path, Kind.EMBED, "llm"), options=ExportOptions(columns=("vector",)))
+    export(
+        table.folder, metadata, path, target_for(path, Kind.EMBED, "llm"), options=ExportOptions(columns=("vector",))
+    )
     with closing(sqlite3.connect(path)) as database:
         found = database.execute("SELECT content, metadata FROM embeddings").fetchall()
     assert found == [("one", '{"vector": "v"}'), ("two", '{"vector": "w"}')]
@@ -91,15 +93,15 @@ def test_vectors_with_the_columns_that_were_asked_for(tmp_path: Path) -> None:
 def test_a_column_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path, wanted: tuple[str, ...]) -> None:
     table = ranked(tmp_path / "job")
     with pytest.raises(UsageError, match=r"There are: “query_id”, .*“mine”"):
-        export(table.folder, table.facts(), tmp_path / "out.csv", options=ExportOptions(columns=wanted))
+        export(table.folder, table.metadata(), tmp_path / "out.csv", options=ExportOptions(columns=wanted))
     with pytest.raises(UsageError, match="at least one column"):
-        export(table.folder, table.facts(), tmp_path / "out.csv", options=ExportOptions(columns=()))
+        export(table.folder, table.metadata(), tmp_path / "out.csv", options=ExportOptions(columns=()))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["job"]
 
 
 def test_a_ranking_of_split_texts_says_which_part_scored_best(tmp_path: Path) -> None:
     table = split(ranked(tmp_path / "job"))
-    export(table.folder, table.facts(), tmp_path / "out.csv")
+    export(table.folder, table.metadata(), tmp_path / "out.csv")
     header, *found = rows(tmp_path / "out.csv")
     assert header[-2:] == ["part", "mine"]
     assert [row[-2:] for row in found] == [["1", "a"], ["", "b"], ["", "c"]]
@@ -107,10 +109,10 @@ def test_a_ranking_of_split_texts_says_which_part_scored_best(tmp_path: Path) ->
 
 def test_vectors_of_split_texts_say_which_part_they_are(tmp_path: Path) -> None:
     table = split(embedded(tmp_path / "job"))
-    facts = table.facts(Kind.EMBED)
-    export(table.folder, facts, tmp_path / "out.csv")
+    metadata = table.metadata(Kind.EMBED)
+    export(table.folder, metadata, tmp_path / "out.csv")
     assert [row[:2] for row in rows(tmp_path / "out.csv")] == [["id", "part"], ["k1", "1"], ["k1", "2"]]
     folder = tmp_path / "vectorize"
-    export(table.folder, facts, folder, target_for(folder, Kind.EMBED, "vectorize"))
+    export(table.folder, metadata, folder, target_for(folder, Kind.EMBED, "vectorize"))
     lines = (folder / "vectors-0001.ndjson").read_text("utf-8").splitlines()
     assert [json.loads(line)["id"] for line in lines] == ["k1#1", "k1#2"]

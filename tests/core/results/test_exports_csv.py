@@ -48,7 +48,7 @@ def manifest(path: Path) -> dict[str, object]:
 
 def test_scores_for_programs_byte_for_byte(mixed: Table, tmp_path: Path) -> None:
     path = tmp_path / "ranked.csv"
-    exported = export(mixed.folder, mixed.facts(), path)
+    exported = export(mixed.folder, mixed.metadata(), path)
     assert path.read_bytes() == MIXED.encode()
     assert (exported.format, exported.rows, exported.complete) == ("csv", 9, False)
     assert exported.files == (path,)
@@ -57,7 +57,7 @@ def test_scores_for_programs_byte_for_byte(mixed: Table, tmp_path: Path) -> None
 def test_scores_for_excel_byte_for_byte(mixed: Table, tmp_path: Path) -> None:
     path = tmp_path / "ranked.csv"
     options = ExportOptions(separator=";")
-    export(mixed.folder, mixed.facts(), path, target_for(path, Kind.RANK, "csv-excel"), options=options)
+    export(mixed.folder, mixed.metadata(), path, target_for(path, Kind.RANK, "csv-excel"), options=options)
     data = path.read_bytes()
     assert data.startswith(b"\xef\xbb\xbfquery_id;query;rank;")
     assert data.count(b"\r\n") == 10
@@ -72,7 +72,7 @@ def test_scores_for_excel_byte_for_byte(mixed: Table, tmp_path: Path) -> None:
 
 def test_top_k_and_threshold_drop_scores_and_nothing_else(mixed: Table, tmp_path: Path) -> None:
     path = tmp_path / "top.csv"
-    exported = export(mixed.folder, mixed.facts(), path, options=ExportOptions(top_k=2, threshold=0.2))
+    exported = export(mixed.folder, mixed.metadata(), path, options=ExportOptions(top_k=2, threshold=0.2))
     rows = read(path)[1:]
     assert [row[4] for row in rows] == ["second", "first", "third\nline", "fourth", "fifth", "sixth", ""]
     assert exported.rows == 7
@@ -89,7 +89,7 @@ def test_every_text_survives_both_presets(table: Table, tmp_path: Path, preset: 
     path = tmp_path / "nasty.csv"
     options = ExportOptions(Preset(preset), separator)
     target = target_for(path, Kind.RANK, "csv" if preset == "programs" else "csv-excel")
-    exported = export(table.folder, table.facts(), path, target, options=options)
+    exported = export(table.folder, table.metadata(), path, target, options=options)
     assert exported.complete
     rows = read(path, separator, "utf-8-sig")[1:]
     assert len(rows) == len(NASTY)
@@ -117,7 +117,7 @@ def test_numbers_have_a_decimal_comma_between_semicolons_and_texts_keep_theirs(t
     path = tmp_path / "ranked.csv"
     table.rank([Pair("q", "1.5 litres", 0.125, kept=("12.50",)), Pair("q", "second", -1e-7, kept=("",))])
     options = ExportOptions(separator=";")
-    export(table.folder, table.facts(), path, target_for(path, Kind.RANK, "csv-excel"), options=options)
+    export(table.folder, table.metadata(), path, target_for(path, Kind.RANK, "csv-excel"), options=options)
     first, second = read(path, ";", "utf-8-sig")[1:]
     assert (first[4], first[5], first[14]) == ("1.5 litres", "0,125", "12.50")
     assert second[5] == "-1e-07"
@@ -135,7 +135,7 @@ def test_any_text_and_any_double(tmp_path_factory: pytest.TempPathFactory, rows:
     folder = tmp_path_factory.mktemp("job")
     table = Table(folder / "job", kept=("mine",))
     table.rank([Pair("q", text, score, id=str(place), kept=(kept,)) for place, (text, kept, score) in enumerate(rows)])
-    export(table.folder, table.facts(), folder / "out.csv")
+    export(table.folder, table.metadata(), folder / "out.csv")
     found = {int(row[3]): row for row in read(folder / "out.csv")[1:]}
     for place, (text, kept, score) in enumerate(rows):
         assert (found[place][4], found[place][14], float(found[place][5])) == (text, kept, score)
@@ -143,7 +143,7 @@ def test_any_text_and_any_double(tmp_path_factory: pytest.TempPathFactory, rows:
 
 def test_a_cell_longer_than_the_csv_modules_own_limit(table: Table, tmp_path: Path) -> None:
     table.rank([Pair("q", "x" * 200_000, 0.5, kept=("",))])
-    assert export(table.folder, table.facts(), tmp_path / "long.csv").rows == 1
+    assert export(table.folder, table.metadata(), tmp_path / "long.csv").rows == 1
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def embedded(tmp_path: Path) -> Table:
 @pytest.mark.parametrize("options", [ExportOptions(), ExportOptions(Preset.EXCEL, ";"), ExportOptions(Preset.EXCEL)])
 def test_vectors_in_columns(embedded: Table, tmp_path: Path, options: ExportOptions) -> None:
     path = tmp_path / "vectors.csv"
-    exported = export(embedded.folder, embedded.facts(Kind.EMBED), path, options=options)
+    exported = export(embedded.folder, embedded.metadata(Kind.EMBED), path, options=options)
     excel = options.preset is Preset.EXCEL
     header, *rows = read(path, options.separator, "utf-8-sig")
     assert header == ["id", "text", "dim_3 (original)", "id (original)", *(f"dim_{place}" for place in range(16))]
@@ -177,7 +177,7 @@ def test_vectors_in_columns(embedded: Table, tmp_path: Path, options: ExportOpti
 def test_vectors_in_a_cell(embedded: Table, tmp_path: Path, preset: Preset) -> None:
     path = tmp_path / "cells.csv"
     target = target_for(path, Kind.EMBED, "csv-cell")
-    export(embedded.folder, embedded.facts(Kind.EMBED), path, target, options=ExportOptions(preset))
+    export(embedded.folder, embedded.metadata(Kind.EMBED), path, target, options=ExportOptions(preset))
     header, *rows = read(path, encoding="utf-8-sig")
     assert header == ["id", "text", "embedding"]
     found = np.array([json.loads(row[2]) for row in rows], dtype=np.float32)
@@ -191,7 +191,7 @@ def test_without_ids_the_rows_numbers_stand_in(tmp_path: Path) -> None:
     vectors = np.array([[0.1, 0.2], [1e-9, -3.0]], dtype=np.float32)
     table = Table(tmp_path / "job").embed([("", "one", 1.0), ("", "two", 1.0)], vectors)
     path = tmp_path / "out.csv"
-    export(table.folder, table.facts(Kind.EMBED), path)
+    export(table.folder, table.metadata(Kind.EMBED), path)
     assert path.read_bytes() == b"id,text,dim_0,dim_1\n2,one,0.1,0.2\n3,two,1e-9,-3.0\n"
 
 
@@ -214,11 +214,11 @@ def test_any_text_beside_any_float32(
     table = Table(folder / "job", kept=("mine",))
     table.embed([("x" + kept, text, 1.0) for text, kept, _ in rows], vectors, kept=[(kept,) for _, kept, _ in rows])
     path = folder / "out.csv"
-    export(table.folder, table.facts(Kind.EMBED), path)
+    export(table.folder, table.metadata(Kind.EMBED), path)
     found = read(path)[1:]
     assert [(row[0], row[1], row[2]) for row in found] == [("x" + kept, text, kept) for text, kept, _ in rows]
     assert np.array([row[3:] for row in found], dtype=np.float32).tobytes() == vectors.tobytes()
-    export(table.folder, table.facts(Kind.EMBED), path, options=ExportOptions(Preset.EXCEL, separator))
+    export(table.folder, table.metadata(Kind.EMBED), path, options=ExportOptions(Preset.EXCEL, separator))
     assert floats([row[3:] for row in read(path, separator)[1:]], separator).tobytes() == vectors.tobytes()
 
 

@@ -28,9 +28,9 @@ def test_an_older_export_is_replaced_whole(tmp_path: Path, kind: Kind, target: T
     big, small = filled(tmp_path / "big", kind, 600), filled(tmp_path / "small", kind, 20)
     path = tmp_path / "out"
     path.mkdir()
-    export(big.folder, big.facts(kind), path, target)
-    exported = export(small.folder, small.facts(kind), path, target)
-    fresh = export(small.folder, small.facts(kind), tmp_path / "fresh", target)
+    export(big.folder, big.metadata(kind), path, target)
+    exported = export(small.folder, small.metadata(kind), path, target)
+    fresh = export(small.folder, small.metadata(kind), tmp_path / "fresh", target)
     found, expected = contents(path), contents(tmp_path / "fresh")
     assert found.keys() == expected.keys() == {file.relative_to(path).as_posix() for file in exported.files}
     assert found == expected
@@ -45,7 +45,7 @@ def test_an_older_export_is_replaced_whole(tmp_path: Path, kind: Kind, target: T
 def test_a_cancel_leaves_the_folder_as_it_was(tmp_path: Path, kind: Kind, target: Target, at: int) -> None:
     small, table = filled(tmp_path / "small", kind, 20), filled(tmp_path / "job", kind)
     path = tmp_path / "out"
-    export(small.folder, small.facts(kind), path, target)
+    export(small.folder, small.metadata(kind), path, target)
     before = contents(tmp_path)
 
     class Cancelled(Exception):
@@ -57,7 +57,7 @@ def test_a_cancel_leaves_the_folder_as_it_was(tmp_path: Path, kind: Kind, target
 
     for place in (path, tmp_path / "new"):
         with pytest.raises(Cancelled):
-            export(table.folder, table.facts(kind), place, target, progress=stop)
+            export(table.folder, table.metadata(kind), place, target, progress=stop)
     assert contents(tmp_path) == before
     assert not (tmp_path / "new").exists()
 
@@ -69,13 +69,13 @@ def test_other_things_are_never_touched(tmp_path: Path, kind: Kind, target: Targ
     (path / "photos").mkdir(parents=True)
     (path / "photos" / "me.jpg").write_bytes(b"me")
     with pytest.raises(ExportError, match="holds other things"):
-        export(table.folder, table.facts(kind), path, target)
+        export(table.folder, table.metadata(kind), path, target)
     assert contents(path) == {"photos/me.jpg": b"me"}
     (tmp_path / "file").write_bytes(b"old")
     with pytest.raises(ExportError, match="is a file"):
-        export(table.folder, table.facts(kind), tmp_path / "file", target)
+        export(table.folder, table.metadata(kind), tmp_path / "file", target)
     with pytest.raises(ExportError, match="folder does not exist"):
-        export(table.folder, table.facts(kind), tmp_path / "nowhere" / "out", target)
+        export(table.folder, table.metadata(kind), tmp_path / "nowhere" / "out", target)
 
 
 @pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
@@ -94,7 +94,7 @@ def test_a_flipped_bit_is_noticed(tmp_path: Path, kind: Kind, target: Target) ->
                     stream.write(data)
 
     with pytest.raises(ExportError, match="did not read back"):
-        export(table.folder, table.facts(kind), tmp_path / "out", target, progress=flip)
+        export(table.folder, table.metadata(kind), tmp_path / "out", target, progress=flip)
     assert [entry.name for entry in tmp_path.iterdir()] == ["job"]
 
 
@@ -115,7 +115,7 @@ def test_vectorize_gets_files_that_it_takes(tmp_path: Path, monkeypatch: pytest.
     texts += [("long" * 30, "text", 1.0), ("a", "x" * 9_000, 1.0), ("b", "x" * 9_000, 1.0), ("c", "x" * 11_000, 1.0)]
     table = Table(tmp_path / "job").embed(texts, unit_vectors(11, 4))
     exported = export(
-        table.folder, table.facts(Kind.EMBED), tmp_path / "out", target_for(tmp_path, Kind.EMBED, "vectorize")
+        table.folder, table.metadata(Kind.EMBED), tmp_path / "out", target_for(tmp_path, Kind.EMBED, "vectorize")
     )
     lines = [[json.loads(line) for line in file.read_text("utf-8").splitlines()] for file in exported.files]
     assert [file.name for file in exported.files] == [f"vectors-000{number}.ndjson" for number in range(1, 6)]
@@ -134,13 +134,13 @@ def test_vectorize_gets_files_that_it_takes(tmp_path: Path, monkeypatch: pytest.
 def test_an_id_that_comes_twice_is_refused(tmp_path: Path, form: str) -> None:
     table = Table(tmp_path / "job").embed([("a", "one", 1.0), ("a", "two", 1.0)], unit_vectors(2, 4))
     with pytest.raises(ExportError, match="comes twice"):
-        export(table.folder, table.facts(Kind.EMBED), tmp_path / "out", target_for(tmp_path, Kind.EMBED, form))
+        export(table.folder, table.metadata(Kind.EMBED), tmp_path / "out", target_for(tmp_path, Kind.EMBED, form))
     assert [entry.name for entry in tmp_path.iterdir()] == ["job"]
 
 
 def test_failed_rows_come_as_they_were(mixed: Table, tmp_path: Path) -> None:
     path = tmp_path / "mend.csv"
-    exported = export(mixed.folder, mixed.facts(), path, target_for(path, Kind.RANK, "failed"))
+    exported = export(mixed.folder, mixed.metadata(), path, target_for(path, Kind.RANK, "failed"))
     assert path.read_text("utf-8-sig") == (
         "question,article,number,stars,rank,row_number,reason\n"
         "how do I reset,fourth,E,,e,6,The service could not do this one.\n"
@@ -154,10 +154,10 @@ def test_failed_rows_of_a_job_that_failed_altogether(tmp_path: Path) -> None:
     table = Table(tmp_path / "job", kept=("reason", "row_number")).embed(
         [("a", "=1+1", WAITING), ("b", "two", FAILED)], None, kept=[("x", "y"), ("z", "")]
     )
-    facts = table.facts(Kind.EMBED)
-    facts.failed_batches[1] = "The service refused the batch."
+    metadata = table.metadata(Kind.EMBED)
+    metadata.failed_batches[1] = "The service refused the batch."
     path = tmp_path / "mend.csv"
-    export(table.folder, facts, path, target_for(path, Kind.EMBED, "failed"))
+    export(table.folder, metadata, path, target_for(path, Kind.EMBED, "failed"))
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.reader(file))
     assert rows == [
@@ -171,21 +171,21 @@ def test_nothing_to_mend_and_nothing_to_judge_is_said(tmp_path: Path) -> None:
     table = Table(tmp_path / "job").rank([Pair("q", "a", 0.5)])
     for form, sentence in (("failed", "No row failed"), ("qrels", "no labels")):
         with pytest.raises(ExportError, match=sentence):
-            export(table.folder, table.facts(), tmp_path / "out", target_for(tmp_path, Kind.RANK, form))
+            export(table.folder, table.metadata(), tmp_path / "out", target_for(tmp_path, Kind.RANK, form))
     half = Table(tmp_path / "half").rank([Pair("q", "a", 0.5, label="0.5")])
     with pytest.raises(ExportError, match=r"The label of row 2 is “0\.5”"):
-        export(half.folder, half.facts(), tmp_path / "out", target_for(tmp_path, Kind.RANK, "qrels"))
+        export(half.folder, half.metadata(), tmp_path / "out", target_for(tmp_path, Kind.RANK, "qrels"))
 
 
 def test_parquet_without_its_part_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "arro3.io", None)
     table = filled(tmp_path / "job", Kind.EMBED, 3)
     with pytest.raises(ExportError, match="pip install"):
-        export(table.folder, table.facts(Kind.EMBED), tmp_path / "out.parquet")
+        export(table.folder, table.metadata(Kind.EMBED), tmp_path / "out.parquet")
     assert [entry.name for entry in tmp_path.iterdir()] == ["job"]
 
 
 def test_excel_refuses_vectors_that_do_not_fit(tmp_path: Path) -> None:
     table = Table(tmp_path / "job").embed([("a", "one", 1.0)], unit_vectors(1, 16_383))
     with pytest.raises(ExportError, match="16,384 columns"):
-        export(table.folder, table.facts(Kind.EMBED), tmp_path / "out.xlsx")
+        export(table.folder, table.metadata(Kind.EMBED), tmp_path / "out.xlsx")

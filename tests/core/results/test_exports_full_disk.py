@@ -62,17 +62,17 @@ def test_a_disk_that_is_full_at_any_byte(tmp_path: Path, kind: Kind, target: Tar
     out.mkdir()
     path = out / (target.suffixes[0].removeprefix(".") if target.suffixes else "folder")
     older = filled(tmp_path / "older", kind, 40)
-    export(older.folder, older.facts(kind), path, target)
+    export(older.folder, older.metadata(kind), path, target)
     before = content(out)
     table = filled(tmp_path / "newer", kind, 700)
-    exported = export(table.folder, table.facts(kind), tmp_path / path.name, target)
+    exported = export(table.folder, table.metadata(kind), tmp_path / path.name, target)
     largest = max(found.stat().st_size for found in exported.files)
     for share in SHARES:
         with room_for(int(largest * share)), pytest.raises(DiskFull) as caught:
-            export(table.folder, table.facts(kind), path, target)
+            export(table.folder, table.metadata(kind), path, target)
         assert caught.value.message.startswith("The disk is full")
         assert content(out) == before
-    export(table.folder, table.facts(kind), path, target)
+    export(table.folder, table.metadata(kind), path, target)
     assert content(out) != before
 
 

@@ -8,7 +8,7 @@ import pytest
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import export
-from cfbatch_gui.core.results.exports.export_manifest import old_manifest, path_beside
+from cfbatch_gui.core.results.exports.export_manifest import manifest_path, old_manifest
 from tests.core.results.folders import Pair, Table
 
 
@@ -20,7 +20,7 @@ def ranked(tmp_path: Path) -> Table:
 def with_old(tmp_path: Path) -> Path:
     path = tmp_path / "out.csv"
     path.write_bytes(b"old")
-    path_beside(path).write_bytes(b"old manifest")
+    manifest_path(path).write_bytes(b"old manifest")
     return path
 
 
@@ -29,9 +29,9 @@ def test_the_old_one_has_gone_when_the_new_file_takes_its_place(tmp_path: Path, 
     beside: list[bool] = []
 
     def look(done: int, total: int) -> None:
-        beside.append(path_beside(path).exists())
+        beside.append(manifest_path(path).exists())
 
-    exported = export(ranked.folder, ranked.facts(Kind.RANK), path, progress=look)
+    exported = export(ranked.folder, ranked.metadata(Kind.RANK), path, progress=look)
     assert all(beside)  # until all of the new file is written
     assert json.loads(exported.manifest.read_bytes())["export"]["files"] == ["out.csv"]
     assert not list(tmp_path.glob(".*"))
@@ -47,18 +47,18 @@ def test_it_comes_back_when_the_new_file_cannot_take_its_place(
 
     monkeypatch.setattr(Path, "replace", refuse)
     with pytest.raises(ExportError):
-        export(ranked.folder, ranked.facts(Kind.RANK), path)
-    assert path.read_bytes() == b"old" and path_beside(path).read_bytes() == b"old manifest"
+        export(ranked.folder, ranked.metadata(Kind.RANK), path)
+    assert path.read_bytes() == b"old" and manifest_path(path).read_bytes() == b"old manifest"
     assert not list(tmp_path.glob(".*"))
 
 
 def test_it_stays_away_when_the_new_one_cannot_be_written(tmp_path: Path, ranked: Table) -> None:
     path = tmp_path / "out.csv"
     with old_manifest(path) as step_aside:
-        path_beside(path).write_bytes(b"old manifest")
+        manifest_path(path).write_bytes(b"old manifest")
         step_aside()
-        assert not path_beside(path).exists()
-    assert not path_beside(path).exists() and not list(tmp_path.glob(".*"))
+        assert not manifest_path(path).exists()
+    assert not manifest_path(path).exists() and not list(tmp_path.glob(".*"))
 
 
 def test_one_that_cannot_step_aside_keeps_the_old_file(
@@ -71,5 +71,5 @@ def test_one_that_cannot_step_aside_keeps_the_old_file(
 
     monkeypatch.setattr(Path, "rename", refuse)
     with pytest.raises(ExportError, match="older file"):
-        export(ranked.folder, ranked.facts(Kind.RANK), path)
-    assert path.read_bytes() == b"old" and path_beside(path).read_bytes() == b"old manifest"
+        export(ranked.folder, ranked.metadata(Kind.RANK), path)
+    assert path.read_bytes() == b"old" and manifest_path(path).read_bytes() == b"old manifest"

@@ -19,7 +19,7 @@ from tests.core.results.test_exports_csv import NASTY, manifest
 
 def test_excel_has_four_sheets_of_plain_cells(mixed: Table, tmp_path: Path) -> None:
     path = tmp_path / "ranked.xlsx"
-    exported = export(mixed.folder, mixed.facts(), path)
+    exported = export(mixed.folder, mixed.metadata(), path)
     assert (exported.rows, exported.format) == (9, "xlsx")
     book = openpyxl.load_workbook(path)
     assert book.sheetnames == ["Ranking", "Per query", "Problems", "About"]
@@ -41,16 +41,16 @@ def test_excel_has_four_sheets_of_plain_cells(mixed: Table, tmp_path: Path) -> N
     assert per_query == [(None, "how do I reset", 7, 4, 0.5, 0.25), (None, "パスワードを忘れた", 1, 1, 0.125, None)]
     about = list(book["About"].iter_rows(min_row=2, values_only=True))
     assert [value for name, value in about if name == "request_ids"] == ["request-1", "request-2"]
-    facts = dict(about)
-    assert facts["model"] == "@cf/baai/bge-m3"
-    assert facts["waiting"] == "1"
+    metadata = dict(about)
+    assert metadata["model"] == "@cf/baai/bge-m3"
+    assert metadata["waiting"] == "1"
 
 
 def test_excel_keeps_every_text_and_every_double(table: Table, tmp_path: Path) -> None:
     scores = np.random.default_rng(3).random(len(NASTY)).tolist()
     table.rank([Pair("q", text, score, id=text, kept=(text,)) for text, score in zip(NASTY, scores, strict=True)])
     path = tmp_path / "nasty.xlsx"
-    export(table.folder, table.facts(), path)
+    export(table.folder, table.metadata(), path)
     rows = python_calamine.load_workbook(path).get_sheet_by_name("Ranking").to_python()[1:]
     found = {row[3]: row for row in rows}
     for text, score in zip(NASTY, scores, strict=True):
@@ -64,21 +64,21 @@ def test_excel_refuses_what_it_cannot_hold(table: Table, tmp_path: Path, monkeyp
     path = tmp_path / "long.xlsx"
     path.write_bytes(b"old")
     with pytest.raises(ExportError, match="32,767 characters a cell"):
-        export(table.folder, table.facts(), path)
+        export(table.folder, table.metadata(), path)
     with table.folder.open() as database:
         database.execute("UPDATE texts SET text = ? WHERE text_no = 1", ("😀" * 16_383,))
     monkeypatch.setattr(excel_target, "MOST_ROWS", 2)
     with pytest.raises(ExportError, match="needs more"):
-        export(table.folder, table.facts(), path)
+        export(table.folder, table.metadata(), path)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["job", "long.xlsx"]
     assert path.read_bytes() == b"old"
     monkeypatch.undo()
-    assert export(table.folder, table.facts(), path).complete
+    assert export(table.folder, table.metadata(), path).complete
 
 
 def test_json_lines_of_rankings(mixed: Table, tmp_path: Path) -> None:
     path = tmp_path / "ranked.jsonl"
-    exported = export(mixed.folder, mixed.facts(), path, options=ExportOptions(top_k=2))
+    exported = export(mixed.folder, mixed.metadata(), path, options=ExportOptions(top_k=2))
     first, second = (json.loads(line) for line in path.read_text("utf-8").split("\n")[:-1])
     assert exported.rows == 2
     assert (first["query"], second["query"]) == ("how do I reset", "パスワードを忘れた")
@@ -107,7 +107,7 @@ THERE = [place for place in range(len(NASTY)) if place not in (1, 3)]
 
 def test_json_lines_of_vectors(embedded: Table, tmp_path: Path) -> None:
     path = tmp_path / "vectors.jsonl"
-    export(embedded.folder, embedded.facts(Kind.EMBED), path)
+    export(embedded.folder, embedded.metadata(Kind.EMBED), path)
     found = [json.loads(line) for line in path.read_text("utf-8").split("\n")[:-1]]
     assert [line["text"] for line in found] == [NASTY[place] for place in THERE]
     assert [line["columns"]["mine"] for line in found] == [NASTY[place] for place in THERE]
@@ -117,7 +117,7 @@ def test_json_lines_of_vectors(embedded: Table, tmp_path: Path) -> None:
 
 def test_npy_and_its_ids(embedded: Table, tmp_path: Path) -> None:
     path = tmp_path / "vectors.npy"
-    exported = export(embedded.folder, embedded.facts(Kind.EMBED), path)
+    exported = export(embedded.folder, embedded.metadata(Kind.EMBED), path)
     found = np.load(path, allow_pickle=False)
     assert (found.dtype.str, found.flags.c_contiguous) == ("<f4", True)
     assert found.tobytes() == unit_vectors(len(NASTY), 32)[THERE].tobytes()
@@ -130,15 +130,15 @@ def test_npy_and_its_ids(embedded: Table, tmp_path: Path) -> None:
 def test_npy_refuses_an_id_of_two_lines(tmp_path: Path) -> None:
     table = Table(tmp_path / "job").embed([("a\nb", "text", 1.0)], unit_vectors(1, 4))
     with pytest.raises(ExportError, match="one id a line"):
-        export(table.folder, table.facts(Kind.EMBED), tmp_path / "vectors.npy")
+        export(table.folder, table.metadata(Kind.EMBED), tmp_path / "vectors.npy")
     assert [entry.name for entry in tmp_path.iterdir()] == ["job"]
-    export(table.folder, table.facts(Kind.EMBED), tmp_path / "vectors.npz")
+    export(table.folder, table.metadata(Kind.EMBED), tmp_path / "vectors.npz")
     assert np.load(tmp_path / "vectors.npz")["ids"].tolist() == ["a\nb"]
 
 
 def test_npz_without_pickles(embedded: Table, tmp_path: Path) -> None:
     path = tmp_path / "vectors.npz"
-    exported = export(embedded.folder, embedded.facts(Kind.EMBED), path)
+    exported = export(embedded.folder, embedded.metadata(Kind.EMBED), path)
     with np.load(path, allow_pickle=False) as found:
         assert sorted(found.files) == ["ids", "vectors"]
         assert found["vectors"].tobytes() == unit_vectors(len(NASTY), 32)[THERE].tobytes()
@@ -153,13 +153,13 @@ def test_a_vector_with_a_nan_is_never_written(tmp_path: Path) -> None:
     table = Table(tmp_path / "job").embed([("", "text", 1.0)] * 3, vectors)
     for name in ("a.csv", "a.npy", "a.npz", "a.jsonl"):
         with pytest.raises(ExportError, match="row 3"):
-            export(table.folder, table.facts(Kind.EMBED), tmp_path / name)
+            export(table.folder, table.metadata(Kind.EMBED), tmp_path / name)
     assert [entry.name for entry in tmp_path.iterdir()] == ["job"]
 
 
 def test_the_manifest_says_where_it_came_from(embedded: Table, tmp_path: Path) -> None:
     path = tmp_path / "vectors.npy"
-    export(embedded.folder, embedded.facts(Kind.EMBED), path, clock=lambda: 1_800_000_000.0)
+    export(embedded.folder, embedded.metadata(Kind.EMBED), path, clock=lambda: 1_800_000_000.0)
     said = manifest(path)
     assert said["program"] == "CF Batch 0.1.0"
     assert said["written_at"] == "2027-01-15T08:00:00Z"

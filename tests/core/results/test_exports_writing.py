@@ -32,7 +32,7 @@ def test_progress_goes_up_to_the_end(tmp_path: Path, kind: Kind, target: Target)
     table = filled(tmp_path / "job", kind)
     steps: list[tuple[int, int]] = []
     export(
-        table.folder, table.facts(kind), tmp_path / f"out{target.suffixes[0]}", target,
+        table.folder, table.metadata(kind), tmp_path / f"out{target.suffixes[0]}", target,
         progress=lambda done, total: steps.append((done, total)),
     )  # fmt: skip
     assert steps == sorted(steps)
@@ -56,7 +56,7 @@ def test_a_cancel_leaves_everything_as_it_was(tmp_path: Path, kind: Kind, target
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        export(table.folder, table.facts(kind), path, target, progress=stop)
+        export(table.folder, table.metadata(kind), path, target, progress=stop)
     assert path.read_bytes() == b"old"
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["job", path.name]
 
@@ -68,13 +68,13 @@ from cfbatch_gui.core.errors import DiskFull
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports import export, target_for
-from cfbatch_gui.core.results.job_metadata import JobFacts
+from cfbatch_gui.core.results.job_metadata import JobMetadata
 job, path, kind, name = Path(sys.argv[1]), Path(sys.argv[2]), Kind(sys.argv[3]), sys.argv[4]
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 import signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 try:
-    export(JobFolder(job), JobFacts("id", "name", kind, "model", "Practice"), path, target_for(path, kind, name))
+    export(JobFolder(job), JobMetadata("id", "name", kind, "model", "Practice"), path, target_for(path, kind, name))
 except DiskFull as error:
     print(error.message)
 """
@@ -114,7 +114,7 @@ def test_a_disk_that_flips_a_bit_is_noticed(tmp_path: Path, kind: Kind, target: 
                 file.write(bytes([byte ^ mask]))
 
     with pytest.raises(ExportError, match="did not read back") as caught:
-        export(table.folder, table.facts(kind), path, target, progress=flip)
+        export(table.folder, table.metadata(kind), path, target, progress=flip)
     assert caught.value.detail
     assert flipped
     assert path.read_bytes() == b"old"
@@ -124,14 +124,14 @@ def test_a_disk_that_flips_a_bit_is_noticed(tmp_path: Path, kind: Kind, target: 
 def test_nothing_back_yet_is_said(tmp_path: Path) -> None:
     table = Table(tmp_path / "job").rank([Pair("q", "a", WAITING)])
     with pytest.raises(ExportError, match="no result has come back"):
-        export(table.folder, table.facts(), tmp_path / "out.csv")
+        export(table.folder, table.metadata(), tmp_path / "out.csv")
     assert [entry.name for entry in tmp_path.iterdir()] == ["job"]
 
 
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
     table = filled(tmp_path / "job", Kind.RANK, 3)
     with pytest.raises(ExportError, match="folder does not exist"):
-        export(table.folder, table.facts(), tmp_path / "nowhere" / "out.csv")
+        export(table.folder, table.metadata(), tmp_path / "nowhere" / "out.csv")
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_target_of_the_other_kind_is_refused(tmp_path: Path) -> None:
     table = filled(tmp_path / "job", Kind.RANK, 3)
     npy = next(target for target in TARGETS if target.name == "npy")
     with pytest.raises(UsageError, match="is for embeddings"):
-        export(table.folder, table.facts(), tmp_path / "out.npy", npy)
+        export(table.folder, table.metadata(), tmp_path / "out.npy", npy)
 
 
 def test_names_are_unique_for_each_kind() -> None:

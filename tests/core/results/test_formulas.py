@@ -12,7 +12,7 @@ import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import TARGETS, Preset, export, target_for
-from cfbatch_gui.core.results.job_metadata import JobFacts
+from cfbatch_gui.core.results.job_metadata import JobMetadata
 from tests.core.results.folders import FAILED, Outcome, Pair, Table, unit_vectors
 from tests.interop import libreoffice
 
@@ -52,7 +52,7 @@ def written(folder: Path, kind: Kind, form: str) -> Path:
     _spoil(table)
     target = target_for(folder / "out", kind, form)
     path = folder / f"out{target.suffixes[0]}"
-    export(table.folder, _facts(table, kind), path, target)
+    export(table.folder, _metadata(table, kind), path, target)
     return path
 
 
@@ -65,9 +65,9 @@ def _spoil(table: Table) -> None:
             database.executemany(statement, ((payload, place) for place, payload in enumerate(PAYLOADS)))
 
 
-def _facts(table: Table, kind: Kind) -> JobFacts:
+def _metadata(table: Table, kind: Kind) -> JobMetadata:
     return replace(
-        table.facts(kind),
+        table.metadata(kind),
         name="=1+1",
         model="@SUM(1)",
         connection="+1+1",

@@ -7,10 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.maps.knn_graph import near_graph
-from cfbatch_gui.core.results.maps.map_cache import kept_map, near_map
+from cfbatch_gui.core.results.maps.knn_graph import knn_graph
+from cfbatch_gui.core.results.maps.map_cache import cached_map, near_map
 from cfbatch_gui.core.results.maps.text_map import Layout, make_map, make_near_map
-from cfbatch_gui.core.results.maps.tsne import Repulsion, neighbour_layout
+from cfbatch_gui.core.results.maps.tsne import Repulsion, tsne_layout
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.unit_vectors import unit_vectors as measure
 from tests.core.results.folders import WAITING, Outcome, Table, unit_vectors
@@ -87,7 +87,7 @@ def test_one_text_many_times_is_a_map(tmp_path: Path) -> None:
     found = make_near_map(measure(stored(tmp_path, vectors)))
     assert np.isfinite(found.points).all()
     assert np.abs(found.points).max() < 1_000
-    near = near_graph(vectors, 15)
+    near = knn_graph(vectors, 15)
     assert np.bincount(near.ravel()).max() < 100  # no text is everybody's neighbour
 
 
@@ -95,7 +95,7 @@ def test_nearly_all_of_the_nearest_are_found_among_many() -> None:
     draw = np.random.default_rng(6)
     points = draw.standard_normal((9_000, 40)) * 0.85 ** np.arange(40)
     points = (points / np.linalg.norm(points, axis=1, keepdims=True)).astype(np.float32)
-    found = near_graph(points, 15)
+    found = knn_graph(points, 15)
     some = np.arange(0, 9_000, 30)
     alike = points[some] @ points.T
     alike[np.arange(len(some)), some] = -np.inf
@@ -132,7 +132,7 @@ def test_progress_rises_to_the_end_and_what_it_raises_ends_the_work(tmp_path: Pa
     with pytest.raises(KeyboardInterrupt):
         make_near_map(unit, stop)
     with pytest.raises(KeyboardInterrupt):
-        neighbour_layout(np.zeros((20, 3), dtype=np.int32), np.zeros((20, 2), dtype=np.float32), stop)
+        tsne_layout(np.zeros((20, 3), dtype=np.int32), np.zeros((20, 2), dtype=np.float32), stop)
 
 
 def kept(
@@ -144,10 +144,10 @@ def kept(
 def test_it_is_kept_until_the_vectors_are_others(tmp_path: Path) -> None:
     vectors = unit_vectors(40, 16)
     folder, embeddings = kept(tmp_path, vectors)
-    assert kept_map(folder, embeddings) is None
+    assert cached_map(folder, embeddings) is None
     told: list[float] = []
     made = near_map(folder, embeddings, told.append)
-    found = kept_map(folder, embeddings)
+    found = cached_map(folder, embeddings)
     assert found is not None
     assert np.array_equal(found.points, made.points)
     assert (found.layout, found.dimension) == (Layout.NEIGHBOURS, 16)
@@ -156,7 +156,7 @@ def test_it_is_kept_until_the_vectors_are_others(tmp_path: Path) -> None:
     assert told == []
     vectors[3] = vectors[4]
     np.save(folder.vectors, vectors)
-    assert kept_map(folder, embeddings) is None
+    assert cached_map(folder, embeddings) is None
 
 
 def test_more_vectors_are_another_map(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_more_vectors_are_another_map(tmp_path: Path) -> None:
     assert len(near_map(folder, embeddings).points) == 39
     with folder.open() as database:
         database.execute("UPDATE requests SET state = 'done'")
-    assert kept_map(folder, embeddings) is None
+    assert cached_map(folder, embeddings) is None
     assert len(near_map(folder, embeddings).points) == 40
 
 
@@ -173,9 +173,9 @@ def test_more_vectors_are_another_map(tmp_path: Path) -> None:
 def test_a_damaged_file_is_made_anew_and_a_full_disk_is_no_failure(tmp_path: Path, content: bytes) -> None:
     folder, embeddings = kept(tmp_path, unit_vectors(20, 8))
     folder.map.write_bytes(content)
-    assert kept_map(folder, embeddings) is None
+    assert cached_map(folder, embeddings) is None
     assert len(near_map(folder, embeddings).points) == 20
-    assert kept_map(folder, embeddings) is not None
+    assert cached_map(folder, embeddings) is not None
     folder.map.unlink()
     folder.map.mkdir()  # nothing can be written there
     assert len(near_map(folder, embeddings).points) == 20

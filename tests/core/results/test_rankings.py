@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.outcomes import Status, Tally
+from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
 from cfbatch_gui.core.results.parts import has_parts
 from cfbatch_gui.core.results.rankings.rankings import Kept, RankedContext, Rankings, rank_text
 from tests.core.results.folders import FAILED, LEFT_OUT, WAITING, Outcome, Pair, Table
@@ -54,18 +54,18 @@ def test_a_tie_at_the_top_has_no_margin(table: Table) -> None:
     assert (waiting.margin, waiting.best, waiting.scored) == (None, None, 0)
 
 
-def test_tally_counts_every_fate(mixed: Table) -> None:
-    tally = Rankings(mixed.folder).tally()
-    assert tally == Tally(done=5, failed=1, waiting=1, left_out=1, skipped=1)
-    assert tally.items == 8
-    assert not tally.is_complete
+def test_outcome_counts_have_every_fate(mixed: Table) -> None:
+    counts = Rankings(mixed.folder).outcome_counts()
+    assert counts == OutcomeCounts(done=5, failed=1, waiting=1, left_out=1, skipped=1)
+    assert counts.items == 8
+    assert not counts.is_complete
 
 
 def test_what_waits_in_a_batch_that_is_over_has_failed(mixed: Table) -> None:
     rankings = Rankings(mixed.folder, {1: "The batch is gone."})
     sixth = rankings.contexts(1)[-1]
     assert (sixth.status, sixth.error) == (Status.FAILED, "The batch is gone.")
-    assert rankings.tally() == Tally(done=5, failed=2, waiting=0, left_out=1, skipped=1)
+    assert rankings.outcome_counts() == OutcomeCounts(done=5, failed=2, waiting=0, left_out=1, skipped=1)
 
 
 def test_pages_are_pieces_of_the_whole(mixed: Table) -> None:
@@ -157,14 +157,14 @@ def test_shared_contexts_carry_the_cells_of_both_files(tmp_path: Path) -> None:
     folder.create()
     schema.create(folder.data)
     with closing(sqlite3.connect(folder.data)) as database, database:
-        facts = {
+        metadata = {
             "layout": "shared",
             "columns": ["q", "team", "stars"],
             "roles": ["query", "keep", "label"],
             "second_columns": ["t", "team", "secret"],
             "second_roles": ["context", "keep", "ignore"],
         }
-        for name, value in facts.items():
+        for name, value in metadata.items():
             schema.put_fact(database, name, value)
         database.executescript("""
             INSERT INTO source_rows VALUES (1, 2, '["one","red","5"]'), (1, 3, '["two"]');

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.core.results.vectors.versus_scores import similarities_beside, texts_of_pair, texts_of_pairs
+from cfbatch_gui.core.results.vectors.versus_scores import scores_versus_similarities, texts_of_pair, texts_of_pairs
 from tests.core.results.folders import WAITING, Pair, Table, unit_vectors
 
 
@@ -26,7 +26,7 @@ def test_only_pairs_with_both_vectors_are_looked_at(tmp_path: Path) -> None:
     vectors = unit_vectors(6, 16) * 7
     vectors[2], vectors[3] = vectors[0] * 0.5, -vectors[1]
     table = Table(tmp_path / "vectors").embed([("", text, 1.0) for text in texts], vectors)
-    found = similarities_beside(ranking.folder, Embeddings(table.folder))
+    found = scores_versus_similarities(ranking.folder, Embeddings(table.folder))
     assert found.item_numbers.tolist() == [1, 2, 5, 6]
     assert found.scores.tolist() == [0.9, 0.2, 0.3, 0.3]
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -42,6 +42,6 @@ def test_only_pairs_with_both_vectors_are_looked_at(tmp_path: Path) -> None:
 def test_jobs_that_share_nothing(tmp_path: Path) -> None:
     ranking = Table(tmp_path / "ranking").rank([Pair("q", "text", 0.5)])
     table = Table(tmp_path / "vectors").embed([("", "other", 1.0)], unit_vectors(1, 4))
-    found = similarities_beside(ranking.folder, Embeddings(table.folder))
+    found = scores_versus_similarities(ranking.folder, Embeddings(table.folder))
     assert (len(found.scores), found.of, found.queries) == (0, 1, 0)
     assert np.isnan(found.correlation)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.results.exports.base import Work
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
-from cfbatch_gui.core.results.maps.map_cache import kept_map
+from cfbatch_gui.core.results.maps.map_cache import cached_map
 from cfbatch_gui.core.results.maps.text_map import Layout, make_map
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.vectors.unit_vectors import UnitVectors, unit_vectors
@@ -97,8 +97,8 @@ class AtlasColumns:
     def __init__(self, work: Work, table: VectorRows) -> None:
         from arro3.core import DataType, Field
 
-        embeddings = Embeddings(work.folder, work.facts.failed_batches)
-        kept = kept_map(work.folder, embeddings)
+        embeddings = Embeddings(work.folder, work.metadata.failed_batches)
+        kept = cached_map(work.folder, embeddings)
         found = make_map(embeddings, lambda _share: work.tick(0)) if kept is None else kept
         points: list[tuple[float, float]] = [(x, y) for x, y in found.points.tolist()]
         self._place_of = dict(zip(found.item_numbers.tolist(), points, strict=True))

@@ -12,7 +12,7 @@ import msgspec
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.job_metadata import JobFacts
+from cfbatch_gui.core.results.job_metadata import JobMetadata
 
 Progress = Callable[[int, int], None]
 Cell = str | int | float | None
@@ -49,7 +49,7 @@ class Work:
     """
 
     folder: JobFolder
-    facts: JobFacts
+    metadata: JobMetadata
     path: Path
     options: ExportOptions
     tick: Callable[[int], None]

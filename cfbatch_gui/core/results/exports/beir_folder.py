@@ -33,7 +33,7 @@ def write(work: Work) -> Written:
             files = {name: stack.enter_context(checked_file(folder, name, work)) for name in names}
             if not no_labels:
                 files[_QRELS].write(BEIR_HEADER.encode())
-            for contexts in by_query(Rankings(work.folder, work.facts.failed_batches)):
+            for contexts in by_query(Rankings(work.folder, work.metadata.failed_batches)):
                 query = ids.query(contexts[0])
                 files[_QUERIES].write(encode({"_id": query, "text": contexts[0].query}) + b"\n")
                 for context in contexts:

@@ -99,7 +99,7 @@ def write(work: Work) -> Written:
                 done += block.items
                 work.tick(done)
             fill(per_query, _per_query(work))
-            fill(about_sheet, about(work.facts, work.folder))
+            fill(about_sheet, about(work.metadata, work.folder))
         read_back(work, stream, (ranking, per_query, problems, about_sheet))
         work.tick_end()
     notes = {
@@ -123,7 +123,7 @@ def fill(sheet: Sheet, rows: Iterable[Sequence[Cell]]) -> None:
 
 
 def _per_query(work: Work) -> Iterator[Sequence[Cell]]:
-    for query in Rankings(work.folder, work.facts.failed_batches).queries():
+    for query in Rankings(work.folder, work.metadata.failed_batches).queries():
         yield query.query_id, query.text, query.contexts, query.scored, query.best, query.margin
 
 

@@ -29,7 +29,7 @@ def write(work: Work) -> Written:
                     vectors_sheet.add([table.id_of(text), *table.cells(text), *decimals])
                 done += len(texts)
                 work.tick(done)
-            excel.fill(about_sheet, about(work.facts, work.folder))
+            excel.fill(about_sheet, about(work.metadata, work.folder))
         excel.read_back(work, stream, (vectors_sheet, about_sheet))
         work.tick_end()
     return Written(done, (work.path,), {**table.notes, "sheets": {"Embeddings": done, "About": about_sheet.rows}})

@@ -15,9 +15,9 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.job_metadata import JobFacts
+from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.results.original_columns import column_mapping
-from cfbatch_gui.core.results.outcomes import Tally, count_items
+from cfbatch_gui.core.results.outcomes import OutcomeCounts, count_items
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.unfinished import PART_PREFIX, noted
 
@@ -28,7 +28,7 @@ TIE_RULE = (
 )
 
 
-def path_beside(path: Path) -> Path:
+def manifest_path(path: Path) -> Path:
     """Where the manifest of a file stands."""
     return path.with_name(f"{path.name}.manifest.json")
 
@@ -40,7 +40,7 @@ def old_manifest(path: Path) -> Iterator[Callable[[], None]]:
     So no manifest ever stands beside a file that it does not speak of, wherever the program dies. When the block fails
     it comes back, else it is gone. What is given raises ExportError.
     """
-    target = Path(os.path.realpath(path_beside(path)))
+    target = Path(os.path.realpath(manifest_path(path)))
     part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
 
     def step_aside() -> None:
@@ -68,69 +68,75 @@ def old_manifest(path: Path) -> Iterator[Callable[[], None]]:
 
 
 def write_manifest(
-    path: Path, facts: JobFacts, folder: JobFolder, tally: Tally, export: Mapping[str, object], *, now: float
+    path: Path,
+    metadata: JobMetadata,
+    folder: JobFolder,
+    counts: OutcomeCounts,
+    export: Mapping[str, object],
+    *,
+    now: float,
 ) -> Path:
     """Write the manifest of the export at `path`; `export` is what it says of itself. Raises DiskFull, ExportError."""
-    target = path_beside(path)
+    target = manifest_path(path)
     content = {
         "format_version": FORMAT_VERSION,
-        "program": f"CF Batch {facts.program_version}".rstrip(),
+        "program": f"CF Batch {metadata.program_version}".rstrip(),
         "written_at": _utc(now),
         "export": export,
-        "job": _job(facts, folder),
+        "job": _job(metadata, folder),
         "source": {
-            "name": facts.source_name,
-            "sha256": facts.source_sha256,
+            "name": metadata.source_name,
+            "sha256": metadata.source_sha256,
             "columns": _mapping(folder),
         },
         "rows": {
-            "in": facts.rows_in,
-            "items": tally.items,
-            "done": tally.done,
-            "failed": tally.failed,
-            "waiting": tally.waiting,
-            "left_out": tally.left_out,
-            "skipped": tally.skipped,
+            "in": metadata.rows_in,
+            "items": counts.items,
+            "done": counts.done,
+            "failed": counts.failed,
+            "waiting": counts.waiting,
+            "left_out": counts.left_out,
+            "skipped": counts.skipped,
         },
     }
     write_atomically(target, json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n")
     return target
 
 
-def about(facts: JobFacts, folder: JobFolder) -> Iterator[tuple[str, str]]:
+def about(metadata: JobMetadata, folder: JobFolder) -> Iterator[tuple[str, str]]:
     """The same facts in lines of two columns, for a reader who opens a sheet. Without the time, which would make two
     exports of the same results differ.
     """
-    yield "program", f"CF Batch {facts.program_version}".rstrip()
-    for name, value in _job(facts, folder).items():
+    yield "program", f"CF Batch {metadata.program_version}".rstrip()
+    for name, value in _job(metadata, folder).items():
         # A line for each id: a cell of a spreadsheet has room for some hundreds only.
         for entry in value if isinstance(value, list) else [value]:
             yield name, entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False)
-    yield "source", facts.source_name
-    yield "source_sha256", facts.source_sha256
+    yield "source", metadata.source_name
+    yield "source_sha256", metadata.source_sha256
     with folder.open(read_only=True) as database:
-        tally = count_items(database, facts.failed_batches)
+        counts = count_items(database, metadata.failed_batches)
     for status in ("done", "failed", "waiting", "left_out", "skipped"):
-        yield status, str(getattr(tally, status))
+        yield status, str(getattr(counts, status))
 
 
-def _job(facts: JobFacts, folder: JobFolder) -> dict[str, object]:
+def _job(metadata: JobMetadata, folder: JobFolder) -> dict[str, object]:
     job: dict[str, object] = {
-        "id": facts.id,
-        "name": facts.name,
-        "kind": facts.kind.value,
-        "model": facts.model,
-        "connection": facts.connection,
-        "sent_at": _utc(facts.sent_at) if facts.sent_at else "",
-        "truncate_inputs": facts.truncate_inputs,
-        "request_ids": [found for _, found in sorted(facts.request_ids.items()) if found],
-        "usage_tokens": facts.usage_tokens,
+        "id": metadata.id,
+        "name": metadata.name,
+        "kind": metadata.kind.value,
+        "model": metadata.model,
+        "connection": metadata.connection,
+        "sent_at": _utc(metadata.sent_at) if metadata.sent_at else "",
+        "truncate_inputs": metadata.truncate_inputs,
+        "request_ids": [found for _, found in sorted(metadata.request_ids.items()) if found],
+        "usage_tokens": metadata.usage_tokens,
     }
-    if facts.kind is Kind.RANK:
+    if metadata.kind is Kind.RANK:
         return {**job, "tie_rule": TIE_RULE}
     with folder.open(read_only=True) as database:
         answered = schema.fact(database, "pooling", "")
-    return {**job, "pooling": answered or facts.pooling}
+    return {**job, "pooling": answered or metadata.pooling}
 
 
 def _mapping(folder: JobFolder) -> dict[str, dict[str, str]]:

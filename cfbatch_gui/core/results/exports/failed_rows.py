@@ -88,14 +88,14 @@ def _columns(work: Work, file: int) -> Sequence[str]:
 
 
 def _rows(work: Work, file: int) -> Iterator[_FailedRow]:
-    is_ranking = work.facts.kind is Kind.RANK
+    is_ranking = work.metadata.kind is Kind.RANK
     failed = _FAILED.format(
         row="CASE t.file WHEN 1 THEN t.row ELSE q.row END" if is_ranking else "t.row",
         queries="JOIN queries q USING(query_no)" if is_ranking else "",
         # Of a ranking every row is stored as it stands; of texts what is not is found by the item.
         item="NULL" if is_ranking else "i.item_no",
     )
-    batches = msgspec.json.encode({str(number): reason for number, reason in work.facts.failed_batches.items()})
+    batches = msgspec.json.encode({str(number): reason for number, reason in work.metadata.failed_batches.items()})
     values = {"batches": batches.decode(), "file": file}
     with work.folder.open(read_only=True) as database:
         found = database.execute(_ROWS.format(failed=failed, cells=cells_sql()), values)

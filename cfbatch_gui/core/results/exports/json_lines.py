@@ -29,7 +29,7 @@ class _EmbeddedText(msgspec.Struct):
 
 def write(work: Work) -> Written:
     """Write and read back; scores as shortest doubles, vectors as shortest float32."""
-    return _write_rankings(work) if work.facts.kind is Kind.RANK else _write_embeddings(work)
+    return _write_rankings(work) if work.metadata.kind is Kind.RANK else _write_embeddings(work)
 
 
 def _write_rankings(work: Work) -> Written:

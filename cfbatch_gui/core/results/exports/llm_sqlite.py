@@ -47,13 +47,13 @@ _SELECT = "SELECT id, embedding, content, content_hash, metadata, updated FROM e
 def write(work: Work) -> Written:
     """Write and read back. `updated` is when the job was sent, so that two exports of the same results are the same."""
     table = VectorRows(work, a_place_for_texts=True)
-    collection = slug(work.facts.name, "texts")
+    collection = slug(work.metadata.name, "texts")
     written, read = Digest(), Digest()
-    updated = int(work.facts.sent_at)
+    updated = int(work.metadata.sent_at)
     done, first = 0, ""
     with atomic_writer(work.path) as stream:
         with _database(stream) as database:
-            _prepare(database, collection, work.facts.model, updated)
+            _prepare(database, collection, work.metadata.model, updated)
             for texts, vectors in table.blocks():
                 rows: list[_Row] = []
                 for text, vector in zip(texts, vectors.astype("<f4", copy=False), strict=True):

@@ -21,15 +21,15 @@ def write(work: Work) -> Written:
     """Write and read back."""
     table = VectorRows(work)
     encode = msgspec.json.Encoder().encode
-    model = encode(work.facts.model)
+    model = encode(work.metadata.model)
     done = 0
     with atomic_writer(work.path) as raw:
         stream = CheckedStream(raw, work.path)
         for texts, vectors in table.blocks():
             lines = []
             for text, vector in zip(texts, vector_texts(vectors), strict=True):
-                request = encode(work.facts.request_ids.get(text.batch, ""))
-                number = encode(f"{work.facts.id}-{text.item_no}")
+                request = encode(work.metadata.request_ids.get(text.batch, ""))
+                number = encode(f"{work.metadata.id}-{text.item_no}")
                 lines.append(_LINE % (number, encode(table.id_of(text)), request, vector, model))
             stream.write(b"".join(lines))
             done += len(texts)

@@ -23,7 +23,7 @@ _FIXED = ("id", "text", "vector")
 def write(work: Work) -> Written:
     """Write and read back: the bytes of the file, and then as a reader finds its way into it."""
     _check_installed()
-    return _write_rankings(work) if work.facts.kind is Kind.RANK else _write_vectors(work)
+    return _write_rankings(work) if work.metadata.kind is Kind.RANK else _write_vectors(work)
 
 
 def write_with_map(work: Work) -> Written:

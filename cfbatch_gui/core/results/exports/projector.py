@@ -54,7 +54,7 @@ def write(work: Work) -> Written:
 
 def _config(work: Work, table: VectorRows) -> dict[str, object]:
     embedding = {
-        "tensorName": work.facts.name or work.facts.id,
+        "tensorName": work.metadata.name or work.metadata.id,
         "tensorShape": [table.count, table.dimension],
         "tensorPath": _VECTORS,
         "metadataPath": _METADATA,

@@ -64,7 +64,7 @@ def _write(work: Work, header: str, form: str) -> Written:
     with atomic_writer(work.path) as raw:
         stream = CheckedStream(raw, work.path)
         stream.write(header.encode())
-        for contexts in by_query(Rankings(work.folder, work.facts.failed_batches)):
+        for contexts in by_query(Rankings(work.folder, work.metadata.failed_batches)):
             query = ids.query(contexts[0])
             judged = judgements(ids, contexts)
             repeated += sum(grade(context.label) is not None for context in contexts) - len(judged)

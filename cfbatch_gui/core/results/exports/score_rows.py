@@ -17,7 +17,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports.base import Cell, ExportOptions, Work
 from cfbatch_gui.core.results.exports.columns import PART, places_of
-from cfbatch_gui.core.results.original_columns import column_of, columns_beside_rankings
+from cfbatch_gui.core.results.original_columns import column_of, columns_of_rankings
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.parts import has_parts
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings
@@ -74,11 +74,11 @@ class ScoreRows:
 
     def __init__(self, work: Work) -> None:
         self._folder = work.folder
-        self._facts = work.facts
+        self._metadata = work.metadata
         self._options = work.options
         ours = _our_columns(work.folder)
         self._has_part = PART in ours
-        self._rankings = Rankings(work.folder, work.facts.failed_batches, reserved=ours)
+        self._rankings = Rankings(work.folder, work.metadata.failed_batches, reserved=ours)
         own = self._rankings.columns()
         self.own_names = dict(zip(own, Rankings(work.folder).columns(), strict=True))
         everything = ours + own
@@ -116,7 +116,7 @@ class ScoreRows:
         row = (
             context.query_id, context.query, context.rank, context.id, context.text, context.score,
             context.tie_group or None, context.initial_rank, context.rank_change,
-            context.label, context.reference, self._facts.request_ids.get(context.batch, ""),
+            context.label, context.reference, self._metadata.request_ids.get(context.batch, ""),
             context.status._value_, context.error,
         )  # fmt: skip
         return (*row, context.part, *context.cells) if self._has_part else row + context.cells
@@ -139,7 +139,7 @@ class _SkippedShape:
     def __init__(self, folder: JobFolder, *, has_part: bool) -> None:
         self._part = (None,) if has_part else ()
         with folder.open(read_only=True) as database:
-            self._kept = columns_beside_rankings(database)
+            self._kept = columns_of_rankings(database)
             self._queries = column_of(database, 1, Role.QUERY)
             self._texts = [column_of(database, file, Role.CONTEXT, Role.TEXT) for file in (1, 2)]
             self._ids = [column_of(database, file, Role.ID) for file in (1, 2)]

@@ -21,11 +21,11 @@ _LOWEST = np.float32(-np.inf)
 def write(work: Work) -> Written:
     """Write and read back. A document that comes twice in a query stands once, with its better rank."""
     ids = RetrievalIds(work.folder)
-    tag = f"cfbatch-{slug(work.facts.model.rsplit('/')[-1], 'run')}"
+    tag = f"cfbatch-{slug(work.metadata.model.rsplit('/')[-1], 'run')}"
     rows = done = dropped = repeated = lowered = 0
     with atomic_writer(work.path) as raw:
         stream = CheckedStream(raw, work.path)
-        for contexts in by_query(Rankings(work.folder, work.facts.failed_batches)):
+        for contexts in by_query(Rankings(work.folder, work.metadata.failed_batches)):
             scored = [context for context in contexts if context.score is not None]
             kept = [context for context in scored if keeps(context, work.options)]
             ranked: dict[str, RankedContext] = {}

@@ -14,7 +14,7 @@ from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports.base import Work
 from cfbatch_gui.core.results.exports.columns import PART, places_of
-from cfbatch_gui.core.results.original_columns import column_of, columns_beside_vectors
+from cfbatch_gui.core.results.original_columns import column_of, columns_of_vectors
 from cfbatch_gui.core.results.parts import has_parts
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
 
@@ -43,7 +43,7 @@ class VectorRows:
     def __init__(self, work: Work, *, reserved: Collection[str] = (), a_place_for_texts: bool = False) -> None:
         self._folder = work.folder
         parts = (PART,) if has_parts(work.folder) else ()
-        self._embeddings = Embeddings(work.folder, work.facts.failed_batches, reserved=(*parts, *reserved))
+        self._embeddings = Embeddings(work.folder, work.metadata.failed_batches, reserved=(*parts, *reserved))
         self._present = self._embeddings.present()
         self.count = int(np.count_nonzero(self._present))
         self.dimension = self._embeddings.dimension
@@ -124,7 +124,7 @@ class VectorRows:
 def _place_of_text(folder: JobFolder) -> int:
     """Among the user's own columns; beyond them when no column is the text alone."""
     with folder.open(read_only=True) as database:
-        columns = columns_beside_vectors(database).first
+        columns = columns_of_vectors(database).first
         text = column_of(database, 1, Role.TEXT, Role.CONTEXT, Role.QUERY)
     return columns.index(text) if text in columns else len(columns)
 

@@ -68,7 +68,7 @@ def _repeated(identifier: str, text: EmbeddedText) -> ExportError:
 
 
 def _commands(work: Work, dimension: int, files: Collection[Path]) -> str:
-    index = slug(work.facts.name, "texts")
+    index = slug(work.metadata.name, "texts")
     create = command("wrangler", "vectorize", "create", index, f"--dimensions={dimension}", "--metric=cosine")
     upserts = (command("wrangler", "vectorize", "upsert", index, f"--file={path}") for path in files)
     return "\n".join((create, *upserts))

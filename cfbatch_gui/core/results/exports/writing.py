@@ -10,8 +10,8 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports.base import ExportOptions, Progress, Target, Work
 from cfbatch_gui.core.results.exports.export_manifest import old_manifest, write_manifest
 from cfbatch_gui.core.results.exports.targets import target_for
-from cfbatch_gui.core.results.job_metadata import JobFacts
-from cfbatch_gui.core.results.outcomes import Tally, count_items
+from cfbatch_gui.core.results.job_metadata import JobMetadata
+from cfbatch_gui.core.results.outcomes import OutcomeCounts, count_items
 
 _SEPARATORS = (",", ";", "\t", "|")
 
@@ -20,8 +20,8 @@ _SEPARATORS = (",", ";", "\t", "|")
 class Exported:
     """A finished export. `rows` are those that its reader sees: contexts, texts, or lines.
 
-    `complete` is False while texts or contexts have no result; `tally` says how many and why. `files` are all that were
-    written but for the manifest. `next_command` is what to type next, one command a line; "" for none.
+    `complete` is False while texts or contexts have no result; `counts` says how many and why. `files` are all that
+    were written but for the manifest. `next_command` is what to type next, one command a line; "" for none.
     """
 
     path: Path
@@ -30,13 +30,13 @@ class Exported:
     manifest: Path
     complete: bool
     files: tuple[Path, ...]
-    tally: Tally
+    counts: OutcomeCounts
     next_command: str = ""
 
 
 def export(
     folder: JobFolder,
-    facts: JobFacts,
+    metadata: JobMetadata,
     path: Path,
     target: Target | None = None,
     *,
@@ -49,30 +49,30 @@ def export(
     Blocking, in flat memory; call it in a thread. `progress` gets (done, total); what it raises stops the export and
     leaves everything as it was. Raises UsageError, ExportError, DiskFull and DataError.
     """
-    target = target or target_for(path, facts.kind)
-    options = _checked(facts, target, options or ExportOptions())
+    target = target or target_for(path, metadata.kind)
+    options = _checked(metadata, target, options or ExportOptions())
     with folder.open(read_only=True) as database:
-        tally = count_items(database, facts.failed_batches)
-    if target.needs_results and not tally.done:
+        counts = count_items(database, metadata.failed_batches)
+    if target.needs_results and not counts.done:
         raise ExportError("There is nothing to write yet: no result has come back. Try again when some have.")
-    steps = _Steps(tally.items + tally.skipped, progress)
+    steps = _Steps(counts.items + counts.skipped, progress)
     with old_manifest(path) as step_aside:
 
         def end() -> None:
             steps.end()
             step_aside()
 
-        written = target.write(Work(folder, facts, path, options, steps.writing, steps.reading, end))
+        written = target.write(Work(folder, metadata, path, options, steps.writing, steps.reading, end))
     manifest = write_manifest(
         path,
-        facts,
+        metadata,
         folder,
-        tally,
+        counts,
         {
             "format": target.name,
             "files": [_name(file, path) for file in written.files],
             "rows": written.rows,
-            "complete": tally.is_complete,
+            "complete": counts.is_complete,
             "top_k": options.top_k,
             "threshold": options.threshold,
             **written.notes,
@@ -80,7 +80,7 @@ def export(
         now=clock(),
     )
     return Exported(
-        path, target.name, written.rows, manifest, tally.is_complete, written.files, tally, written.next_command
+        path, target.name, written.rows, manifest, counts.is_complete, written.files, counts, written.next_command
     )
 
 
@@ -88,9 +88,9 @@ def _name(file: Path, path: Path) -> str:
     return file.relative_to(path).as_posix() if path in file.parents else file.name
 
 
-def _checked(facts: JobFacts, target: Target, options: ExportOptions) -> ExportOptions:
-    if facts.kind is not target.kind:
-        held = "rankings" if facts.kind.value == "embed" else "embeddings"
+def _checked(metadata: JobMetadata, target: Target, options: ExportOptions) -> ExportOptions:
+    if metadata.kind is not target.kind:
+        held = "rankings" if metadata.kind.value == "embed" else "embeddings"
         raise UsageError(f"“{target.title}” is for {held}, and this job has none. Choose another format.")
     if options.top_k is not None and options.top_k < 1:
         raise UsageError("Top k must be 1 or more.")

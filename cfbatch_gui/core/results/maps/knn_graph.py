@@ -51,7 +51,7 @@ class _Cells:
         return np.concatenate([np.arange(self.starts[cell], self.starts[cell + 1]) for cell in cells.tolist()])
 
 
-def near_graph(points: NDArray[np.float32], count: int, progress: Progress = lambda share: None) -> NDArray[np.int32]:
+def knn_graph(points: NDArray[np.float32], count: int, progress: Progress = lambda share: None) -> NDArray[np.int32]:
     """The places of `count` points near each of `points` (n, d), the nearest first; (n, count).
 
     `points` differ by at most 2. `count` is below n. Nearly all of the nearest are among them; see `_MOST_COMPARED`.

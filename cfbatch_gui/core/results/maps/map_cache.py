@@ -22,7 +22,7 @@ _VERSION = 1  # of the layout: another one makes other maps of the same vectors
 _SAMPLE = 512
 
 
-def kept_map(folder: JobFolder, embeddings: Embeddings) -> TextMap | None:
+def cached_map(folder: JobFolder, embeddings: Embeddings) -> TextMap | None:
     """The map by neighbours as it was made from the very vectors that are there now. For a thread. Raises DataError."""
     return _read(folder, unit_vectors(embeddings))
 

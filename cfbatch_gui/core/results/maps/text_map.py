@@ -4,7 +4,7 @@ By direction it is a principal component analysis: the vectors' directions seen 
 Distances on it are distances between the vectors, with all but two directions looked at from the front. It is there at
 once, but of hundreds of directions two show a tenth of what there is, and groups lie over each other.
 
-By neighbours it is t-SNE (`neighbour_layout`): whatever is near a text stands near it, groups are islands, and
+By neighbours it is t-SNE (`tsne_layout`): whatever is near a text stands near it, groups are islands, and
 distances between islands mean little. It is our own, in numpy, as what there is elsewhere is heavy or slow: umap-learn
 and pacmap bring numba and llvmlite, 130 MB that compile for half a minute at the first map; openTSNE needs minutes for
 100,000 texts, and scikit-learn beside it. All is done in small blocks, so that the interpreter is free again within
@@ -18,8 +18,8 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.results.maps.knn_graph import near_graph
-from cfbatch_gui.core.results.maps.tsne import NEIGHBOURS, neighbour_layout
+from cfbatch_gui.core.results.maps.knn_graph import knn_graph
+from cfbatch_gui.core.results.maps.tsne import NEIGHBOURS, tsne_layout
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.pca import Rows, main_subspace
 from cfbatch_gui.core.results.vectors.unit_vectors import Progress, UnitVectors, unit_vectors
@@ -90,10 +90,10 @@ def make_near_map(unit: UnitVectors, progress: Progress = lambda share: None) ->
         return map_of(unit, make_map(unit.embeddings).points, 0.0, Layout.NEIGHBOURS)
     points = _main_axes_first(_reduced(unit, _part(progress, 0.0, 0.08)))[0]
     count = min(NEIGHBOURS, max(3, unit.count // 10))  # of few texts, the fifteenth nearest is far away
-    near = near_graph(points, count, _part(progress, 0.08, 0.25))
+    near = knn_graph(points, count, _part(progress, 0.08, 0.25))
     plane = _two(points)
     del points
-    return map_of(unit, neighbour_layout(near, plane, _part(progress, 0.25, 1.0)), 0.0, Layout.NEIGHBOURS)
+    return map_of(unit, tsne_layout(near, plane, _part(progress, 0.25, 1.0)), 0.0, Layout.NEIGHBOURS)
 
 
 def map_of(unit: UnitVectors, points: NDArray[np.float32], share: float, layout: Layout) -> TextMap:

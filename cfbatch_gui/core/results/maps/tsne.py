@@ -153,7 +153,7 @@ class _Springs:
         into[self.start : self.stop] = np.add.reduceat(way, self.firsts)
 
 
-def neighbour_layout(
+def tsne_layout(
     near: NDArray[np.int32], plane: NDArray[np.float32], progress: Progress = lambda share: None
 ) -> NDArray[np.float32]:
     """Where each point stands, (n, 2). `near` (n, k) are the places of its nearest, `plane` (n, 2) where it begins.

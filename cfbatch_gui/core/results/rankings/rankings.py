@@ -11,8 +11,8 @@ from itertools import pairwise
 import msgspec
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.original_columns import OriginalColumns, columns_beside_rankings
-from cfbatch_gui.core.results.outcomes import Status, Tally, count_items, sent_of, status_of
+from cfbatch_gui.core.results.original_columns import OriginalColumns, columns_of_rankings
+from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, count_items, sent_of, status_of
 from cfbatch_gui.core.results.parts import has_parts
 from cfbatch_gui.core.results.rankings.ranks import QueryScores, RankedItems, RankedScores, ranked_items, written_rank
 from cfbatch_gui.core.results.rankings.score_table import data_version, read_score_table, read_scores_of
@@ -106,7 +106,8 @@ class Rankings:
     """The results of a ranking job. Each call opens the data read-only for itself, also while the job runs, and says
     how it is at that moment. Scores without their texts are kept until the data changes.
 
-    All calls raise DataError. `failed_batches`: see JobFacts. `reserved` are names that original columns must not take.
+    All calls raise DataError. `failed_batches` is that of JobMetadata, `reserved` names that original columns must not
+    take.
     """
 
     def __init__(
@@ -116,7 +117,7 @@ class Rankings:
         self._failed_batches = failed_batches or {}
         self._scores: RankedScores | None = None
         with folder.open(read_only=True) as database:
-            self._original: OriginalColumns = columns_beside_rankings(database, reserved)
+            self._original: OriginalColumns = columns_of_rankings(database, reserved)
         self._has_parts = has_parts(folder)
         self._details = _DETAILS.format(
             cells=f"{'f.cells' if self._original.first else 'NULL'}, {'s.cells' if self._original.second else 'NULL'}",
@@ -127,7 +128,7 @@ class Rankings:
         """Names of the user's own columns that go with each context."""
         return self._original.names
 
-    def tally(self) -> Tally:
+    def outcome_counts(self) -> OutcomeCounts:
         """How many contexts have a score, and why the others have none."""
         with self._folder.open(read_only=True) as database:
             return count_items(database, self._failed_batches)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.casefold_index import FoldedTexts
+from cfbatch_gui.core.results.casefold_index import CasefoldIndex
 from cfbatch_gui.core.results.numbers import distinct
 
 _QUERIES = "SELECT query_no, query_no, text FROM queries WHERE query_no > ? ORDER BY query_no LIMIT ?"
@@ -29,7 +29,7 @@ class TextSearch:
 
     def __init__(self, folder: JobFolder) -> None:
         self._folder = folder
-        self._queries = FoldedTexts(folder, _QUERIES)
+        self._queries = CasefoldIndex(folder, _QUERIES)
 
     def prepare(self) -> None:
         """Make ready, so that the first search takes no longer than others: seconds for a million texts."""
@@ -52,5 +52,5 @@ class TextSearch:
         return bool(is_shared)
 
     @cached_property
-    def _contexts(self) -> FoldedTexts:
-        return FoldedTexts(self._folder, _SHARED if self._is_shared else _CONTEXTS)
+    def _contexts(self) -> CasefoldIndex:
+        return CasefoldIndex(self._folder, _SHARED if self._is_shared else _CONTEXTS)

@@ -11,10 +11,10 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_cells import cells_sql
-from cfbatch_gui.core.results.casefold_index import FoldedTexts
-from cfbatch_gui.core.results.original_columns import columns_beside_vectors
-from cfbatch_gui.core.results.outcomes import Status, Tally, count_items, sent_of, status_of
-from cfbatch_gui.core.results.vectors.vector_checks import Health, Progress, measure
+from cfbatch_gui.core.results.casefold_index import CasefoldIndex
+from cfbatch_gui.core.results.original_columns import columns_of_vectors
+from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, count_items, sent_of, status_of
+from cfbatch_gui.core.results.vectors.vector_checks import Progress, VectorChecks, measure
 
 _TEXTS = f"""
 SELECT i.item_no, t.text, t.text_id, t.label, t.row, {cells_sql()}, i.request_no, p.part,
@@ -62,7 +62,8 @@ class EmbeddedText(msgspec.Struct, frozen=True, gc=False):
 class Embeddings:
     """The results of an embedding job. Each call opens the data read-only for itself, also while the job runs.
 
-    All calls raise DataError. `failed_batches`: see JobFacts. `reserved` are names that original columns must not take.
+    All calls raise DataError. `failed_batches` is that of JobMetadata, `reserved` names that original columns must not
+    take.
     """
 
     def __init__(
@@ -70,9 +71,9 @@ class Embeddings:
     ) -> None:
         self._folder = folder
         self._failed_batches = failed_batches or {}
-        self._texts = FoldedTexts(folder, _IN_ORDER)
+        self._texts = CasefoldIndex(folder, _IN_ORDER)
         with folder.open(read_only=True) as database:
-            self._original = columns_beside_vectors(database, reserved)
+            self._original = columns_of_vectors(database, reserved)
             self._count: int = database.execute("SELECT count(*) FROM items").fetchone()[0]
             self._has_ids = database.execute("SELECT 1 FROM texts WHERE text_id <> '' LIMIT 1").fetchone() is not None
 
@@ -95,7 +96,7 @@ class Embeddings:
         """Names of the user's own columns, but for the id and those to be left out."""
         return self._original.names
 
-    def tally(self) -> Tally:
+    def outcome_counts(self) -> OutcomeCounts:
         """How many texts have a vector, and why the others have none."""
         with self._folder.open(read_only=True) as database:
             return count_items(database, self._failed_batches)
@@ -189,7 +190,7 @@ class Embeddings:
                 block = np.memmap(self._folder.vectors, dtype="<f4", mode="r", offset=offset, shape=shape)
                 yield start, there, block if len(there) == len(block) else block[there]
 
-    def health(self, progress: Progress | None = None) -> Health:
+    def checks(self, progress: Progress | None = None) -> VectorChecks:
         """Whether the vectors are what a model should give. Takes seconds for many; `progress` gets (done, total)."""
         present = self.present()
         dimension = self.dimension

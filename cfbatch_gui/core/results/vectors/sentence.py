@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, ServiceRefused, UsageError
-from cfbatch_gui.core.results.job_metadata import JobFacts
+from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.wire.answers import read_run
@@ -21,7 +21,7 @@ LONGEST = 20_000  # characters
 
 
 async def embed_sentence(
-    client: WorkersAI, facts: JobFacts, embeddings: Embeddings, sentence: str
+    client: WorkersAI, metadata: JobMetadata, embeddings: Embeddings, sentence: str
 ) -> NDArray[np.float32]:
     """The sentence's vector, of shape (dimension,). `client` must be that of the job's own connection.
 
@@ -32,9 +32,11 @@ async def embed_sentence(
         raise UsageError("There is nothing to look for yet. Type a sentence.")
     if len(text) > LONGEST:
         raise UsageError(f"A sentence to look for can have {LONGEST:,} characters; this has {len(text):,}.")
-    request = EmbedRequest((text,), truncate_inputs=True if facts.truncate_inputs else None, pooling=facts.pooling)
+    request = EmbedRequest(
+        (text,), pooling=metadata.pooling, truncate_inputs=True if metadata.truncate_inputs else None
+    )
     try:
-        raw = await client.run(facts.model, encode_request(request))
+        raw = await client.run(metadata.model, encode_request(request))
     except OutcomeUnknown as error:
         raise OutcomeUnknown(
             f"The sentence was sent to {client.connection.title}, but no clear answer came back. It may have been"

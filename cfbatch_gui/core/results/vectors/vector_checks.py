@@ -14,7 +14,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class VectorChecks:
     """Of all vectors that came back. Norms are NaN when there is none.
 
     `repeated` counts vectors that are, byte for byte, one that stands before them.
@@ -33,7 +33,7 @@ class Health:
 
 def measure(
     blocks: Iterable[NDArray[np.float32]], texts: int, count: int, dimension: int, progress: Progress | None = None
-) -> Health:
+) -> VectorChecks:
     """Look at all vectors, `count` of `texts`, which come in blocks of shape (n, dimension): memory stays flat but for
     24 bytes a vector. `progress` gets (done, total).
     """
@@ -47,7 +47,7 @@ def measure(
         if progress:
             progress(done, count)
     finite = norms[np.isfinite(norms)]
-    return Health(
+    return VectorChecks(
         texts=texts,
         dimension=dimension,
         norm_min=float(finite.min()) if len(finite) else math.nan,

@@ -28,7 +28,7 @@ SELECT q.text, t.text FROM items i JOIN queries q USING(query_no) JOIN texts t U
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class VersusScores:
     """A place for each scored pair whose query and context both have a vector; `of` is how many scored pairs there are.
 
     `item_numbers` are the ranking's. `correlation` is Pearson's, NaN with fewer than two pairs or where nothing varies.
@@ -45,7 +45,9 @@ class Beside:
     same_first: int
 
 
-def similarities_beside(ranking: JobFolder, embeddings: Embeddings, progress: Progress = lambda share: None) -> Beside:
+def scores_versus_similarities(
+    ranking: JobFolder, embeddings: Embeddings, progress: Progress = lambda share: None
+) -> VersusScores:
     """Look at every scored pair of `ranking`; reads all its texts. For a thread. Raises DataError."""
     unit = unit_vectors(embeddings)
     places = _places_of_texts(embeddings, unit)
@@ -64,7 +66,7 @@ def similarities_beside(ranking: JobFolder, embeddings: Embeddings, progress: Pr
         similarities[part] = np.einsum("ij,ij->i", unit.rows(ones[part]), unit.rows(others[part]))
         progress(min(1.0, (start + _PAIRS) / len(found)))
     queries, same_first = _first_places(query_numbers, columns[4], similarities)
-    return Beside(
+    return VersusScores(
         item_numbers,
         query_numbers,
         columns[4],

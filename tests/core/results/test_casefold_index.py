@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.casefold_index import FoldedTexts
+from cfbatch_gui.core.results.casefold_index import CasefoldIndex
 from tests.core.results.test_exports_full_disk import room_for
 from tests.screen.small_disk import small_disk
 
@@ -55,7 +55,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> JobFolder:
 @pytest.mark.parametrize("needle", ["e", "ee", "eee", "eß", "x"])
 def test_what_stands_in_a_text_many_times_is_found_once(tmp_path: Path, needle: str) -> None:
     texts = [sign * count for count in range(30) for sign in ("e", "eß", "x", "")]
-    folded = FoldedTexts(filled(tmp_path, texts, each=3), IN_ORDER)
+    folded = CasefoldIndex(filled(tmp_path, texts, each=3), IN_ORDER)
     assert folded.find(needle).tolist() == by_python(needle, texts, each=3)
 
 
@@ -64,12 +64,12 @@ def many_texts() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def odd(tmp_path_factory: pytest.TempPathFactory) -> FoldedTexts:
-    return FoldedTexts(filled(tmp_path_factory.mktemp("odd"), TEXTS), IN_ORDER)
+def odd(tmp_path_factory: pytest.TempPathFactory) -> CasefoldIndex:
+    return CasefoldIndex(filled(tmp_path_factory.mktemp("odd"), TEXTS), IN_ORDER)
 
 
 @pytest.mark.parametrize("needle", NEEDLES)
-def test_the_same_texts_as_python_finds(odd: FoldedTexts, needle: str) -> None:
+def test_the_same_texts_as_python_finds(odd: CasefoldIndex, needle: str) -> None:
     assert odd.find(needle).tolist() == by_python(needle, TEXTS)
 
 
@@ -81,20 +81,20 @@ def test_the_same_texts_as_python_finds(odd: FoldedTexts, needle: str) -> None:
 def test_any_text_in_any_others(
     tmp_path_factory: pytest.TempPathFactory, needle: str, texts: list[str], each: int
 ) -> None:
-    folded = FoldedTexts(filled(tmp_path_factory.mktemp("any"), texts, each=each), IN_ORDER)
+    folded = CasefoldIndex(filled(tmp_path_factory.mktemp("any"), texts, each=each), IN_ORDER)
     for _ in ("taken out", "kept"):
         assert folded.find(needle).tolist() == by_python(needle, texts, each)
 
 
 def test_every_text_of_a_row_is_looked_at_and_none_goes_over_into_the_next(tmp_path: Path) -> None:
-    folded = FoldedTexts(filled(tmp_path, ["one", "two"], identifier="X-7"), IN_ORDER)
+    folded = CasefoldIndex(filled(tmp_path, ["one", "two"], identifier="X-7"), IN_ORDER)
     assert folded.find("x-7").tolist() == [1, 2]
     assert folded.find("neX").tolist() == folded.find("one\udcffx").tolist() == []
 
 
 @pytest.mark.parametrize("needle", ["STRASSE", "счёт", "0777", "absent", "and so on", ""])
 def test_many_texts_are_found_the_first_time_and_again(many: JobFolder, needle: str) -> None:
-    folded = FoldedTexts(many, IN_ORDER)
+    folded = CasefoldIndex(many, IN_ORDER)
     wanted = by_python(needle, many_texts(), each=3)
     assert folded.find(needle).tolist() == wanted
     assert folded.find(needle).tolist() == wanted
@@ -103,7 +103,7 @@ def test_many_texts_are_found_the_first_time_and_again(many: JobFolder, needle: 
 def test_what_is_kept_is_not_read_again_and_leaves_nothing_behind(tmp_path: Path) -> None:
     folder = filled(tmp_path, many_texts())
     before = sorted(tmp_path.iterdir())
-    folded = FoldedTexts(folder, IN_ORDER)
+    folded = CasefoldIndex(folder, IN_ORDER)
     folded.prepare()
     folder.data.rename(tmp_path / "elsewhere.db")
     assert len(folded.find("gröSSe")) == len(by_python("größe", many_texts()))
@@ -114,7 +114,7 @@ def test_what_is_kept_is_not_read_again_and_leaves_nothing_behind(tmp_path: Path
 
 
 def test_a_search_while_the_texts_are_taken_out_waits_for_them(many: JobFolder) -> None:
-    folded = FoldedTexts(many, IN_ORDER)
+    folded = CasefoldIndex(many, IN_ORDER)
     threads = [threading.Thread(target=folded.prepare) for _ in range(3)]
     for thread in threads:
         thread.start()
@@ -132,7 +132,7 @@ def unnamed_files(folder: Path) -> list[str]:
 def test_a_search_leaves_the_room_that_jobs_need(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 80) as disk:
         folder = filled(disk / "job", many_texts())
-        folded = FoldedTexts(folder, IN_ORDER)
+        folded = CasefoldIndex(folder, IN_ORDER)
         folded.prepare()
         assert folded.find("00777").tolist() == [778]
         assert unnamed_files(folder.path) == []
@@ -140,7 +140,7 @@ def test_a_search_leaves_the_room_that_jobs_need(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [1_000_000, 17_000_000])
 def test_without_room_on_the_disk_the_texts_are_read_again(many: JobFolder, size: int) -> None:
-    folded = FoldedTexts(many, IN_ORDER)
+    folded = CasefoldIndex(many, IN_ORDER)
     with room_for(size):
         assert folded.find("00777").tolist() == [777 // 3 + 1]
         assert folded.find("12345").tolist() == [12_345 // 3 + 1]
@@ -153,7 +153,7 @@ def test_without_room_on_the_disk_the_texts_are_read_again(many: JobFolder, size
 def test_missing_data_is_said_and_found_when_it_is_back(tmp_path: Path) -> None:
     folder = filled(tmp_path, TEXTS)
     folder.data.rename(tmp_path / "elsewhere.db")
-    folded = FoldedTexts(folder, IN_ORDER)
+    folded = CasefoldIndex(folder, IN_ORDER)
     with pytest.raises(DataError, match="missing"):
         folded.find("ss")
     (tmp_path / "elsewhere.db").rename(folder.data)
