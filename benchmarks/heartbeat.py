@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from benchmarks.limits import Figures
 from benchmarks.open_window import fill as fill_ledger
-from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from benchmarks.limits import Figures, best_of, peak_memory
-from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Source
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source

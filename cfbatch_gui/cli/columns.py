@@ -7,8 +7,9 @@ from pathlib import Path
 from cfbatch_gui.cli.reading import ColumnRole, Reading
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import index_of, listed
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping, suggest_mapping, with_role
+from cfbatch_gui.core.inputs.columns.layouts import check_mapping, with_role
 from cfbatch_gui.core.inputs.columns.recipes import Recipe, fitted
+from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions, Role, Source
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source

@@ -1,4 +1,4 @@
-"""From rows and roles to what a job sends: texts, or queries with contexts, and a reason for all that is not sent."""
+"""Make what a job sends from rows and roles: texts, or queries with contexts, and a reason for all that is not sent."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -121,7 +121,7 @@ def read_text_blocks(
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Where each role stands; -1 for a role that no column has."""
+    """The index of the column with each role; -1 for a role that no column has."""
 
     names: tuple[str, ...]
     query: int

@@ -7,8 +7,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping, suggest_mapping
+from cfbatch_gui.core.inputs.columns.layouts import check_mapping
 from cfbatch_gui.core.inputs.columns.recipes import FileKind
+from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions, Row, Source
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source

@@ -13,7 +13,8 @@ import pytest
 import xlsxwriter
 
 from cfbatch_gui.core.errors import EncodingUnknown
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping, suggest_mapping
+from cfbatch_gui.core.inputs.columns.layouts import check_mapping
+from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import (
     Context,

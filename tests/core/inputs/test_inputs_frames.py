@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import Role, Source
 from cfbatch_gui.core.inputs.readers import json_document

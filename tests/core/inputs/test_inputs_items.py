@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
 from cfbatch_gui.core.inputs.columns.nested_contexts import split_contexts
+from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import (
     Context,

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.inputs.column_names import complete_names
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping, describe, suggest_mapping, with_layout, with_role
+from cfbatch_gui.core.inputs.columns.layouts import check_mapping, describe, with_layout, with_role
+from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Source
 from cfbatch_gui.core.inputs.recognise.csv_dialect import find_dialect

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping, suggest_mapping
+from cfbatch_gui.core.inputs.columns.layouts import check_mapping
+from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import ReadOptions, Source
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source

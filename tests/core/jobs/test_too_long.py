@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from cfbatch_gui.core.inputs.columns.layouts import suggest_mapping
+from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Split
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source

@@ -1,12 +1,10 @@
-"""Layouts and the roles of columns: guessed, changed by hand, checked, said in a sentence."""
+"""Layouts and the roles of columns: to change them, check them, and describe them in a sentence."""
 
 from dataclasses import replace
 
-from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.columns.templates import read_template
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, Role, Source
 
-__all__ = ["check_mapping", "describe", "suggest_mapping", "with_layout", "with_role", "with_template"]
 _STANDS_ONCE = (Role.QUERY, Role.TEXT, Role.ID, Role.QUERY_ID, Role.LABEL)
 _TWO_FILES = (Layout.SHARED, Layout.CANDIDATES)
 _LEAST_PART = 16  # tokens

@@ -1,4 +1,4 @@
-"""A choice of columns that is kept, and used again for other files by the names of their columns."""
+"""Recipes: roles of columns that are kept, and used again for other files with columns of the same names."""
 
 import logging
 import threading
@@ -29,7 +29,7 @@ class FileKind:
 
     @classmethod
     def of(cls, source: Source) -> "FileKind":
-        """The kind of a file."""
+        """The kind of a recognised file."""
         return cls(source.format, source.columns)
 
 
@@ -105,7 +105,7 @@ class RecipeBook:
         self._writing = threading.Lock()
         self._book = _load(path)
 
-    # With a name
+    # Named recipes
 
     def recipes(self) -> tuple[Recipe, ...]:
         """All that have a name, by that name."""
@@ -142,7 +142,7 @@ class RecipeBook:
         self._change(lambda book: replace(book, recipes=_without(book, recipe.name)))
         return recipe
 
-    # For each kind of file
+    # The last choice for each kind of file
 
     def remembered(self, kind: FileKind, second: FileKind | None = None) -> Recipe | None:
         """What was chosen last for files of this kind; its name is ""."""

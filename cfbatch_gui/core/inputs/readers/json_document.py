@@ -52,7 +52,7 @@ def row_of_array(source: Source, number: int, cells: list[Any]) -> Row:
 
 
 class Broken:
-    """Where the JSON ends, against its own rules."""
+    """The point from which the JSON is not valid."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -138,7 +138,7 @@ def _inner_list(fields: dict[str, Any]) -> list[object]:
 
 
 def _only_list(fields: dict[str, Any]) -> list[object]:
-    """The objects in the only list of an object that says nothing itself, under whatever name: {"products": […]}."""
+    """The objects in the only list of an object without a row's own values, under any name: {"products": […]}."""
     lists = [value for key, value in fields.items() if isinstance(value, list) and key not in _OWN_LISTS]
     is_list_of_objects = len(lists) == 1 and len(lists[0]) > 1 and all(isinstance(each, dict) for each in lists[0])
     says_something = fields.keys() & _OWN_TEXT or any(is_text(key) or is_id(key) for key in fields)
@@ -199,7 +199,7 @@ class _Text:
                 return ""
 
     def take(self, sign: str) -> None:
-        """Step over a character. Raises JSONDecodeError when another stands there."""
+        """Step over a character. Raises JSONDecodeError for any other."""
         if self.peek() != sign:
             raise json.JSONDecodeError(f"expecting “{sign}”", self._buffer, self._at)
         self._at += 1

@@ -1,4 +1,4 @@
-"""JSON values as cells hold them."""
+"""JSON values as the texts of cells."""
 
 import json
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ def parse_array(line: str) -> list[Any] | None:
 
 
 def reason_of(exc: json.JSONDecodeError) -> str:
-    """The decoder's own words, to stand inside a sentence."""
+    """The message of the decoder, to be used within a sentence."""
     return exc.msg[:1].lower() + exc.msg[1:].removesuffix(" at")
 
 

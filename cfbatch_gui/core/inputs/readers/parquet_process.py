@@ -1,7 +1,7 @@
-"""Parquet decoded in a process of its own, which hands the rows on as an Arrow stream.
+"""Decode Parquet in a process of its own, which writes the rows as an Arrow stream.
 
-arro3 passes its batches through C, where a damaged page that it stumbles over cannot be raised: it ends its whole
-process (seen with 0.9.1: a bit width or a length that cannot be). So that process is not the one with the user's jobs.
+arro3 passes its batches through C, where the failure to decode a damaged page cannot be raised and ends the whole
+process (seen with 0.9.1: an impossible bit width or length). So this must not be the process with the user's jobs.
 """
 
 import subprocess
@@ -12,23 +12,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
-WORD = "--decode-parquet"  # by which the packed program, which has no Python beside it, is asked for the same
+WORD = "--decode-parquet"  # the argument that makes the packed program, which ships no Python executable, decode
 _MOST_WORDS = 500  # characters of what the process said before it ended
 
 
 class DecodingError(Exception):
-    """The process ended before all rows were there; with what it said."""
+    """The process ended before it had written all rows; the message is its standard error."""
 
 
 class Decoding:
-    """A process at work: `stream` is all rows of the file in Arrow's IPC form, decoded while it is read."""
+    """A running process: `stream` is all rows of the file in Arrow's IPC format, decoded while it is read."""
 
     def __init__(self, process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
         self._process, self._said = process, said
         self.stream = cast("IO[bytes]", process.stdout)  # a pipe
 
     def finish(self) -> None:
-        """To be called at the stream's end, which looks the same when the process died. Raises DecodingError."""
+        """Call this at the end of the stream, which looks the same when the process failed. Raises DecodingError."""
         self.stream.close()
         if self._process.wait():
             self._said.seek(0)
@@ -37,7 +37,7 @@ class Decoding:
 
 @contextmanager
 def decoding(path: Path) -> Iterator[Decoding]:
-    """Begin to decode a file. The process ends with the block, wherever it is by then."""
+    """Start a process that decodes a file; it is killed when the block ends."""
     own = [sys.executable, WORD] if getattr(sys, "frozen", False) else [sys.executable, "-P", __file__]
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(  # noqa: S603 # ourselves
@@ -55,7 +55,7 @@ def decoding(path: Path) -> Iterator[Decoding]:
 
 
 def main(path: str) -> int:
-    """What that process does: the file's rows to standard output. The exit status."""
+    """Write the file's rows to standard output, in the process; return its exit status."""
     from arro3.io import read_parquet, write_ipc_stream
 
     write_ipc_stream(read_parquet(path), sys.stdout.buffer)
