@@ -24,8 +24,8 @@ from cfbatch_gui.core.workers_ai.wire.requests import (
     Request,
     encode_batch,
     encode_request,
-    parse_requests,
 )
+from tests.parsed_requests import parse_requests
 from tests.worker.conftest import RUNNING_SECONDS, Caller, Callers, Stage
 
 # The body of both pages about the Workers Binding.

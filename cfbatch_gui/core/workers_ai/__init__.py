@@ -1,17 +1,14 @@
-"""Cloudflare's Workers AI: what is said to it, what it answers, what it refuses, what it costs.
+"""Cloudflare's Workers AI as a client sees it.
 
-wire/         bytes ↔ values, nothing else: requests, envelope, replies
-refusals      every refusal as a row of a table: the user's sentence and what can be done
-catalogue     models with their limits and prices, as listed on a date
-estimate      tokens, prices and sizes, before anything is sent
-connections   how the service is reached, as values
-endpoints/        what each kind of connection says and how it answers: REST, Worker, gateway
-pasted        what a pasted text says about a connection
-checking      the free test of a connection
-listing       the service's own list of models
-client        the calls, and what each exchange means
-transport     bytes over HTTP
-traffic       what left this computer
-budget        how often the service may be asked
-own_worker    the Worker that users put into their accounts
+wire/              bytes ↔ values, nothing else: requests, envelope, answers, replies
+limits             every limit of the service, with its source and date
+catalogue          models with their limits, as listed on a date; model_listing: the service's own list
+prices, estimate   neurons and dollars; tokens and bytes before anything is sent
+connection_kinds   how the service is reached, as values; endpoints: addresses, headers and answers of each kind
+api_tokens, pasted secrets as values; what a pasted text says about a connection
+transport          bytes over HTTP; traffic: the log of what left this computer
+budget             how many calls may be made
+refusals           every refusal as a row of a table: the sentence for the user and what can be done
+client             the calls, and what each exchange means; checking: the free test of a connection
+own_worker         the Worker that users put into their accounts
 """

@@ -1,26 +1,77 @@
-"""What something will take before it is sent: tokens, price, bytes. Estimates, and called so wherever they are shown.
+"""Estimates made before anything is sent: tokens of a text, and bytes of an answer.
 
 Rules of thumb for bge-m3's tokenizer (XLM-R): English prose has about 4 characters a token, Chinese and Japanese about
-one; prices by https://developers.cloudflare.com/workers-ai/platform/pricing/.
+one. `script_of` says which texts a measured correction applies to.
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
 from cfbatch_gui.core.workers_ai.wire.requests import AnswerKind
 
-_LOOKED_AT: Final = 2_000  # characters of a text; one text is in one script, nearly always
+_DENSE_TOKEN: Final = re.compile(r"[A-Za-z]{1,4}|[0-9]{1,2}|[^\sA-Za-z0-9]")
+_NUMBER_BYTES: Final = 22  # a number of a vector, written out, with its comma
+_SCORE_BYTES: Final = 56  # {"id":12345,"score":0.12345678901234567},
+_ELEMENT_BYTES: Final = 256  # the frame around one element, its reference included
+_UNKNOWN_DIMENSION: Final = 4_096  # the longest vectors among the models that are usual today
+_SCRIPT_CHARACTERS: Final = 2_000  # that are looked at; a text is nearly always in one script
+
+
+def tokens_upper(text: str) -> int:
+    """More tokens than `text` has, nearly always: a third of the ASCII characters, and one for each other character."""
+    if text.isascii():
+        return -(-len(text) // 3)
+    ascii_count = len(text.encode("ascii", "ignore"))
+    return -(-ascii_count // 3) + len(text) - ascii_count
+
+
+def tokens_most(text: str) -> int:
+    """`tokens_upper`, or more for text denser than prose: codes, columns of figures, punctuation.
+
+    At most three times `tokens_upper`. Takes some 15 ns a character: use it where too low an estimate has a cost, such
+    as a request above the service's limit, which is refused as a whole.
+    """
+    return max(tokens_upper(text), len(_DENSE_TOKEN.findall(text)))
+
+
+def tokens_lower(text: str) -> int:
+    """Fewer tokens than `text` has, nearly always: a quarter of the characters; half of those from U+0800 on.
+
+    Those are Chinese, Japanese, Korean and the scripts of South Asia, which take three bytes of UTF-8 or more.
+    """
+    if text.isascii():
+        return -(-len(text) // 4)
+    ascii_count = len(text.encode("ascii", "ignore"))
+    # Bytes beyond one a character, less one for each that is not ASCII: 1 for three bytes, 2 for four (an emoji).
+    wide = len(text.encode("utf-8", "surrogatepass")) - 2 * len(text) + ascii_count
+    return -(-max(0, len(text) - wide) // 4) + -(-wide // 2)
+
+
+def answer_bytes(kind: AnswerKind, count: int, dimension: int) -> int:
+    """The expected size in bytes of one element of an answer, rather too high. `dimension` 0 is an unknown one."""
+    if kind == "scores":
+        return _ELEMENT_BYTES + count * _SCORE_BYTES
+    return _ELEMENT_BYTES + count * ((dimension or _UNKNOWN_DIMENSION) * _NUMBER_BYTES + 3)
+
+
+def count_tokens(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """`tokens_upper` and `tokens_lower` of each text, two arrays of shape (n,), uint32."""
+    count = len(texts)
+    if all(map(str.isascii, texts)):  # then both depend on the length alone
+        lengths = np.fromiter(map(len, texts), np.uint32, count)
+        return (lengths + 2) // 3, (lengths + 3) // 4
+    return np.fromiter(map(tokens_upper, texts), np.uint32, count), np.fromiter(
+        map(tokens_lower, texts), np.uint32, count
+    )
 
 
 class Script(StrEnum):
-    """Scripts that a tokenizer cuts alike."""
+    """Groups of scripts that have a like number of characters a token."""
 
     LATIN = "latin"
     GREEK = "greek"
@@ -46,91 +97,12 @@ _LETTERS: Final = {
 def script_of(text: str) -> Script:
     """The script that most letters of the beginning are in; LATIN for ASCII, OTHER without a letter that is known.
 
-    A sign of Chinese, Japanese or Korean counts twice, for it says more than a letter does.
+    A character of Chinese, Japanese or Korean counts twice, because it holds more than a letter does.
     """
-    beginning = text[:_LOOKED_AT]
+    beginning = text[:_SCRIPT_CHARACTERS]
     if beginning.isascii():
         return Script.LATIN
     counts = {script: len(letters.findall(beginning)) for script, letters in _LETTERS.items()}
     counts[Script.CJK] *= 2
     most = max(counts, key=lambda script: counts[script])
     return most if counts[most] else Script.OTHER
-
-
-DOLLARS_PER_NEURON: Final = 0.011 / 1_000
-FREE_NEURONS_A_DAY: Final = 10_000
-
-_DAY: Final = 86_400
-_SMALL_PIECE: Final = re.compile(r"[A-Za-z]{1,4}|[0-9]{1,2}|[^\sA-Za-z0-9]")
-_NUMBER_BYTES: Final = 22  # a number of a vector, written out, with its comma
-_SCORE_BYTES: Final = 56  # {"id":12345,"score":0.12345678901234567},
-_ELEMENT_BYTES: Final = 256  # the frame around one element, its reference included
-_UNKNOWN_DIMENSION: Final = 4_096  # the longest vectors among the models that are usual today
-
-
-def tokens_upper(text: str) -> int:
-    """More tokens than `text` has, nearly always: a third of the ASCII characters, and one for each other character."""
-    if text.isascii():
-        return -(-len(text) // 3)
-    ascii_count = len(text.encode("ascii", "ignore"))
-    return -(-ascii_count // 3) + len(text) - ascii_count
-
-
-def tokens_most(text: str) -> int:
-    """`tokens_upper`, and more for what is denser than any prose: codes, columns of figures, signs.
-
-    At most three times `tokens_upper`. Takes some 15 ns a character, so it is for where too few would have a cost: a
-    request above the service's limit is refused as a whole.
-    """
-    return max(tokens_upper(text), len(_SMALL_PIECE.findall(text)))
-
-
-def tokens_lower(text: str) -> int:
-    """Fewer tokens than `text` has, nearly always: a quarter of the characters; half of those from U+0800 on.
-
-    Those are Chinese, Japanese, Korean and the scripts of South Asia, which take three bytes of UTF-8 or more.
-    """
-    if text.isascii():
-        return -(-len(text) // 4)
-    ascii_count = len(text.encode("ascii", "ignore"))
-    # Bytes beyond one a character, less one for each that is not ASCII: 1 for three bytes, 2 for four (an emoji).
-    wide = len(text.encode("utf-8", "surrogatepass")) - 2 * len(text) + ascii_count
-    return -(-max(0, len(text) - wide) // 4) + -(-wide // 2)
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """`share_of_free_day` is 1.0 for all that is free in a day. Dollars are without what is free."""
-
-    neurons: float
-    dollars: float
-    share_of_free_day: float
-
-
-def price(tokens: int, facts: ModelFacts) -> Price:
-    """The price of that many input tokens. For a model that is not listed it is that of the dearest listed one."""
-    neurons = tokens * facts.neurons_per_million / 1_000_000
-    return Price(neurons, neurons * DOLLARS_PER_NEURON, neurons / FREE_NEURONS_A_DAY)
-
-
-def next_reset(now: float) -> float:
-    """When free neurons are counted anew: the next 00:00 UTC after `now`, both in seconds since 1970."""
-    return float((now // _DAY + 1) * _DAY)
-
-
-def answer_bytes(kind: AnswerKind, count: int, dimension: int) -> int:
-    """The expected size of one element of an answer, rather too large. `dimension` 0 is an unknown one."""
-    if kind == "scores":
-        return _ELEMENT_BYTES + count * _SCORE_BYTES
-    return _ELEMENT_BYTES + count * ((dimension or _UNKNOWN_DIMENSION) * _NUMBER_BYTES + 3)
-
-
-def count_tokens(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """`tokens_upper` and `tokens_lower` of each text, uint32 (n,)."""
-    count = len(texts)
-    if all(map(str.isascii, texts)):  # then both depend on the length alone
-        lengths = np.fromiter(map(len, texts), np.uint32, count)
-        return (lengths + 2) // 3, (lengths + 3) // 4
-    return np.fromiter(map(tokens_upper, texts), np.uint32, count), np.fromiter(
-        map(tokens_lower, texts), np.uint32, count
-    )

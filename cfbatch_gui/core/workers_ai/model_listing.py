@@ -19,7 +19,7 @@ from cfbatch_gui.core.errors import ReplyError, UserError
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.workers_ai.catalogue import LISTED_ON, MODELS, ModelFacts, find_model
 from cfbatch_gui.core.workers_ai.client import PER_PAGE, WorkersAI
-from cfbatch_gui.core.workers_ai.estimate import DOLLARS_PER_NEURON
+from cfbatch_gui.core.workers_ai.prices import DOLLARS_PER_NEURON
 from cfbatch_gui.core.workers_ai.wire.decoding import decode
 
 _TASK: Final = "text embeddings"  # jobs end in scores or vectors; the README says what text in, text out would want

@@ -22,8 +22,8 @@ from cfbatch_gui.core.errors import (
     TokenRefused,
     UserError,
 )
-from cfbatch_gui.core.workers_ai.estimate import next_reset
 from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, MAX_RETRY_AFTER_SECONDS
+from cfbatch_gui.core.workers_ai.prices import next_reset
 from cfbatch_gui.core.workers_ai.wire.envelope import ServiceError
 
 

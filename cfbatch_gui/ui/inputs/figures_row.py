@@ -7,7 +7,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
-from cfbatch_gui.core.workers_ai.estimate import FREE_NEURONS_A_DAY, next_reset
+from cfbatch_gui.core.workers_ai.prices import FREE_NEURONS_A_DAY, next_reset
 from cfbatch_gui.ui.display import dollars, number, size
 from cfbatch_gui.ui.inputs.input_labels import clock_time, count_range, share_of_day
 from cfbatch_gui.ui.theme import MEDIUM

@@ -17,8 +17,9 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, Connection, c
 from cfbatch_gui.core.workers_ai.transport import Transport
 from cfbatch_gui.core.workers_ai.wire.answers import read_run
 from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Finished, Matched, Scored, Waiting, expect, match
-from cfbatch_gui.core.workers_ai.wire.requests import encode_batch, encode_request, parse_requests
+from cfbatch_gui.core.workers_ai.wire.requests import encode_batch, encode_request
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, GATEWAY_TOKEN, SECRET, TOKEN, Endpoints, opened, service
+from tests.parsed_requests import parse_requests
 
 MODEL = "@cf/baai/bge-m3"
 SEEDS = Path(__file__).parents[2] / "data" / "seeds"

@@ -19,7 +19,7 @@ from cfbatch_gui.core.practice.faults.script import AnyFault, FailRequests, Muta
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import find_model
-from cfbatch_gui.core.workers_ai.estimate import price
+from cfbatch_gui.core.workers_ai.prices import price
 from tests.canary import TOKEN
 from tests.core.endpoints.conftest import ACCOUNT, service
 

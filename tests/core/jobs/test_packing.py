@@ -19,8 +19,8 @@ from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES
-from cfbatch_gui.core.workers_ai.wire.requests import parse_requests
 from tests.bodies import body_of
+from tests.parsed_requests import parse_requests
 from tests.thorough import tries
 
 BGE_M3 = "@cf/baai/bge-m3"

@@ -16,7 +16,7 @@ from cfbatch_gui.core.jobs.run.past_times import PastTimes, past_times
 from cfbatch_gui.core.jobs.states import Attempt, Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import find_model
-from cfbatch_gui.core.workers_ai.estimate import price
+from cfbatch_gui.core.workers_ai.prices import price
 
 MODEL = "@cf/baai/bge-m3"
 MIDNIGHT = 1_790_035_200.0  # 00:00 UTC

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.workers_ai.catalogue import find_model
-from cfbatch_gui.core.workers_ai.estimate import answer_bytes, next_reset, price, tokens_lower, tokens_upper
+from cfbatch_gui.core.workers_ai.estimate import answer_bytes, tokens_lower, tokens_upper
+from cfbatch_gui.core.workers_ai.prices import next_reset, price
 
 characters = st.characters(codec=None)  # lone surrogates too
 

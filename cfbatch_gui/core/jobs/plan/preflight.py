@@ -10,7 +10,7 @@ from cfbatch_gui.core.job_folder.schema import fact
 from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, plan
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.workers_ai.catalogue import ModelFacts, find_model
-from cfbatch_gui.core.workers_ai.estimate import Price, price
+from cfbatch_gui.core.workers_ai.prices import Price, price
 
 AT_ONCE_REQUESTS = 60  # four at a time and a second each: about a quarter of a minute
 AT_ONCE_TOKENS = 300_000

@@ -10,7 +10,7 @@ from cfbatch_gui.core.jobs.states import ENDED, Attempt, Batch, BatchState, Job
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.core.workers_ai.estimate import DOLLARS_PER_NEURON, FREE_NEURONS_A_DAY, Price, next_reset, price
+from cfbatch_gui.core.workers_ai.prices import DOLLARS_PER_NEURON, FREE_NEURONS_A_DAY, Price, next_reset, price
 
 _DAY = 86_400.0
 

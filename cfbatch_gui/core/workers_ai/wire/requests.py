@@ -9,7 +9,6 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.workers_ai.limits import MAX_TEXTS_PER_REQUEST
 
 AnswerKind: TypeAlias = Literal["scores", "embeddings"]
@@ -25,21 +24,16 @@ class RankRequest:
     """A query with its contexts, answered by one score a context; without a query (None), by one vector a context.
 
     `truncate_inputs` None leaves the key out, which the service takes for false: a text that is too long is an error.
-    `context_references` are the references that somebody wrote on the contexts themselves, as the pages of 2025 had it,
-    "" where there was none; () when none had one. They are never sent: the service does not give them back.
     """
 
     query: str | None
     contexts: tuple[str, ...]
     reference: str = ""
     truncate_inputs: bool | None = None
-    context_references: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.contexts or not all(self.contexts) or self.query == "":
             raise ValueError("a query and every context have at least one character, and there is a context")
-        if self.context_references and len(self.context_references) != len(self.contexts):
-            raise ValueError("context_references does not go with contexts")
 
     @property
     def answer_kind(self) -> AnswerKind:
@@ -194,90 +188,3 @@ def embedding_frame(reference: str, truncate_inputs: bool | None, pooling: str) 
     """The frame of `encode_request` for an EmbedRequest with an array of texts."""
     whole = _encoder.encode(_RawEmbedElement(msgspec.Raw(b"[]"), truncate_inputs, pooling, reference))
     return Frame(_EMBED_START, b",", whole[len(_EMBED_START) :])
-
-
-_Reference: TypeAlias = str | int | None
-
-
-class _ContextAsWritten(msgspec.Struct):
-    text: str
-    external_reference: _Reference = None
-
-
-class _ElementAsWritten(msgspec.Struct):
-    query: str | None = None
-    contexts: list[_ContextAsWritten] | None = None
-    text: str | list[str] | None = None
-    truncate_inputs: bool | None = None
-    pooling: str | None = None
-    external_reference: _Reference = None
-
-
-class _BodyAsWritten(msgspec.Struct):
-    requests: list[_ElementAsWritten] | None = None
-
-
-_body_decoder: Final = msgspec.json.Decoder(_BodyAsWritten)
-_element_decoder: Final = msgspec.json.Decoder(_ElementAsWritten)
-
-
-def parse_requests(data: bytes) -> tuple[Request, ...]:
-    """Read `{"requests":[…]}`, or one bare element, into requests in the body's order.
-
-    References on requests go to `reference`, references on contexts (pages of 2025) to `context_references`; both as
-    text, unchecked for uniqueness. Unknown keys are ignored.
-    Raises InputError, with the number of the request counted from 1, for anything that the service would refuse.
-    """
-    try:
-        elements = _body_decoder.decode(data).requests
-        if elements is None:
-            elements = [_element_decoder.decode(data)]
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            'This is not a body for the Batch API. It should be JSON like {"requests": […]}.', detail=str(error)
-        ) from error
-    if not elements:
-        raise InputError("There is no request in this body. Nothing can be sent.")
-    return tuple(_request(element, number) for number, element in enumerate(elements, start=1))
-
-
-def _request(element: _ElementAsWritten, number: int) -> Request:
-    if (element.contexts is None) == (element.text is None):
-        raise InputError(f'Request {number} must have either "contexts" or "text".')
-    if element.contexts is not None:
-        return _rank_request(element, element.contexts, number)
-    if element.query is not None:
-        raise InputError(f"Request {number} has a query and no contexts to compare it with.")
-    texts = (element.text,) if isinstance(element.text, str) else tuple(element.text or ())
-    if not texts or not all(texts):
-        raise InputError(f"Request {number} has an empty text. Every text needs at least one character.")
-    if len(texts) > MAX_TEXTS_PER_REQUEST:
-        raise InputError(
-            f"Request {number} has {len(texts)} texts. The service takes at most {MAX_TEXTS_PER_REQUEST} at a time."
-        )
-    return EmbedRequest(
-        texts,
-        _text(element.external_reference),
-        element.truncate_inputs,
-        element.pooling or "",
-        as_array=not isinstance(element.text, str),
-    )
-
-
-def _rank_request(element: _ElementAsWritten, contexts: list[_ContextAsWritten], number: int) -> RankRequest:
-    if not contexts or not all(context.text for context in contexts):
-        raise InputError(f"Request {number} has an empty context. Every context needs at least one character.")
-    if element.query == "":
-        raise InputError(f"Request {number} has an empty query. A query needs at least one character.")
-    references = tuple(_text(context.external_reference) for context in contexts)
-    return RankRequest(
-        element.query,
-        tuple(context.text for context in contexts),
-        _text(element.external_reference),
-        element.truncate_inputs,
-        references if any(references) else (),
-    )
-
-
-def _text(reference: _Reference) -> str:
-    return "" if reference is None else str(reference)

@@ -1,0 +1,34 @@
+"""Prices: neurons, dollars, and what is free in a day. The neurons of each model stand in `catalogue`.
+
+Source: https://developers.cloudflare.com/workers-ai/platform/pricing/, 2026-08.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
+
+DOLLARS_PER_NEURON: Final = 0.011 / 1_000
+FREE_NEURONS_A_DAY: Final = 10_000
+
+_DAY: Final = 86_400  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """`share_of_free_day` is 1.0 for FREE_NEURONS_A_DAY. `dollars` does not deduct what is free."""
+
+    neurons: float
+    dollars: float
+    share_of_free_day: float
+
+
+def price(tokens: int, facts: ModelFacts) -> Price:
+    """The price of `tokens` input tokens; for a model that is not listed, that of the dearest listed one."""
+    neurons = tokens * facts.neurons_per_million / 1_000_000
+    return Price(neurons, neurons * DOLLARS_PER_NEURON, neurons / FREE_NEURONS_A_DAY)
+
+
+def next_reset(now: float) -> float:
+    """The time at which the free neurons are reset, 00:00 UTC, after `now`; both in seconds since 1970."""
+    return float((now // _DAY + 1) * _DAY)
