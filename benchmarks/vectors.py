@@ -91,7 +91,7 @@ def show(figures: Figures, points: NDArray[np.float32]) -> None:
     dots.resize(1_000, 560)
     dots.show_points(points, lambda index: ("text", ""), lambda: PlotData((), ()))
     colours = by_category(np.arange(len(points)) % 8, [f"Category {number}" for number in range(8)])
-    dots.set_colours(colours, colours.places_of_names(points))
+    dots.set_colours(colours, colours.positions_of_names(points))
     dots.grab()
 
     def paint() -> None:

@@ -20,8 +20,7 @@ from cfbatch_gui.core.results.exports import targets_for
 from cfbatch_gui.core.results.outcomes import OutcomeCounts
 from cfbatch_gui.ui.results.export_choices import ColumnsDialog
 from cfbatch_gui.ui.results.export_dialog import ExportDialog
-from cfbatch_gui.ui.results.export_files import places_for
-from cfbatch_gui.ui.results.export_words import Extent, missing_words
+from cfbatch_gui.ui.results.export_plan import Extent, missing_words, paths_for
 from cfbatch_gui.ui.results.limits import Limits
 from cfbatch_gui.ui.window.loop import WORK_THREADS
 from tests.ui.conftest import Until
@@ -85,7 +84,7 @@ async def test_nothing_that_is_there_is_written_over(desk: Desk, home: Path, unt
     await until(lambda: lines(dialog) == [("Support articles 2.csv", "6 rows of 14 columns")])
     dialog.reject()
     every = targets_for(Kind.RANK)
-    paths = [path.name for path, _ in places_for(home, job, every)]
+    paths = [path.name for path, _ in paths_for(home, job, every)]
     assert len(set(paths)) == len(every)
     assert paths[:3] == ["Support articles 2.csv", "Support articles (csv-excel).csv", "Support articles.xlsx"]
 

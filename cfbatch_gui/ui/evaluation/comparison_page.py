@@ -16,10 +16,17 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import ExportOptions, Preset
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import dialogs, display
-from cfbatch_gui.ui.evaluation.comparison_words import foot_words, named, partial_words
+from cfbatch_gui.ui.evaluation.comparison_figures import (
+    Compared,
+    foot_words,
+    named,
+    partial_words,
+    read_comparison,
+    version_of,
+    with_top,
+)
 from cfbatch_gui.ui.evaluation.jobs_tab import JobsTab
 from cfbatch_gui.ui.evaluation.queries_tab import QueriesTab, read_texts
-from cfbatch_gui.ui.evaluation.read_comparison import Compared, read_comparison, version_of, with_top
 from cfbatch_gui.ui.evaluation.scores_tab import ScoresTab
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.table_view import Memory, say_too_much

@@ -7,8 +7,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.evaluation.comparison_words import judged_words, letter, matched_words
-from cfbatch_gui.ui.evaluation.read_comparison import Compared
+from cfbatch_gui.ui.evaluation.comparison_figures import Compared, judged_words, letter, matched_words
 from cfbatch_gui.ui.job_labels import is_practice, short_model
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, IconLine, Label, Role, boxed, column, scrolled

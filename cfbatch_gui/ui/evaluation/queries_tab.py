@@ -11,8 +11,7 @@ from cfbatch_gui.core.evaluation.moves import QueryMoves
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.score_table import QueryText
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.evaluation.comparison_words import letter
-from cfbatch_gui.ui.evaluation.read_comparison import Compared
+from cfbatch_gui.ui.evaluation.comparison_figures import Compared, letter
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import Memory, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL

@@ -5,8 +5,7 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.evaluation.comparison_words import scatter_words
-from cfbatch_gui.ui.evaluation.read_comparison import Compared
+from cfbatch_gui.ui.evaluation.comparison_figures import Compared, scatter_words
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, Dots, Line, PictureButtons
 from cfbatch_gui.ui.tasks import Tasks

@@ -16,11 +16,11 @@ behind it as CSV. There are two plots.
         up=self.tr("Contexts"),
     )
 
-    dots = Dots(x, y, describe=lambda place: texts[place])
+    dots = Dots(x, y, describe=lambda index: texts[index])
     chart.show_layers((Line(0, 1), dots), across="bge-m3", up="embeddinggemma")
-    chart.picked.connect(self._open_place)                      # a click on a dot brings its place in `x` and `y`
+    chart.picked.connect(self._open_text)                       # a click on a dot brings its index in `x` and `y`
 
-`DotMap` is a plane without axes, to be wandered over: wheel, drag, hover, lasso, colours by category or number.
+`DotMap` is a plane without axes: wheel, drag, hover, lasso, colours by category or number.
 
     buttons = PictureButtons(chart, self._notices, self.tasks, name="scores", parent=self)   # "Copy", "Save picture…"
 

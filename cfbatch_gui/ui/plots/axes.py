@@ -26,7 +26,7 @@ class Scale:
     end: float
 
     def pixel(self, value: float) -> float:
-        """Where a value stands."""
+        """The pixel of a value."""
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
     def pixels(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -121,11 +121,11 @@ def paint_frame(painter: QPainter, shown: Frame, font: QFont) -> None:
         painter.drawText(at, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
     values = ticks(shown.across.low, shown.across.high, _count(box.width(), _TICK_WIDTH))
     for value, text in zip(values, labels(values), strict=True):
-        place = shown.across.pixel(value)
+        x = shown.across.pixel(value)
         painter.setPen(QPen(theme.colour("line"), 1))
-        painter.drawLine(QPointF(round(place) + 0.5, box.bottom()), QPointF(round(place) + 0.5, box.bottom() + TINY))
+        painter.drawLine(QPointF(round(x) + 0.5, box.bottom()), QPointF(round(x) + 0.5, box.bottom() + TINY))
         painter.setPen(theme.colour("quiet"))
-        at = QRectF(place - _TICK_WIDTH / 2, box.bottom() + TINY, _TICK_WIDTH, metrics.height())
+        at = QRectF(x - _TICK_WIDTH / 2, box.bottom() + TINY, _TICK_WIDTH, metrics.height())
         painter.drawText(at, Qt.AlignmentFlag.AlignCenter, text)
     painter.setPen(theme.colour("quiet"))
     below = QRectF(box.left(), box.bottom() + TINY + metrics.height() + TINY, box.width(), metrics.height())

@@ -18,7 +18,7 @@ _SWATCH = 10
 
 
 class Chart(Plot):
-    """`picked` brings the place of a clicked dot, counted through the first layer of dots."""
+    """`picked` brings the index of a clicked dot, counted through the first layer of dots."""
 
     picked = Signal(int)
 
@@ -125,11 +125,11 @@ class Chart(Plot):
         for layer in self._layers:
             if not isinstance(layer, Mark) or not shown.across.low <= layer.at <= shown.across.high:
                 continue
-            place = round(shown.across.pixel(layer.at)) + 0.5
+            x = round(shown.across.pixel(layer.at)) + 0.5
             painter.setPen(QPen(theme.colour(layer.role), 1, Qt.PenStyle.DashLine))
-            painter.drawLine(QPointF(place, shown.box.top()), QPointF(place, shown.box.bottom()))
+            painter.drawLine(QPointF(x, shown.box.top()), QPointF(x, shown.box.bottom()))
             width = metrics.horizontalAdvance(layer.name)
-            left = place + 6 if place + 6 + width < shown.box.right() else place - 6 - width
+            left = x + 6 if x + 6 + width < shown.box.right() else x - 6 - width
             painter.setPen(theme.colour(layer.role))
             painter.drawText(QPointF(left, shown.box.top() + metrics.ascent()), layer.name)
         painter.restore()
@@ -143,5 +143,5 @@ class Chart(Plot):
     def _dots(self) -> Iterator[tuple[Cell, ...]]:
         for layer in self._layers:
             if isinstance(layer, Dots):
-                for place, (x, y) in enumerate(zip(layer.x.tolist(), layer.y.tolist(), strict=True)):
-                    yield layer.name, x, y, layer.describe(place) if layer.describe else ""
+                for index, (x, y) in enumerate(zip(layer.x.tolist(), layer.y.tolist(), strict=True)):
+                    yield layer.name, x, y, layer.describe(index) if layer.describe else ""

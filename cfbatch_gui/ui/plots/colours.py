@@ -1,4 +1,4 @@
-"""Colours for things to be told apart, and for numbers from low to high.
+"""Colours of dots and their key: for categories, and for numbers from low to high.
 
 The eight differ in lightness as well as in hue, so that most people who see few hues tell them apart; the ramp grows
 lighter from end to end. Each stands out from its window by 3 to 1 at least, as WCAG 2 asks of parts of a picture.
@@ -30,7 +30,7 @@ PlacedName = tuple[str, NDArray[np.float64]]  # a category's name and its middle
 
 
 def categories() -> NDArray[np.uint8]:
-    """Eight colours and the one for all others, (9, 3) in red, green, blue."""
+    """Eight colours and the one for all others, (9, 3) in red, green, blue; light or dark as the theme."""
     chosen = [QColor(each) for each in (_DARK if is_dark() else _LIGHT)]
     return _table([*chosen, theme.mixed(theme.colour("quiet"), theme.colour("window"), 0.75)])
 
@@ -38,10 +38,10 @@ def categories() -> NDArray[np.uint8]:
 def ramp(count: int = 64) -> NDArray[np.uint8]:
     """Colours from low to high, (count, 3)."""
     stops = _table([QColor(each) for each in (_DARK_RAMP if is_dark() else _LIGHT_RAMP)]).astype(np.float64)
-    places = np.linspace(0, len(stops) - 1, count)
+    positions = np.linspace(0, len(stops) - 1, count)
     table = np.empty((count, 3), dtype=np.uint8)
     for channel in range(3):
-        table[:, channel] = np.rint(np.interp(places, np.arange(len(stops)), stops[:, channel]))
+        table[:, channel] = np.rint(np.interp(positions, np.arange(len(stops)), stops[:, channel]))
     return table
 
 
@@ -64,7 +64,7 @@ def is_dark() -> bool:
 
 @dataclass(frozen=True, eq=False)
 class DotColours:
-    """`codes` (n,) are rows of the table of colours: places in `names`, the last row for all others.
+    """`codes` (n,) are rows of the table of colours: indexes into `names`, the last row for all others.
 
     With `limits` the dots go from low to high instead, and `codes` are 0 to 63, or 64 for none.
     """
@@ -94,23 +94,24 @@ class DotColours:
             self._paint_names(painter, box)
         painter.restore()
 
-    def places_of_names(self, points: NDArray[np.float32]) -> list[PlacedName]:
-        """Where the dots of each category are densest, for its name to stand there; those that are nowhere together
-        or among others have no name. May run in a thread.
+    def positions_of_names(self, points: NDArray[np.float32]) -> list[PlacedName]:
+        """For each category the point where its dots are densest, for its name to be painted there.
+
+        Categories that are scattered, or nowhere the majority, are left out. May run in a thread.
         """
         if not self.names or len(points) < 2:
             return []
         low, high = np.quantile(points.astype(np.float64), (0.0005, 0.9995), axis=0)
         size = max(float((high - low).max()), 1e-9) / _CELLS
         cells = np.clip((points - low) / size, 0, _CELLS - 1).astype(np.int64)
-        place_of = (cells[:, 0] + 1) * (_CELLS + 2) + cells[:, 1] + 1
-        whole = _around(place_of)
+        cell_of = (cells[:, 0] + 1) * (_CELLS + 2) + cells[:, 1] + 1
+        whole = _around(cell_of)
         found = []
-        for place, name in enumerate(self.names):
-            own = np.flatnonzero(self.codes == place)
+        for index, name in enumerate(self.names):
+            own = np.flatnonzero(self.codes == index)
             if not len(own):
                 continue
-            counts = _around(place_of[own])
+            counts = _around(cell_of[own])
             densest = int(counts.argmax())
             if counts[densest] < max(_FEWEST, _TOGETHER * len(own)) or counts[densest] < _MAJORITY * whole[densest]:
                 continue
@@ -150,8 +151,8 @@ class DotColours:
         _paint_ground(painter, QRectF(box.left(), box.top(), _RAMP_WIDTH + 2 * SMALL, metrics.height() + 22))
         strip = QRectF(box.left() + SMALL, box.top() + SMALL, _RAMP_WIDTH, SMALL)
         gradient = QLinearGradient(strip.topLeft(), strip.topRight())
-        for place, colour in enumerate(ramp(9)):
-            gradient.setColorAt(place / 8, to_colour(colour))
+        for index, colour in enumerate(ramp(9)):
+            gradient.setColorAt(index / 8, to_colour(colour))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(gradient)
         painter.drawRoundedRect(strip, 3, 3)
@@ -167,7 +168,7 @@ def plain(count: int) -> DotColours:
 
 
 def by_category(codes: NDArray[np.integer], names: Sequence[str]) -> DotColours:
-    """`codes` are places in `names`, negative for all others."""
+    """`codes` are indexes into `names`, negative for all others."""
     others = codes < 0
     return DotColours(np.where(others, len(names), codes), tuple(names), bool(others.any()))
 
@@ -179,10 +180,13 @@ def by_number(values: NDArray[np.float64], low: float, high: float) -> DotColour
     return DotColours(np.where(np.isfinite(values), np.nan_to_num(steps), _STEPS).astype(np.int64), limits=(low, high))
 
 
-def _around(places: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Dots in each cell of a plane with a margin of one, together with the eight around it."""
+def _around(occupied: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Dots in each cell together with the eight around it; `occupied` (n,) is the cell of each dot.
+
+    Cells are counted line by line, in a plane with a margin of one.
+    """
     side = _CELLS + 2
-    counts = np.bincount(places, minlength=side * side).reshape(side, side).astype(np.float64)
+    counts = np.bincount(occupied, minlength=side * side).reshape(side, side).astype(np.float64)
     padded = np.pad(counts, 1)
     total = sum(padded[row : row + side, column : column + side] for row in range(3) for column in range(3))
     return np.ravel(total)

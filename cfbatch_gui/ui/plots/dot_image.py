@@ -69,7 +69,7 @@ def dot_image(
     amounts = np.broadcast_to(cover, (len(which), len(cover))).ravel()
     covered = np.bincount(touched, amounts, wide * high).astype(np.float64, copy=False)
     owners = np.full(wide * high, -1, dtype=np.int32)
-    owners[touched] = np.repeat(which.astype(np.int32), len(cover))  # of equal places the last stays: the upper dot
+    owners[touched] = np.repeat(which.astype(np.int32), len(cover))  # of equal indexes the last stays: the upper dot
     return _painted(owners, covered, colours, opacity, wide).copy(reach, reach, width, height)
 
 
@@ -95,11 +95,11 @@ def _paint_circles(
     painter.save()
     painter.setPen(Qt.PenStyle.NoPen)
     inside = (x >= box.left()) & (x <= box.right()) & (y >= box.top()) & (y <= box.bottom())
-    for place in np.flatnonzero(inside).tolist():
-        colour = QColor(to_colour(colours[place] if colours.ndim == 2 else colours))
+    for index in np.flatnonzero(inside).tolist():
+        colour = QColor(to_colour(colours[index] if colours.ndim == 2 else colours))
         colour.setAlphaF(opacity_for(len(x)))
         painter.setBrush(colour)
-        painter.drawEllipse(QPointF(float(x[place]), float(y[place])), radius, radius)
+        painter.drawEllipse(QPointF(float(x[index]), float(y[index])), radius, radius)
     painter.restore()
 
 

@@ -1,4 +1,4 @@
-"""A plane full of dots to be wandered over: wheel and keys zoom, dragging moves, a lasso chooses, the mouse reads."""
+"""A plane of dots: wheel and keys zoom, dragging moves, a lasso selects, and a tip shows the dot under the mouse."""
 
 from collections.abc import Callable, Sequence
 
@@ -26,7 +26,7 @@ Describe = Callable[[int], tuple[str, str]]
 
 
 class DotMap(Plot):
-    """Dots are named by their place in `points`. `picked` brings one, -1 for none; `lassoed` an array of places."""
+    """Dots are known by their index in `points`. `picked` brings one, -1 for none; `lassoed` an array of indexes."""
 
     picked = Signal(int)
     lassoed = Signal(object)
@@ -42,7 +42,7 @@ class DotMap(Plot):
         self._painted: tuple[object, QImage] | None = None
         self._marked: NDArray[np.bool_] | None = None
         self._current, self._hovered = -1, -1
-        self._describe: Describe = lambda place: ("", "")
+        self._describe: Describe = lambda index: ("", "")
         self._data: Callable[[], PlotData] = lambda: PlotData((), ())
         self._view = view_of_all(self._points, 1, 1, 0)
         self._moved = False
@@ -62,33 +62,33 @@ class DotMap(Plot):
         self.show_all()
 
     def move_points(self, points: NDArray[np.float32], names: Sequence[PlacedName]) -> None:
-        """Show the same dots at other places, with what is marked, and the ring; `names` as in `set_colours`."""
+        """Show the same dots at other points, with what is marked, and the ring; `names` as in `set_colours`."""
         self._points, self._hovered = points, -1
         self.set_colours(self._colours, names)
         self.show_all()
 
     def is_touched(self) -> bool:
-        """Whether hands were on it since the points are shown, or a dot is being read."""
+        """Whether the user has clicked, dragged or zoomed since the points were shown, or the mouse is on a dot."""
         return self._touched or self._hovered >= 0
 
     def set_colours(self, colours: DotColours, names: Sequence[PlacedName] = ()) -> None:
-        """Colour the dots; `names` stand among them, see `DotColours.places_of_names`, which may run in a thread."""
+        """Colour the dots; `names` are painted among them, see `DotColours.positions_of_names`."""
         self._colours, self._names = colours, tuple(names)
         self._version += 1
         self.update()
 
-    def mark(self, places: NDArray[np.int64] | None) -> None:
+    def mark(self, indexes: NDArray[np.int64] | None) -> None:
         """Make all but these faint; None marks nothing."""
         self._marked = None
-        if places is not None:
+        if indexes is not None:
             self._marked = np.zeros(len(self._points), dtype=np.bool_)
-            self._marked[places] = True
+            self._marked[indexes] = True
         self._version += 1
         self.update()
 
-    def set_current(self, place: int) -> None:
+    def set_current(self, index: int) -> None:
         """Put a ring around a dot, around none with -1."""
-        self._current = place
+        self._current = index
         self.update()
 
     def set_lasso(self, on: bool) -> None:
@@ -110,9 +110,9 @@ class DotMap(Plot):
         """Whether something else than the whole is seen."""
         return self._moved
 
-    def pixel_of(self, place: int) -> QPointF:
+    def pixel_of(self, index: int) -> QPointF:
         """Where a dot stands in the widget."""
-        x, y = self._view.pixels(self._points[place : place + 1])
+        x, y = self._view.pixels(self._points[index : index + 1])
         return QPointF(float(x[0]), float(y[0]))
 
     def dot_at(self, at: QPointF) -> int:
@@ -123,8 +123,8 @@ class DotMap(Plot):
         away = np.square(x - at.x()) + np.square(y - at.y())
         if self._marked is not None and (away[self._marked] <= _NEAR**2).any():
             away[~self._marked] = np.inf
-        place = int(away.argmin())
-        return place if away[place] <= _NEAR**2 else -1
+        index = int(away.argmin())
+        return index if away[index] <= _NEAR**2 else -1
 
     def sizeHint(self) -> QSize:
         return QSize(720, 460)
@@ -156,7 +156,7 @@ class DotMap(Plot):
                 paint_tip(painter, size, at, *self._describe(read))
 
     def _dots_on_screen(self, box: QRectF) -> QImage:
-        """The dots as they were painted last, while nothing about them changes: most paints are of the mouse's."""
+        """The dots as they were painted last, while nothing about them changes: most paints come from mouse moves."""
         ratio = self.devicePixelRatio()
         key = (self._view, ratio, self._version, theme.tokens())
         if self._painted is None or self._painted[0] != key:
@@ -211,7 +211,7 @@ class DotMap(Plot):
         painter.drawEllipse(at, _RING, _RING)
         painter.restore()
 
-    # Hands
+    # Mouse and keyboard
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         super().mousePressEvent(event)
@@ -285,9 +285,9 @@ class DotMap(Plot):
         whole = view_of_all(self._points, self.width(), self.height(), _MARGIN)
         self._view = self._view.resized(self.width(), self.height(), whole.scale) if self._moved else whole
 
-    def _hover(self, place: int) -> None:
-        if place != self._hovered:
-            self._hovered = place
+    def _hover(self, index: int) -> None:
+        if index != self._hovered:
+            self._hovered = index
             self.update()
 
     def _zoom_at(self, factor: float, at: QPointF) -> None:
@@ -303,7 +303,7 @@ class DotMap(Plot):
 
 
 def _find_room(label: QRectF, box: QRectF, taken: Sequence[QRectF]) -> bool:
-    """Move a name up or down, by its own height or two, to where it hides no other; whether there is room."""
+    """Move a label up or down to where it covers no other; whether there is room."""
     step = label.height() + 2
     for shift in (0.0, step, -2 * step, 3 * step, -4 * step):  # each from where the one before has led
         label.translate(0, shift)

@@ -41,7 +41,7 @@ class Steps(Bars):
 
 @dataclass(frozen=True, eq=False)
 class Dots:
-    """A dot for each place of `x` and `y`; `describe` says what is shown at one. What is not finite is left out."""
+    """A dot for each index of `x` and `y`, but for those that are not finite; `describe` gives the words of its tip."""
 
     x: NDArray[np.floating]
     y: NDArray[np.floating]
@@ -52,7 +52,7 @@ class Dots:
 
 @dataclass(frozen=True)
 class Mark:
-    """An upright line at one place of the axis across, with its name beside it."""
+    """An upright line at one value of the axis across, with its name next to it."""
 
     at: float
     name: str = ""
@@ -74,7 +74,7 @@ Layer = Bars | Dots | Mark | Line
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is under the mouse; `dot` is its place in the first layer of dots, -1 for anything else."""
+    """What is under the mouse; `dot` is its index in the first layer of dots, -1 for anything else."""
 
     at: QPointF
     text: str
@@ -82,7 +82,7 @@ class Found:
 
 
 def range_across(layers: Sequence[Layer]) -> tuple[float, float]:
-    """From the first to the last thing that has a place across."""
+    """The least and the greatest value across of all dots, bars and marks."""
     has_dots = any(isinstance(layer, Dots) for layer in layers)
     found = [_finite(layer.x) for layer in layers if isinstance(layer, Dots)]
     found += [_finite(layer.edges) for layer in layers if isinstance(layer, Bars)]
@@ -91,7 +91,7 @@ def range_across(layers: Sequence[Layer]) -> tuple[float, float]:
 
 
 def range_up(layers: Sequence[Layer]) -> tuple[float, float]:
-    """Bars stand on 0 and have some air above them; dots are where they are."""
+    """The range of the dots; for bars from 0 to a little above the highest."""
     dots = [_finite(layer.y) for layer in layers if isinstance(layer, Dots)]
     if dots:
         return _range(dots, _MARGIN)
@@ -101,7 +101,7 @@ def range_up(layers: Sequence[Layer]) -> tuple[float, float]:
 
 
 def paint_layer(painter: QPainter, shown: Frame, layer: Layer) -> None:
-    """All but marks, which have words and so come above the rest."""
+    """Paint a layer; marks are left to the caller, since their names are painted above everything else."""
     painter.save()
     match layer:
         case Steps():
@@ -126,7 +126,7 @@ def paint_layer(painter: QPainter, shown: Frame, layer: Layer) -> None:
 
 
 def describe_at(layers: Sequence[Layer], shown: Frame, mouse: QPointF) -> Found | None:
-    """The dot nearest to the mouse, else the bar above or below it, with its words."""
+    """The dot near the mouse, or the bars at its value across; None where there are none."""
     dots = next((layer for layer in layers if isinstance(layer, Dots)), None)
     if dots is not None:
         return _dot_at(dots, shown, mouse)
@@ -136,10 +136,10 @@ def describe_at(layers: Sequence[Layer], shown: Frame, mouse: QPointF) -> Found 
     )
     lines = []
     for layer in bars:
-        place = int(np.searchsorted(layer.edges, value, side="right")) - 1
-        if 0 <= place < len(layer.heights):
-            low, high = labels((float(layer.edges[place]), float(layer.edges[place + 1])))
-            height = np.asarray(layer.heights[place]).item()
+        index = int(np.searchsorted(layer.edges, value, side="right")) - 1
+        if 0 <= index < len(layer.heights):
+            low, high = labels((float(layer.edges[index]), float(layer.edges[index + 1])))
+            height = np.asarray(layer.heights[index]).item()
             count = f"{height:,}" if isinstance(height, int) else f"{height:,.4g}"
             lines.append(f"{layer.name or shown.up_title}: {count}  ({low} – {high})")
     return Found(mouse, "\n".join(lines)) if lines else None
@@ -151,9 +151,9 @@ def _dot_at(layer: Dots, shown: Frame, mouse: QPointF) -> Found | None:
     away[~np.isfinite(away)] = np.inf
     if not len(away) or away.min() > _NEAR:
         return None
-    place = int(away.argmin())
-    text = layer.describe(place) if layer.describe else f"{score_text(layer.x[place])} · {score_text(layer.y[place])}"
-    return Found(QPointF(float(x[place]), float(y[place])), text, place)
+    index = int(away.argmin())
+    text = layer.describe(index) if layer.describe else f"{score_text(layer.x[index])} · {score_text(layer.y[index])}"
+    return Found(QPointF(float(x[index]), float(y[index])), text, index)
 
 
 def _paint_bars(painter: QPainter, shown: Frame, layer: Bars) -> None:

@@ -10,7 +10,7 @@ _CLOSEST = 400.0  # times nearer than the view of everything
 
 @dataclass(frozen=True, slots=True)
 class Viewport:
-    """The point (x, y) stands in the middle of a widget of this size; `scale` is in pixels for a unit."""
+    """The point (x, y) is in the middle of a widget of `width` × `height` pixels; `scale` is in pixels for a unit."""
 
     x: float
     y: float
@@ -25,18 +25,18 @@ class Viewport:
         return self.scale / self.whole
 
     def pixels(self, points: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Where points (n, 2) stand."""
+        """The pixels of points (n, 2), as x and y."""
         wide = points.astype(np.float64)
         across = (wide[:, 0] - self.x) * self.scale + self.width / 2
         down = self.height / 2 - (wide[:, 1] - self.y) * self.scale
         return across, down
 
     def moved(self, across: float, down: float) -> "Viewport":
-        """The picture pulled along by so many pixels."""
+        """The view after the picture was dragged by this many pixels."""
         return self._with(self.x - across / self.scale, self.y + down / self.scale, self.scale)
 
     def zoomed(self, factor: float, across: float, down: float) -> "Viewport":
-        """Nearer by a factor; what stands at this pixel stays there."""
+        """The view nearer by a factor; the point at this pixel stays where it is."""
         scale = float(np.clip(self.scale * factor, self.whole * 0.5, self.whole * _CLOSEST))
         left, up = across - self.width / 2, self.height / 2 - down
         x = self.x + left / self.scale - left / scale

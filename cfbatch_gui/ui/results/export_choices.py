@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QDialog, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.results.exports import Target
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.results.export_words import target_words
+from cfbatch_gui.ui.results.export_plan import target_words
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Button, CheckBox, Label, LinkButton, PrimaryButton, column, row, scrolled
 

@@ -18,8 +18,15 @@ from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.job_labels import connection_title
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.export_choices import ColumnsDialog, ExportForms
-from cfbatch_gui.ui.results.export_files import ExportSummary, places_for, usual_folder
-from cfbatch_gui.ui.results.export_words import Extent, kinds_of_file, missing_words, read_extent
+from cfbatch_gui.ui.results.export_plan import (
+    ExportSummary,
+    Extent,
+    kinds_of_file,
+    missing_words,
+    paths_for,
+    read_extent,
+    usual_folder,
+)
 from cfbatch_gui.ui.results.limits import Limits, LimitsBar
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
@@ -75,7 +82,7 @@ class ExportDialog(QDialog):
         chosen = self.forms.chosen()
         if self._named is not None and chosen == (self._named[1],):
             return (self._named,)
-        return places_for(self._folder, self._job, chosen)
+        return paths_for(self._folder, self._job, chosen)
 
     def is_writing(self) -> bool:
         """Whether a file is being written."""

@@ -52,7 +52,7 @@ def read_cells(embeddings: Embeddings, key: str) -> Sequence[str] | None:
 def read_colours(embeddings: Embeddings, shown: TextMap, key: str, whole: Sequence[str] | None = None) -> MapColours:
     """`whole` are the cells of the key's column, where they are read already. For a thread. Raises DataError."""
     found = _read(embeddings, shown.item_numbers, key, whole)
-    return replace(found, names=found.dots.places_of_names(shown.points))
+    return replace(found, names=found.dots.positions_of_names(shown.points))
 
 
 def _read(embeddings: Embeddings, item_numbers: NDArray[np.int64], key: str, whole: Sequence[str] | None) -> MapColours:

@@ -215,7 +215,7 @@ class MapView(VectorPage):
     async def _show(self, made: TextMap) -> None:
         """The same texts at other places."""
         colours = self._colours
-        names = () if colours is None else await asyncio.to_thread(colours.dots.places_of_names, made.points)
+        names = () if colours is None else await asyncio.to_thread(colours.dots.positions_of_names, made.points)
         self._map = made
         self.dots.move_points(made.points, names)
         self._say()
@@ -254,7 +254,7 @@ class MapView(VectorPage):
             self._colours = found = await asyncio.to_thread(read_colours, embeddings, made, self._chosen)
             names = found.names
             while self._map is not made and (made := self._map) is not None:  # the dots have moved meanwhile
-                names = await asyncio.to_thread(found.dots.places_of_names, made.points)
+                names = await asyncio.to_thread(found.dots.positions_of_names, made.points)
             self.dots.set_colours(found.dots, names)
 
     async def _find(self) -> None:

@@ -178,10 +178,10 @@ def test_a_name_stands_where_its_category_is_together() -> None:
         [draw.normal((-9, 0), 0.5, (50, 2)), draw.normal((9, 2), 0.5, (50, 2)), draw.normal(0, 9, (50, 2))]
     )
     colours = by_category(np.repeat([0, 1, 2], 50), ["left", "right", "everywhere"])
-    (left, at), (right, _) = colours.places_of_names(points.astype(np.float32))
+    (left, at), (right, _) = colours.positions_of_names(points.astype(np.float32))
     assert (left, right) == ("left", "right")
     assert at == pytest.approx([-9, 0], abs=0.5)
-    assert plain(150).places_of_names(points.astype(np.float32)) == []
+    assert plain(150).positions_of_names(points.astype(np.float32)) == []
 
 
 def test_the_name_of_several_islands_stands_on_one_of_them_and_not_between() -> None:
@@ -189,7 +189,7 @@ def test_the_name_of_several_islands_stands_on_one_of_them_and_not_between() -> 
     middles = np.array([[-9, 0], [9, 0], [0, 9]])
     points = np.vstack([draw.normal(middle, 0.4, (60, 2)) for middle in middles])
     colours = by_category(np.repeat([0, 0, 1], 60), ["two islands", "one"])
-    (_, at), (_, other) = colours.places_of_names(points.astype(np.float32))
+    (_, at), (_, other) = colours.positions_of_names(points.astype(np.float32))
     assert min(np.hypot(*(at - middle)) for middle in middles[:2]) < 0.5
     assert other == pytest.approx([0, 9], abs=0.5)
 

@@ -1,0 +1,216 @@
+"""What an export will write: how much of what, and under which names in which folder."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QStandardPaths
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.results.exports import Measure, Target, columns_of
+from cfbatch_gui.core.results.outcomes import OutcomeCounts
+from cfbatch_gui.core.results.rankings.rankings import Rankings
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.results.limits import Limits
+from cfbatch_gui.ui.results.loaded_results import failed_batches
+from cfbatch_gui.ui.widgets import Card, ElidedLabel, Label, LinkButton, column, row
+
+_FORBIDDEN = '<>:"/\\|?*'
+_LONGEST_NAME = 80
+_MOST_LINES = 4
+_Output = tuple[Path, Target]
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What there is to write. `kept` are the scores within the limits, `names` the columns that can be chosen."""
+
+    counts: OutcomeCounts
+    kept: int
+    names: tuple[str, ...]
+    dimension: int
+
+    @property
+    def failed_rows(self) -> int:
+        """Rows of the user's file that gave no result and will give none, about."""
+        return self.counts.failed + self.counts.left_out + self.counts.skipped
+
+    def rows(self, kind: Kind, *, limited: bool) -> int:
+        """Rows of the file: of a ranking also those without a score, with their reason."""
+        if kind is Kind.EMBED:
+            return self.counts.done
+        return (self.kept if limited else self.counts.done) + self.counts.items - self.counts.done + self.counts.skipped
+
+
+def read_extent(folder: JobFolder, job: Job, limits: Limits) -> Extent:
+    """Count. Blocking. Raises DataError."""
+    failed = failed_batches(job)
+    names = columns_of(folder, job.kind)
+    if job.kind is Kind.RANK:
+        rankings = Rankings(folder, failed)
+        return Extent(rankings.outcome_counts(), rankings.counts(limits.top_k, limits.threshold).kept, names, 0)
+    embeddings = Embeddings(folder, failed)
+    return Extent(embeddings.outcome_counts(), 0, names, embeddings.dimension)
+
+
+def usual_folder(last: str) -> Path:
+    """The folder that was used last, else that for documents, else the user's own."""
+    documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+    for name in (last, documents):
+        if name and Path(name).is_dir():
+            return Path(name)
+    return Path.home()
+
+
+def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[_Output, ...]:
+    """A path for each target, named after the job; no two are the same, and none exists yet."""
+    wanted: set[Path] = set()
+    found: dict[Path, Target] = {}
+    for target in targets:
+        path = folder / file_name(job, target)
+        if path in wanted:  # two forms with one suffix
+            path = _called(path, target, f" ({target.name})")
+        wanted.add(path)
+        found[_free(path, target, found)] = target
+    return tuple(found.items())
+
+
+def file_name(job: Job, target: Target) -> str:
+    """A name for the file, from the job's own, that every system takes."""
+    kept = "".join("-" if sign in _FORBIDDEN or ord(sign) < 32 else sign for sign in job.name).strip(" .")
+    ending = f" ({target.name})" if target.is_folder else target.suffixes[0]
+    return f"{kept[:_LONGEST_NAME].strip(' .') or job.id}{ending}"
+
+
+def kinds_of_file(target: Target) -> str:
+    """For the platform's dialog: "CSV for programs (*.csv)"; a folder has any name."""
+    if target.is_folder:
+        return f"{target.title} (*)"
+    return f"{target.title} ({' '.join(f'*{suffix}' for suffix in target.suffixes)})"
+
+
+class ExportSummary(QWidget):
+    """A line for each file: its name, and what will be in it; below them the folder."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.change_button = LinkButton(self.tr("Change…"))
+        self.change_button.setAccessibleName(self.tr("Change where to save"))
+        self.folder = ElidedLabel("", "quiet")
+        self.lines = tuple((ElidedLabel("", "strong"), Label("", "quiet")) for _ in range(_MOST_LINES))
+        self._more = Label("", "quiet")
+        files: QVBoxLayout = column(gap=4)
+        self._rows: list[QWidget] = []
+        for name, what in self.lines:
+            line = QWidget()
+            parts = row(name, 12, what, margins=(0, 0, 0, 0))
+            parts.setStretch(0, 1)
+            line.setLayout(parts)
+            name.setMinimumWidth(160)
+            self._rows.append(line)
+            files.addWidget(line)
+        place = row(self.folder, 12, self.change_button)
+        place.setStretch(0, 1)
+        card = Card(inset=True)
+        card.body.addLayout(column(files, self._more, place, gap=6))
+        self.setLayout(column(card))
+
+    def show_outputs(self, outputs: Sequence[tuple[Path, Target]], extent: Extent | None, columns: int | None) -> None:
+        """Without an `extent` it is still being counted; `columns` is how many are chosen, None for all."""
+        shown = outputs if len(outputs) <= _MOST_LINES else outputs[: _MOST_LINES - 1]
+        for place, (line, (name, what)) in enumerate(zip(self._rows, self.lines, strict=True)):
+            line.setVisible(place < len(shown))
+            if place < len(shown):
+                path, target = shown[place]
+                name.setText(path.name)
+                words = extent_words(extent, target, columns) if extent else self.tr("Counting…")
+                what.setText(words)
+        rest = len(outputs) - len(shown)
+        self._more.setText(self.tr("and {n} more").format(n=rest))
+        self._more.setVisible(rest > 0)
+        folder = str(outputs[0][0].parent) if outputs else ""
+        self.folder.setText(self.tr("In {folder}").format(folder=folder) if folder else self.tr("Nothing is ticked."))
+        self.change_button.setVisible(bool(outputs))
+
+
+def target_words(target: Target) -> str:
+    """One line about a target."""
+    return _tr(target.about)
+
+
+def extent_words(extent: Extent, target: Target, columns: int | None = None) -> str:
+    """ "3,816 rows of 15 columns", "18,204 rows of 1,024 numbers, about 205 MB". `columns`: how many are chosen."""
+    count = extent.rows(target.kind, limited=target.has_limits)
+    rows = display.plural(count, _tr("{n} row"), _tr("{n} rows"))
+    if target.contents:
+        return _tr(target.contents)
+    if target.measure is Measure.FAILED_ROWS:
+        return display.plural(extent.failed_rows, _tr("{n} row"), _tr("{n} rows"))
+    if target.measure is Measure.SCORES:
+        return display.plural(extent.kept, _tr("{n} score"), _tr("{n} scores"))
+    if target.kind is Kind.RANK:
+        wide = columns if columns is not None and target.has_columns else len(extent.names)
+        each = display.plural(wide, _tr("{n} column"), _tr("{n} columns"))
+        return _tr("{rows} of {columns}").format(rows=rows, columns=each)
+    text = _tr("{rows} of {n} numbers").format(rows=rows, n=display.number(extent.dimension))
+    if not target.bytes_per_number:
+        return text
+    return _tr("{text}, about {size}").format(
+        text=text, size=display.size(count * extent.dimension * target.bytes_per_number)
+    )
+
+
+def missing_words(extent: Extent, kind: Kind) -> str:
+    """What is not there, and what the file says of it; "" when all came back."""
+    missing = extent.counts.items - extent.counts.done + extent.counts.skipped
+    if not missing:
+        return ""
+    if missing == extent.counts.waiting:
+        return _waiting_words(missing, kind)
+    if kind is Kind.RANK:
+        return display.plural(
+            missing,
+            _tr("{n} row has no score. It is written too, with its reason."),
+            _tr("{n} rows have no score. They are written too, with their reasons."),
+        )
+    return display.plural(
+        missing,
+        _tr("{n} row has no vector and is left out; the file beside it says so."),
+        _tr("{n} rows have no vector and are left out; the file beside it says so."),
+    )
+
+
+def _waiting_words(missing: int, kind: Kind) -> str:
+    if kind is Kind.RANK:
+        return display.plural(
+            missing,
+            _tr("{n} row has no score yet. It is written too, without one."),
+            _tr("{n} rows have no score yet. They are written too, without one."),
+        )
+    return display.plural(
+        missing,
+        _tr("{n} row has no vector yet and is left out; the file beside it says so."),
+        _tr("{n} rows have no vector yet and are left out; the file beside it says so."),
+    )
+
+
+def _free(path: Path, target: Target, taken: Collection[Path]) -> Path:
+    number, candidate = 1, path
+    while candidate in taken or candidate.exists():
+        number += 1
+        candidate = _called(path, target, f" {number}")
+    return candidate
+
+
+def _called(path: Path, target: Target, addition: str) -> Path:
+    """With something more in its name, before a suffix that may have several parts."""
+    suffix = "" if target.is_folder else target.suffixes[0]
+    return path.with_name(f"{path.name.removesuffix(suffix)}{addition}{suffix}")
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("exports", text)
