@@ -127,7 +127,7 @@ def everything_said(root: QWidget) -> str:
     return "\n".join(said)
 
 
-async def test_saving_gives_four_ticks_and_makes_it_the_one_for_new_jobs(
+async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs(
     open_page: Open, service: str, backend: MemoryKeyring, until: Until
 ) -> None:
     page = await open_page(service)

@@ -57,7 +57,7 @@ def view(qtbot: Any) -> TableView:
 
 
 def test_the_first_row_is_chosen_when_tab_comes_to_a_table(view: TableView, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keyboard.Hand, "instance", None)  # another test's hand may be on the mouse
+    monkeypatch.setattr(keyboard.LastInput, "instance", None)  # an earlier test may have clicked
     assert view.selected_rows() == []
     QCoreApplication.sendEvent(view, QFocusEvent(QEvent.Type.FocusIn, Qt.FocusReason.TabFocusReason))
     assert view.selected_rows() == [0]

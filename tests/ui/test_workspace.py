@@ -274,14 +274,20 @@ async def test_tab_walks_down_the_page_and_comes_round(stage: Stage) -> None:
             break
         met.append(widget)
     data, check = page.data, page.check
-    order = [page.what.rank, data.open_button, data.paste_button, data._fold, data.first.encoding, data.change]
-    order += [data.first.table, check.options_button, check.try_button, check.send_button]
-    places = [met.index(widget) for widget in order]
-    assert places == sorted(places)
+    order: list[object] = [
+        page.what.rank,
+        data.open_button,
+        data.paste_button,
+        data._fold,
+        data.first.encoding,
+    ]
+    order += [data.change, data.first.table, check.options_button, check.try_button, check.send_button]
+    indexes = [met.index(widget) for widget in order]
+    assert indexes == sorted(indexes)
     assert stage.workspace.window.library.find_field in met, "the sidebar belongs to the round"
 
 
-async def test_only_a_hand_on_the_keyboard_sees_a_ring(stage: Stage) -> None:
+async def test_a_focus_ring_is_shown_after_a_key_and_not_after_a_click(stage: Stage) -> None:
     person = stage.person
     await person.click("Start with the example")
     await person.click("Send 1 batch")
@@ -289,10 +295,10 @@ async def test_only_a_hand_on_the_keyboard_sees_a_ring(stage: Stage) -> None:
     await person.click("Details")
     await asyncio.sleep(0)
     window = stage.workspace.window
-    assert not window.library.new_button._ring and not any(
-        getattr(widget, "_ring", False) for widget in QApplication.allWidgets() if widget.isVisible()
+    assert not window.library.new_button.has_ring and not any(
+        getattr(widget, "has_ring", False) for widget in QApplication.allWidgets() if widget.isVisible()
     )
     for _ in range(3):
         await person.press(Qt.Key.Key_Tab)
     focused = QApplication.focusWidget()
-    assert getattr(focused, "_ring", True)
+    assert getattr(focused, "has_ring", True)

@@ -11,8 +11,7 @@ from cfbatch_gui.ui.connections.account_state import AccountState
 from cfbatch_gui.ui.connections.connection_fields import AccountField, FieldBlock
 from cfbatch_gui.ui.connections.tested_card import TestedCard
 from cfbatch_gui.ui.connections.token_block import TokenBlock
-from cfbatch_gui.ui.theme import LARGE, SMALL, TINY
-from cfbatch_gui.ui.widgets import IconLine, NoticeBar, line
+from cfbatch_gui.ui.widgets import IconLine, NoticeBar
 
 
 class CloudflareCard(TestedCard):
@@ -37,7 +36,8 @@ class CloudflareCard(TestedCard):
         self.account_block.label.setBuddy(self.account)
         self.token_block = TokenBlock(self.link(self.tr("Create a token"), dashboard.TOKEN_PAGE))
         self.more.add(self.tr("Rename…"), self.rename_pressed.emit, "pencil")
-        self._lay_out()
+        self.body.addWidget(self._problem)
+        self.lay_out((self.account_block, self.token_block), (self._privacy, self._service))
         self.account.textEdited.connect(self._account_edited)
         self.token_block.edited.connect(self.update_buttons)
         self.token_block.remove_pressed.connect(self.remove_pressed)
@@ -114,16 +114,6 @@ class CloudflareCard(TestedCard):
         """What was typed is kept now: the fields hold nothing new any more."""
         self._state = replace(self._state, account=self.account.text())
         self.token_block.forget_typed()
-
-    def _lay_out(self) -> None:
-        self.body.addWidget(self._problem)
-        self.body.addSpacing(SMALL)
-        self.body.addLayout(self.columns_of(self.account_block, self.token_block))
-        self.body.addSpacing(LARGE - SMALL)
-        self.body.addWidget(line())
-        self.body.addSpacing(TINY)
-        self.body.addWidget(self._privacy)
-        self.body.addWidget(self._service)
 
     def _is_account_changed(self) -> bool:
         return self.account.text().strip() != self._state.account

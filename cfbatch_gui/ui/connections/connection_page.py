@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QApplication, QButtonGroup, QWidget
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
 from cfbatch_gui.core.errors import ConnectionProblem, UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.workers_ai.checking import CheckResult
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
 from cfbatch_gui.ui.connections import dashboard
@@ -286,14 +285,7 @@ class ConnectionPage(QWidget):
             self.cloudflare.set_working("")
 
     async def _test(self) -> None:
-        card = self.cloudflare
-        card.set_working(self.tr("Asking the service…"))
-        card.show_testing()
-        results: tuple[CheckResult, ...] = ()
-        try:
-            results = await self._program.check_connection(CLOUDFLARE, self._program.settings.model)
-        finally:
-            card.show_results(results)
+        await self.cloudflare.show_test(self._program.check_connection(CLOUDFLARE, self._program.settings.model))
         self._show_use(await read_account_state(self._program))
 
     async def _rename(self) -> None:

@@ -13,7 +13,6 @@ from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
-from cfbatch_gui.core.workers_ai.checking import CheckResult
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.connections.account_state import AccountState
 from cfbatch_gui.ui.connections.saved_card import CardState, SavedCard
@@ -161,13 +160,9 @@ class OtherConnections(QWidget):
         await self._test(card)
 
     async def _test(self, card: SavedCard) -> None:
-        card.set_working(self.tr("Asking the service…"))
-        card.show_testing()
-        results: tuple[CheckResult, ...] = ()
         try:
-            results = await self._program.check_connection(card.record.id, self._program.settings.model)
+            await card.show_test(self._program.check_connection(card.record.id, self._program.settings.model))
         finally:
-            card.show_results(results)
             self.tested.emit()
 
     async def _remove(self, card: SavedCard) -> None:

@@ -22,8 +22,8 @@ from cfbatch_gui.ui.connections.connection_fields import (
 )
 from cfbatch_gui.ui.connections.tested_card import TestedCard
 from cfbatch_gui.ui.connections.token_block import TokenBlock
-from cfbatch_gui.ui.theme import LARGE, SMALL, TINY
-from cfbatch_gui.ui.widgets import CheckBox, IconLine, Label, LinkButton, boxed, column, line
+from cfbatch_gui.ui.theme import TINY
+from cfbatch_gui.ui.widgets import CheckBox, IconLine, Label, LinkButton, boxed, column
 
 _ICONS = {"cloudflare": "cloud", "worker": "layers", "gateway": "link"}
 _LONGEST = 4_000  # characters; a whole curl line is understood
@@ -209,12 +209,7 @@ class SavedCard(TestedCard):
             parts.append(self.by_header)
         if self.record.kind == "worker":
             parts.append(boxed(column(self.paid_plan, Label(_plan_sentence(), "small", wrap=True), gap=TINY)))
-        self.body.addSpacing(SMALL)
-        self.body.addLayout(self.columns_of(*parts))
-        self.body.addSpacing(LARGE - SMALL)
-        self.body.addWidget(line())
-        self.body.addSpacing(TINY)
-        self.body.addWidget(IconLine(_privacy(self.record.kind), "info"))
+        self.lay_out(parts, (IconLine(_privacy(self.record.kind), "info"),))
 
     def _connect(self) -> None:
         self.more.add(self.tr("Rename…"), self.rename_pressed.emit, "pencil")

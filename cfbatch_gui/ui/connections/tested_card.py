@@ -1,6 +1,6 @@
 """What all cards with a test share: fields at the left, the results of the checks at the right, save, test, paste."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 
 from PySide6.QtCore import QLocale, Qt, QTime, Signal
 from PySide6.QtGui import QResizeEvent
@@ -10,7 +10,7 @@ from cfbatch_gui.core.workers_ai.checking import TITLES, CheckResult
 from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.connections.connection_card import ConnectionCard
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, WIDE
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
 from cfbatch_gui.ui.widgets import (
     Button,
     Card,
@@ -23,6 +23,7 @@ from cfbatch_gui.ui.widgets import (
     StateLabel,
     boxed,
     column,
+    line,
     row,
 )
 
@@ -105,9 +106,15 @@ class TestedCard(ConnectionCard):
         """What is being done, or ""."""
         return self._doing.text()
 
-    def show_testing(self) -> None:
-        """While the service is asked."""
+    async def show_test(self, test: Awaitable[tuple[CheckResult, ...]]) -> None:
+        """Show that the service is asked, await the test, and show its results: none when it raises."""
+        self.set_working(self.tr("Asking the service…"))
         self.checks.show_running()
+        results: tuple[CheckResult, ...] = ()
+        try:
+            results = await test
+        finally:
+            self.show_results(results)
 
     def show_results(self, results: Sequence[CheckResult]) -> None:
         """The answers of a test; none of them when it was given up, or when it is about something that is no more."""
@@ -166,8 +173,8 @@ class TestedCard(ConnectionCard):
         field.textChanged.connect(lambda text: None if text else self._before.pop(field, None))
         field.textEdited.connect(lambda text: self._edited(field, text))
 
-    def columns_of(self, *fields: QWidget) -> QBoxLayout:
-        """Lay out fields and buttons at the left, the results of the checks at the right."""
+    def lay_out(self, fields: Sequence[QWidget], foot: Sequence[QWidget]) -> None:
+        """Lay out fields and buttons at the left, the results of the checks at the right, and lines of text below."""
         form = column(
             *fields,
             self.found,
@@ -178,7 +185,13 @@ class TestedCard(ConnectionCard):
         self._columns = row(boxed(form), self.checks, gap=WIDE)
         self._columns.setStretch(0, 5)
         self._columns.setStretch(1, 4)
-        return self._columns
+        self.body.addSpacing(SMALL)
+        self.body.addLayout(self._columns)
+        self.body.addSpacing(LARGE - SMALL)
+        self.body.addWidget(line())
+        self.body.addSpacing(TINY)
+        for each in foot:
+            self.body.addWidget(each)
 
     def link(self, text: str, address: str) -> LinkButton:
         """A link to a page of the dashboard."""

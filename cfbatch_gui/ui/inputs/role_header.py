@@ -39,7 +39,7 @@ class RoleHeader(QHeaderView):
         self._current = 0
         self._pressed = -1
         self._hovered = -1
-        self._ring = False  # the keyboard stands here
+        self.has_ring = False  # after a key gave it the focus
         self.setSectionsClickable(True)
         self.setHighlightSections(False)
         self.setMinimumSectionSize(_NARROWEST)
@@ -103,7 +103,7 @@ class RoleHeader(QHeaderView):
         self._pressed = self._chip_at(event.position().toPoint())
         if self._pressed >= 0 and event.button() == Qt.MouseButton.LeftButton:
             self._current = self._pressed
-            self._ring = False
+            self.has_ring = False
             self.viewport().update()
         else:
             super().mousePressEvent(event)
@@ -130,7 +130,7 @@ class RoleHeader(QHeaderView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
-        self._ring = True
+        self.has_ring = True
         if step and self._roles:
             self._current = max(0, min(len(self._roles) - 1, self._current + step))
             self._reveal(self._current)
@@ -144,7 +144,7 @@ class RoleHeader(QHeaderView):
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         if event.reason() is not Qt.FocusReason.PopupFocusReason:
-            self._ring = came_by_keyboard(event)
+            self.has_ring = came_by_keyboard(event)
         self._describe()
         self.viewport().update()
 
@@ -205,7 +205,7 @@ class RoleHeader(QHeaderView):
         back = theme.colour("selection" if is_used else "hover")
         painter.setBrush(theme.mixed(theme.colour("accent"), back, 0.1) if section == self._hovered else back)
         painter.drawRoundedRect(chip, 4, 4)
-        if self._ring and self.hasFocus() and section == self._current:
+        if self.has_ring and self.hasFocus() and section == self._current:
             painter.setPen(QPen(theme.colour("accent"), 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(chip.adjusted(1, 1, -1, -1), 4, 4)

@@ -3,14 +3,14 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAction, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QMenu, QPushButton, QStyleOptionButton, QWidget
 
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.icons import icon as make_icon
 from cfbatch_gui.ui.icons import paint_icon
 from cfbatch_gui.ui.theme import RADIUS_CONTROL
-from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
+from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
 
 
 def paint_focus_ring(painter: QPainter, widget: QWidget, radius: float, colour_role: str = "accent") -> None:
@@ -21,7 +21,7 @@ def paint_focus_ring(painter: QPainter, widget: QWidget, radius: float, colour_r
     painter.drawRoundedRect(QRectF(widget.rect()).adjusted(1, 1, -1, -1), radius, radius)
 
 
-class Button(QPushButton):
+class Button(KeyboardRing, QPushButton):
     """A plain button: white, with a line around it."""
 
     kind = "plain"
@@ -30,7 +30,6 @@ class Button(QPushButton):
 
     def __init__(self, text: str = "", icon: str = "", *, tip: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._ring = False
         self.setText(text)
         self.setProperty("kind", self.kind)
         self.setAutoDefault(False)
@@ -59,17 +58,9 @@ class Button(QPushButton):
         else:
             super().keyPressEvent(event)
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        self._ring = came_by_keyboard(event)
-        super().focusInEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        self._ring = False
-        super().focusOutEvent(event)
-
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        if self._ring:
+        if self.has_ring:
             painter = QPainter(self)
             paint_focus_ring(painter, self, RADIUS_CONTROL - 1, "text" if self.kind == "primary" else "accent")
 

@@ -1,12 +1,12 @@
 """Boxes: cards, the foldable parts of a draft, big choices, empty places."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CARD, SMALL
 from cfbatch_gui.ui.widgets.buttons import IconButton, PrimaryButton, paint_focus_ring
-from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
+from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
 from cfbatch_gui.ui.widgets.labels import Clickable, ElidedLabel, IconLabel, Label
 
 CARD_MARGINS = (20, LARGE, 20, 18)
@@ -103,7 +103,7 @@ class SectionCard(Card):
         return self._content.isHidden()
 
 
-class ChoiceCard(QFrame):
+class ChoiceCard(KeyboardRing, QFrame):
     """A big choice with icon, title and a line of explanation. Arrow keys, space and mouse choose it."""
 
     chosen = Signal()
@@ -117,7 +117,6 @@ class ChoiceCard(QFrame):
         self.setAccessibleName(title)
         self.setAccessibleDescription(subtitle)
         self.setFixedHeight(61)
-        self._ring = False
         self._icon_name = icon
         self._icon = IconLabel(icon, "quiet", 20)
         texts = QVBoxLayout()
@@ -162,19 +161,9 @@ class ChoiceCard(QFrame):
         else:
             super().keyPressEvent(event)
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        self._ring = came_by_keyboard(event)
-        self.update()
-        super().focusInEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        self._ring = False
-        self.update()
-        super().focusOutEvent(event)
-
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        if self._ring:
+        if self.has_ring:
             painter = QPainter(self)
             paint_focus_ring(painter, self, RADIUS_CARD - 1, "text" if self.is_chosen() else "accent")
 

@@ -1,18 +1,18 @@
 """Tabs with a line under the chosen one."""
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QFont, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QTabBar, QWidget
 
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.theme import WIDE
-from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
+from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
 
 _HEIGHT = 36
 _GAP = 24
 
 
-class Tabs(QTabBar):
+class Tabs(KeyboardRing, QTabBar):
     """Names of pages, the chosen one underlined. `add(key, title)`; `chosen` brings the key. Ctrl+Tab is the page's."""
 
     chosen = Signal(str)
@@ -21,7 +21,6 @@ class Tabs(QTabBar):
         super().__init__(parent)
         self._margin = margin
         self._keys: list[str] = []
-        self._ring = False  # the keyboard stands here
         self.setDrawBase(False)
         self.setExpanding(False)
         self.setUsesScrollButtons(False)
@@ -92,17 +91,9 @@ class Tabs(QTabBar):
             painter.drawText(box.adjusted(0, 0, 0, -2), Qt.AlignmentFlag.AlignCenter, self.tabText(index))
             if is_chosen:
                 painter.fillRect(box.left(), self.height() - 2, box.width(), 2, theme.colour("accent"))
-            if is_chosen and self._ring:
+            if is_chosen and self.has_ring:
                 painter.setPen(theme.colour("accent"))
                 painter.drawRoundedRect(box.adjusted(-4, 5, 4, -6), 4, 4)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        self._ring = came_by_keyboard(event)
-        super().focusInEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        self._ring = False
-        super().focusOutEvent(event)
 
     def leaveEvent(self, event: object) -> None:
         self.update()

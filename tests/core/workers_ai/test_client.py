@@ -167,7 +167,7 @@ async def test_a_models_name_cannot_become_another_address(faulty: FaultyService
     assert faulty.arrivals == []
 
 
-async def test_four_ticks_for_a_good_connection(faulty: FaultyService, client: Connect) -> None:
+async def test_four_check_results_for_a_good_connection(faulty: FaultyService, client: Connect) -> None:
     service = client(faulty.url)
     results = await check_connection(service, MODEL)
     assert [result.ok for result in results] == [True] * 4
