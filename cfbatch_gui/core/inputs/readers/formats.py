@@ -214,7 +214,7 @@ def is_read_by_bytes(source: Source) -> bool:
 def suffixes_by_group() -> dict[str, tuple[str, ...]]:
     """The suffixes that a file dialog offers under each name."""
     groups: dict[str, tuple[str, ...]] = {SPREADSHEETS: (), DOCUMENTS: (), JSON: ()}
-    for each in _TABLE:
+    for each in FORMATS.values():
         if each.group:
             groups[each.group] = groups.get(each.group, ()) + each.suffixes
     return groups
@@ -222,12 +222,12 @@ def suffixes_by_group() -> dict[str, tuple[str, ...]]:
 
 def listed_formats() -> tuple[str, ...]:
     """What can be read, in a few words each."""
-    return tuple(each.listed for each in _TABLE if each.listed)
+    return tuple(each.listed for each in FORMATS.values() if each.listed)
 
 
 def table_suffixes() -> tuple[str, ...]:
     """The suffixes of files that hold tables."""
-    return tuple(suffix for each in _TABLE if each.is_table for suffix in each.suffixes)
+    return tuple(suffix for each in FORMATS.values() if each.is_table for suffix in each.suffixes)
 
 
 def explain(source: Source) -> str:
