@@ -26,7 +26,7 @@ from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT
 from tests.screen.stage import Stage, opened
 from tests.ui.conftest import Until
-from tests.ui.practice_desk import MODEL, TIED, Desk, open_desk
+from tests.ui.job_page_driver import MODEL, TIED, JobPageDriver, open_job_page
 from tests.ui.test_connection_page import MemoryKeyring, click
 
 REFUSED = "This model takes no batches."
@@ -43,9 +43,9 @@ FILE = "query,context\n" + "".join(f"{query},{text}\n" for query, contexts in QU
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    async with open_desk(tmp_path) as desk:
-        yield desk
+async def driver(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
+    async with open_job_page(tmp_path) as driver:
+        yield driver
 
 
 @pytest.fixture
@@ -86,8 +86,8 @@ def attach_dialog() -> AttachDialog:
     return next(each for each in QApplication.topLevelWidgets() if isinstance(each, AttachDialog) and each.isVisible())
 
 
-async def test_a_batch_that_the_queue_did_not_take_is_run_at_once(desk: Desk, until: Until) -> None:
-    job = await desk.finished(TIED, Kind.RANK)
+async def test_a_batch_that_the_queue_did_not_take_is_run_at_once(driver: JobPageDriver, until: Until) -> None:
+    job = await driver.finished(TIED, Kind.RANK)
     refused = replace(
         job.batches[0],
         state=BatchState.FAILED,
@@ -96,25 +96,25 @@ async def test_a_batch_that_the_queue_did_not_take_is_run_at_once(desk: Desk, un
         error_action=str(Action.RUN_AT_ONCE),
         tokens=0,
     )
-    await desk.show(desk.pretend(job, [refused]))
-    (bar,) = desk.page.progress.trouble_bars
+    await driver.show(driver.pretend(job, [refused]))
+    (bar,) = driver.page.progress.trouble_bars
     assert REFUSED in bar.text() and [link.text() for link in bar.links()] == ["Run at once"]
     QTest.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
-    await until(lambda: desk.program.ledger.job(job.id).state is JobState.DONE, timeout=10)
-    assert all(batch.at_once for batch in desk.program.ledger.job(job.id).batches)
-    await desk.idle()
+    await until(lambda: driver.program.ledger.job(job.id).state is JobState.DONE, timeout=10)
+    assert all(batch.at_once for batch in driver.program.ledger.job(job.id).batches)
+    await driver.idle()
 
 
-async def test_a_request_at_once_of_unknown_outcome_asks_for_no_id(desk: Desk) -> None:
-    job = await desk.finished(TIED, Kind.RANK)
+async def test_a_request_at_once_of_unknown_outcome_asks_for_no_id(driver: JobPageDriver) -> None:
+    job = await driver.finished(TIED, Kind.RANK)
     lost = replace(
         job.batches[0], state=BatchState.OUTCOME_UNKNOWN, at_once=True, request_id="", error="No answer came."
     )
-    await desk.show(desk.pretend(replace(job, finished_at=0.0), [lost]))
-    (card,) = desk.page.progress.cards.values()
+    await driver.show(driver.pretend(replace(job, finished_at=0.0), [lost]))
+    (card,) = driver.page.progress.cards.values()
     assert not card.id_field.isVisible() and not card.adopt_button.isVisible()
     assert card.again_button.isVisible() and card.dismiss_button.isVisible()
-    await desk.idle()
+    await driver.idle()
 
 
 @pytest.mark.parametrize(
@@ -125,37 +125,37 @@ async def test_a_request_at_once_of_unknown_outcome_asks_for_no_id(desk: Desk) -
         ("Copy as Worker code", ("env.AI.run", "queueRequest")),
     ],
 )
-async def test_a_job_is_copied_as_code(desk: Desk, entry: str, marks: tuple[str, ...]) -> None:
-    job = await desk.finished(TIED, Kind.RANK)
-    await desk.show(job)
-    menu_entry(desk.page.header.more.menu(), entry)
+async def test_a_job_is_copied_as_code(driver: JobPageDriver, entry: str, marks: tuple[str, ...]) -> None:
+    job = await driver.finished(TIED, Kind.RANK)
+    await driver.show(job)
+    menu_entry(driver.page.header.more.menu(), entry)
     copied = QGuiApplication.clipboard().text()
     assert all(mark in copied for mark in marks), copied
-    assert desk.notices.texts()[0].startswith("Copied.")
+    assert driver.notices.texts()[0].startswith("Copied.")
     QGuiApplication.clipboard().clear()
-    await desk.idle()
+    await driver.idle()
 
 
-async def test_the_requests_are_saved_for_the_code(desk: Desk, until: Until, tmp_path: Path) -> None:
-    job = await desk.finished(TIED, Kind.RANK)
-    await desk.show(job)
-    menu_entry(desk.page.header.more.menu(), "Copy as curl")
+async def test_the_requests_are_saved_for_the_code(driver: JobPageDriver, until: Until, tmp_path: Path) -> None:
+    job = await driver.finished(TIED, Kind.RANK)
+    await driver.show(job)
+    menu_entry(driver.page.header.more.menu(), "Copy as curl")
     target = tmp_path / "code"
     target.mkdir()
-    (bar,) = desk.notices.bars()
+    (bar,) = driver.notices.bars()
     QTest.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
-    await until(lambda: desk.page.findChild(QFileDialog))
-    dialog = desk.page.findChild(QFileDialog)
+    await until(lambda: driver.page.findChild(QFileDialog))
+    dialog = driver.page.findChild(QFileDialog)
     assert isinstance(dialog, QFileDialog)
     name = dialog.findChild(QLineEdit, "fileNameEdit")
     assert isinstance(name, QLineEdit)
     name.setText(str(target))
     dialog.accept()
-    await until(lambda: "Wrote 1 file to “code”." in desk.notices.texts())
+    await until(lambda: "Wrote 1 file to “code”." in driver.notices.texts())
     body = json.loads((target / "batch-0001.json").read_bytes())
     assert len(body["requests"]) == 2
     QGuiApplication.clipboard().clear()
-    await desk.idle()
+    await driver.idle()
 
 
 async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
@@ -279,9 +279,9 @@ async def test_what_leaves_this_computer_is_listed(stage: Stage, service: Faulty
     assert window.pages.currentWidget() is workspace._connection
 
 
-async def test_practice_leaves_no_trace(desk: Desk, until: Until, qtbot: Any) -> None:
-    await desk.finished(TIED, Kind.RANK)
-    page = TrafficPage(desk.program, desk.notices)
+async def test_practice_leaves_no_trace(driver: JobPageDriver, until: Until, qtbot: Any) -> None:
+    await driver.finished(TIED, Kind.RANK)
+    page = TrafficPage(driver.program, driver.notices)
     qtbot.addWidget(page)
     page.show()
     await until(lambda: not page.tasks.is_running("read"))

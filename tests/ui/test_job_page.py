@@ -15,28 +15,28 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.ui.jobs.details_view import RawAnswerDialog
 from tests.ui.conftest import Until
-from tests.ui.practice_desk import TEXTS, TIED, Desk, open_desk
+from tests.ui.job_page_driver import TEXTS, TIED, JobPageDriver, open_job_page
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    async with open_desk(tmp_path) as desk:
-        yield desk
+async def driver(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
+    async with open_job_page(tmp_path) as driver:
+        yield driver
 
 
 @pytest.fixture
-async def slow_desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    async with open_desk(tmp_path, practice_times=(0.3, 0.5)) as desk:
-        yield desk
+async def slow_desk(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
+    async with open_job_page(tmp_path, practice_times=(0.3, 0.5)) as driver:
+        yield driver
 
 
-async def send(desk: Desk, content: str, kind: Kind) -> Job:
-    job = await desk.draft(content, kind)
-    desk.page.show_job(await desk.program.actions.send(job.id))
+async def send(driver: JobPageDriver, content: str, kind: Kind) -> Job:
+    job = await driver.draft(content, kind)
+    driver.page.show_job(await driver.program.actions.send(job.id))
     return job
 
 
-async def test_a_job_at_work_shows_its_progress_and_then_its_ranking(slow_desk: Desk, until: Until) -> None:
+async def test_a_job_at_work_shows_its_progress_and_then_its_ranking(slow_desk: JobPageDriver, until: Until) -> None:
     await send(slow_desk, TIED, Kind.RANK)
     page = slow_desk.page
     assert page.tabs.current() == "progress"
@@ -52,7 +52,7 @@ async def test_a_job_at_work_shows_its_progress_and_then_its_ranking(slow_desk: 
     await slow_desk.idle()
 
 
-async def test_a_tab_that_was_chosen_stays_when_the_job_finishes(slow_desk: Desk, until: Until) -> None:
+async def test_a_tab_that_was_chosen_stays_when_the_job_finishes(slow_desk: JobPageDriver, until: Until) -> None:
     job = await send(slow_desk, TIED, Kind.RANK)
     slow_desk.page.tabs.choose("details")
     await until(lambda: slow_desk.program.ledger.job(job.id).state is JobState.DONE)
@@ -60,51 +60,51 @@ async def test_a_tab_that_was_chosen_stays_when_the_job_finishes(slow_desk: Desk
     await slow_desk.idle()
 
 
-async def test_another_kind_of_job_has_other_tabs(desk: Desk, until: Until) -> None:
-    ranked, embedded = await desk.finished(TIED, Kind.RANK), await desk.finished(TEXTS, Kind.EMBED, "Catalogue")
-    await desk.show(ranked)
-    assert desk.page.tabs.current() == "ranking"
-    await desk.show(embedded)
-    assert desk.page.tabs.current() == "vectors"
-    assert not desk.page.tabs.isTabVisible(1)
-    await until(lambda: desk.vectors.rows.rowCount() == 4)
-    await desk.idle()
+async def test_another_kind_of_job_has_other_tabs(driver: JobPageDriver, until: Until) -> None:
+    ranked, embedded = await driver.finished(TIED, Kind.RANK), await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
+    await driver.show(ranked)
+    assert driver.page.tabs.current() == "ranking"
+    await driver.show(embedded)
+    assert driver.page.tabs.current() == "vectors"
+    assert not driver.page.tabs.isTabVisible(1)
+    await until(lambda: driver.vectors.rows.rowCount() == 4)
+    await driver.idle()
 
 
-async def test_practice_is_called_practice_and_has_no_price(desk: Desk) -> None:
-    await desk.show(await desk.finished(TIED, Kind.RANK))
-    facts = desk.page.header.facts()
+async def test_practice_is_called_practice_and_has_no_price(driver: JobPageDriver) -> None:
+    await driver.show(await driver.finished(TIED, Kind.RANK))
+    facts = driver.page.header.facts()
     assert "2 queries · 6 contexts · Practice · finished in " in facts
     assert "$" not in facts
-    await desk.idle()
+    await driver.idle()
 
 
-async def test_at_cloudflare_a_job_costs_what_was_counted(desk: Desk, until: Until) -> None:
-    job = await desk.finished(TIED, Kind.RANK)
+async def test_at_cloudflare_a_job_costs_what_was_counted(driver: JobPageDriver, until: Until) -> None:
+    job = await driver.finished(TIED, Kind.RANK)
     batches = [replace(batch, tokens=4_000_000) for batch in job.batches]
-    await desk.show(desk.pretend(replace(job, connection="cloudflare"), batches))
-    assert desk.page.header.facts().endswith("· $0.047")
+    await driver.show(driver.pretend(replace(job, connection="cloudflare"), batches))
+    assert driver.page.header.facts().endswith("· $0.047")
     unfinished = [replace(batch, state=BatchState.QUEUED, tokens=0) for batch in job.batches]
-    await desk.show(desk.pretend(replace(job, connection="cloudflare", finished_at=0.0), unfinished))
-    assert desk.page.header.facts() == "2 queries · 6 contexts · bge-m3 · under $0.001"
-    await desk.idle()
+    await driver.show(driver.pretend(replace(job, connection="cloudflare", finished_at=0.0), unfinished))
+    assert driver.page.header.facts() == "2 queries · 6 contexts · bge-m3 · under $0.001"
+    await driver.idle()
 
 
-async def test_the_name_is_changed_in_place(desk: Desk) -> None:
-    job = await desk.finished(TIED, Kind.RANK)
-    await desk.show(job)
+async def test_the_name_is_changed_in_place(driver: JobPageDriver) -> None:
+    job = await driver.finished(TIED, Kind.RANK)
+    await driver.show(job)
     names: list[tuple[str, str]] = []
-    desk.page.renamed.connect(lambda job_id, name: names.append((job_id, name)))
-    desk.page.header.rename()
-    field = desk.page.header.findChild(QLineEdit)
+    driver.page.renamed.connect(lambda job_id, name: names.append((job_id, name)))
+    driver.page.header.rename()
+    field = driver.page.header.findChild(QLineEdit)
     assert isinstance(field, QLineEdit)
     field.setText("Support articles, May")
     QTest.keyClick(field, Qt.Key.Key_Return)
     assert names == [(job.id, "Support articles, May")]
-    await desk.idle()
+    await driver.idle()
 
 
-async def test_stop_watching_and_carry_on(slow_desk: Desk, until: Until) -> None:
+async def test_stop_watching_and_carry_on(slow_desk: JobPageDriver, until: Until) -> None:
     job = await send(slow_desk, TIED, Kind.RANK)
     page = slow_desk.page
     QTest.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
@@ -117,37 +117,37 @@ async def test_stop_watching_and_carry_on(slow_desk: Desk, until: Until) -> None
     await slow_desk.idle()
 
 
-async def test_details_hold_what_someone_will_ask_for(desk: Desk, until: Until) -> None:
-    job = await desk.finished(TIED, Kind.RANK)
-    await desk.show(job)
-    desk.page.tabs.choose("details")
-    await until(lambda: dict(desk.page.details.lines())["Tokens expected"] != "not known")
-    lines = dict(desk.page.details.lines())
+async def test_details_hold_what_someone_will_ask_for(driver: JobPageDriver, until: Until) -> None:
+    job = await driver.finished(TIED, Kind.RANK)
+    await driver.show(job)
+    driver.page.tabs.choose("details")
+    await until(lambda: dict(driver.page.details.lines())["Tokens expected"] != "not known")
+    lines = dict(driver.page.details.lines())
     assert lines["Source"] == "Support articles.csv · 6 rows"
     assert lines["SHA-256 of the file"] == job.source_sha256
     assert lines["Tokens counted"] == str(job.tokens)
     assert lines["Price"] == "none, practice is free"
-    QTest.mouseClick(desk.page.details.copy_button, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(driver.page.details.copy_button, Qt.MouseButton.LeftButton)
     assert job.batches[0].request_id in QGuiApplication.clipboard().text()
-    await desk.idle()
+    await driver.idle()
 
 
-async def test_a_raw_answer_is_shown_as_it_came(desk: Desk, until: Until) -> None:
-    await desk.show(await desk.finished(TIED, Kind.RANK))
-    desk.page.tabs.choose("details")
-    desk.page.details.table.selectRow(0)
-    QTest.keyClick(desk.page.details.table, Qt.Key.Key_Return)
-    dialog = desk.page.details.findChild(RawAnswerDialog)
+async def test_a_raw_answer_is_shown_as_it_came(driver: JobPageDriver, until: Until) -> None:
+    await driver.show(await driver.finished(TIED, Kind.RANK))
+    driver.page.tabs.choose("details")
+    driver.page.details.table.selectRow(0)
+    QTest.keyClick(driver.page.details.table, Qt.Key.Key_Return)
+    dialog = driver.page.details.findChild(RawAnswerDialog)
     assert isinstance(dialog, RawAnswerDialog)
     await until(lambda: '"success":true' in dialog.text.toPlainText().replace(" ", ""))
     assert dialog.text.isReadOnly()
     dialog.accept()
-    await desk.idle()
+    await driver.idle()
 
 
-async def test_the_window_stays_live_while_a_large_ranking_is_read(desk: Desk, until: Until) -> None:
+async def test_the_window_stays_live_while_a_large_ranking_is_read(driver: JobPageDriver, until: Until) -> None:
     rows = [f"query {query},text {text} of {query},S-{text},1" for query in range(500) for text in range(20)]
-    job = await desk.finished("query,context,sku,label\n" + "\n".join(rows) + "\n", Kind.RANK)
+    job = await driver.finished("query,context,sku,label\n" + "\n".join(rows) + "\n", Kind.RANK)
     longest = 0.0
     loop = asyncio.get_running_loop()
 
@@ -159,13 +159,13 @@ async def test_the_window_stays_live_while_a_large_ranking_is_read(desk: Desk, u
             longest = max(longest, loop.time() - before - 0.005)
 
     beating = asyncio.create_task(beat())
-    await desk.show(job)
-    await until(lambda: desk.ranking.contexts_model.rowCount() == 20)
+    await driver.show(job)
+    await until(lambda: driver.ranking.contexts_model.rowCount() == 20)
     for place in range(1, 20):
-        desk.ranking.queries.selectRow(place)
+        driver.ranking.queries.selectRow(place)
         await asyncio.sleep(0)
-    desk.ranking.limits_bar.set_top(3)
-    await until(lambda: desk.ranking.kept.text().endswith(" of 10,000"))
+    driver.ranking.limits_bar.set_top(3)
+    await until(lambda: driver.ranking.kept.text().endswith(" of 10,000"))
     beating.cancel()
     assert longest < 0.4  # generous: the machine that tests may have other things to do
-    await desk.idle()
+    await driver.idle()

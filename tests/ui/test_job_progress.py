@@ -17,36 +17,36 @@ from cfbatch_gui.ui.jobs.batch_rows import batch_row
 from cfbatch_gui.ui.jobs.job_summary import fact_words, running_words, usual_words
 from cfbatch_gui.ui.jobs.unknown_outcome_card import UnknownOutcomeCard
 from tests.ui.conftest import Until
-from tests.ui.practice_desk import TIED, Desk, open_desk
+from tests.ui.job_page_driver import TIED, JobPageDriver, open_job_page
 
 SEEN = "The program ended while this batch was being sent."
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    async with open_desk(tmp_path) as desk:
-        yield desk
+async def driver(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
+    async with open_job_page(tmp_path) as driver:
+        yield driver
 
 
-async def job_with(desk: Desk, state: BatchState, **changes: object) -> Job:
+async def job_with(driver: JobPageDriver, state: BatchState, **changes: object) -> Job:
     """A job that ran to its end, made to look as if its batch had not."""
-    job = await desk.finished(TIED, Kind.RANK)
+    job = await driver.finished(TIED, Kind.RANK)
     fields = {"state": state, "tokens": 0, **changes}
-    shown = desk.pretend(replace(job, finished_at=0.0), [replace(job.batches[0], **fields)])  # type: ignore[arg-type]
-    await desk.show(shown)
+    shown = driver.pretend(replace(job, finished_at=0.0), [replace(job.batches[0], **fields)])  # type: ignore[arg-type]
+    await driver.show(shown)
     return shown
 
 
-async def card_of(desk: Desk) -> UnknownOutcomeCard:
-    await job_with(desk, BatchState.OUTCOME_UNKNOWN, error=SEEN)
-    (card,) = desk.page.progress.cards.values()
+async def card_of(driver: JobPageDriver) -> UnknownOutcomeCard:
+    await job_with(driver, BatchState.OUTCOME_UNKNOWN, error=SEEN)
+    (card,) = driver.page.progress.cards.values()
     return card
 
 
-async def test_an_unknown_outcome_says_what_was_seen_and_takes_its_own_id(desk: Desk, until: Until) -> None:
-    card = await card_of(desk)
-    assert desk.page.tabs.current() == "progress"
-    job = desk.page.job()
+async def test_an_unknown_outcome_says_what_was_seen_and_takes_its_own_id(driver: JobPageDriver, until: Until) -> None:
+    card = await card_of(driver)
+    assert driver.page.tabs.current() == "progress"
+    job = driver.page.job()
     assert job is not None
     request_id = job.batches[0].request_id
     QTest.keyClicks(card.id_field, "00000000-not-an-id")
@@ -56,97 +56,97 @@ async def test_an_unknown_outcome_says_what_was_seen_and_takes_its_own_id(desk: 
     assert card.isVisible()
     card.id_field.setText(f"  {request_id} ")
     QTest.keyClick(card.id_field, Qt.Key.Key_Return)
-    await until(lambda: desk.program.ledger.job(job.id).state is JobState.DONE)
-    assert not desk.page.progress.cards
-    await desk.idle()
+    await until(lambda: driver.program.ledger.job(job.id).state is JobState.DONE)
+    assert not driver.page.progress.cards
+    await driver.idle()
 
 
-async def test_what_was_typed_stays_when_the_job_changes(desk: Desk) -> None:
-    card = await card_of(desk)
+async def test_what_was_typed_stays_when_the_job_changes(driver: JobPageDriver) -> None:
+    card = await card_of(driver)
     QTest.keyClicks(card.id_field, "768f15b7")
-    job = desk.page.job()
+    job = driver.page.job()
     assert job is not None
-    await desk.show(desk.pretend(replace(job, name="Another name"), job.batches))
-    assert desk.page.progress.cards[1] is card
+    await driver.show(driver.pretend(replace(job, name="Another name"), job.batches))
+    assert driver.page.progress.cards[1] is card
     assert card.id_field.text() == "768f15b7"
-    await desk.idle()
+    await driver.idle()
 
 
 @pytest.mark.parametrize("sure", [False, True])
-async def test_sending_again_asks_a_second_time(desk: Desk, until: Until, sure: bool) -> None:
-    card = await card_of(desk)
-    job = desk.page.job()
+async def test_sending_again_asks_a_second_time(driver: JobPageDriver, until: Until, sure: bool) -> None:
+    card = await card_of(driver)
+    job = driver.page.job()
     assert job is not None
     first_id = job.batches[0].request_id
     QTest.mouseClick(card.again_button, Qt.MouseButton.LeftButton)
-    await until(lambda: desk.window.findChild(QMessageBox) is not None)
-    box = desk.window.findChild(QMessageBox)
+    await until(lambda: driver.window.findChild(QMessageBox) is not None)
+    box = driver.window.findChild(QMessageBox)
     assert isinstance(box, QMessageBox)
     assert "billed twice" in box.informativeText()
     words = "Send again" if sure else "Cancel"
     QTest.mouseClick(next(each for each in box.buttons() if each.text() == words), Qt.MouseButton.LeftButton)
-    await until(lambda: desk.window.findChild(QMessageBox) is None)
+    await until(lambda: driver.window.findChild(QMessageBox) is None)
     if sure:
-        await until(lambda: desk.program.ledger.job(job.id).state is JobState.DONE)
-        assert desk.program.ledger.job(job.id).batches[0].request_id != first_id
+        await until(lambda: driver.program.ledger.job(job.id).state is JobState.DONE)
+        assert driver.program.ledger.job(job.id).batches[0].request_id != first_id
     else:
-        assert desk.program.ledger.job(job.id).state is JobState.OUTCOME_UNKNOWN
-    await desk.idle()
+        assert driver.program.ledger.job(job.id).state is JobState.OUTCOME_UNKNOWN
+    await driver.idle()
 
 
-async def test_an_unknown_outcome_can_be_laid_to_rest(desk: Desk, until: Until) -> None:
-    card = await card_of(desk)
+async def test_an_unknown_outcome_can_be_laid_to_rest(driver: JobPageDriver, until: Until) -> None:
+    card = await card_of(driver)
     QTest.mouseClick(card.dismiss_button, Qt.MouseButton.LeftButton)
-    job = desk.page.job()
+    job = driver.page.job()
     assert job is not None
-    await until(lambda: desk.program.ledger.job(job.id).batches[0].state is BatchState.DISMISSED)
-    await until(lambda: desk.page.progress.trouble_bars)
-    assert desk.page.progress.trouble_bars[0].text() == "Batch 1: laid to rest; nobody knows whether it arrived."
-    await desk.idle()
+    await until(lambda: driver.program.ledger.job(job.id).batches[0].state is BatchState.DISMISSED)
+    await until(lambda: driver.page.progress.trouble_bars)
+    assert driver.page.progress.trouble_bars[0].text() == "Batch 1: laid to rest; nobody knows whether it arrived."
+    await driver.idle()
 
 
-async def test_a_request_id_has_its_place_in_the_smallest_window(desk: Desk, until: Until) -> None:
-    await job_with(desk, BatchState.FAILED)
-    desk.window.resize(700, 560)  # what the library leaves of 920
-    table = desk.page.progress.table
+async def test_a_request_id_has_its_place_in_the_smallest_window(driver: JobPageDriver, until: Until) -> None:
+    await job_with(driver, BatchState.FAILED)
+    driver.window.resize(700, 560)  # what the library leaves of 920
+    table = driver.page.progress.table
     request = next(place for place, column in enumerate(table.columns()) if column.key == "request")
     await until(lambda: table.isVisible() and table.width() < 700)
     await until(lambda: table.columnWidth(request) >= 90)
     assert table.horizontalScrollBar().maximum() == 0
-    await desk.idle()
+    await driver.idle()
 
 
-async def test_a_failed_batch_says_why_and_is_sent_again(desk: Desk, until: Until) -> None:
+async def test_a_failed_batch_says_why_and_is_sent_again(driver: JobPageDriver, until: Until) -> None:
     sentence = "The model reads at most 8,192 tokens of a text, and one is longer."
-    job = await job_with(desk, BatchState.FAILED, error=sentence, error_detail="code 5023", request_id="")
-    assert desk.page.tabs.current() == "progress"
-    (bar,) = desk.page.progress.trouble_bars
+    job = await job_with(driver, BatchState.FAILED, error=sentence, error_detail="code 5023", request_id="")
+    assert driver.page.tabs.current() == "progress"
+    (bar,) = driver.page.progress.trouble_bars
     assert bar.text() == f"Batch 1: {sentence}"
     copy, again = bar.links()
     QTest.mouseClick(copy, Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().text() == f"{sentence}\ncode 5023"
     QTest.mouseClick(again, Qt.MouseButton.LeftButton)
-    await until(lambda: desk.program.ledger.job(job.id).state is JobState.DONE)
-    assert not desk.page.progress.trouble_bars
-    await desk.idle()
+    await until(lambda: driver.program.ledger.job(job.id).state is JobState.DONE)
+    assert not driver.page.progress.trouble_bars
+    await driver.idle()
 
 
-async def test_batches_with_the_same_reason_are_one_line(desk: Desk) -> None:
-    job = await desk.finished(TIED, Kind.RANK)
+async def test_batches_with_the_same_reason_are_one_line(driver: JobPageDriver) -> None:
+    job = await driver.finished(TIED, Kind.RANK)
     failed = replace(job.batches[0], state=BatchState.FAILED, error="Not sent, because batch 2 was refused.")
     batches = [job.batches[0], *(replace(failed, number=number) for number in (3, 4, 5, 7))]
-    await desk.show(desk.pretend(job, batches))
-    texts = [bar.text() for bar in desk.page.progress.trouble_bars]
+    await driver.show(driver.pretend(job, batches))
+    texts = [bar.text() for bar in driver.page.progress.trouble_bars]
     assert texts == ["Batches 3–5, 7: Not sent, because batch 2 was refused."]
-    await desk.idle()
+    await driver.idle()
 
 
-async def test_a_request_id_is_copied_by_its_row(desk: Desk) -> None:
-    job = await job_with(desk, BatchState.QUEUED)
-    desk.page.progress.table.selectRow(0)
-    QTest.keyClick(desk.page.progress.table, Qt.Key.Key_Return)
+async def test_a_request_id_is_copied_by_its_row(driver: JobPageDriver) -> None:
+    job = await job_with(driver, BatchState.QUEUED)
+    driver.page.progress.table.selectRow(0)
+    QTest.keyClick(driver.page.progress.table, Qt.Key.Key_Return)
     assert QGuiApplication.clipboard().text() == job.batches[0].request_id
-    await desk.idle()
+    await driver.idle()
 
 
 def made(state: BatchState, **known: object) -> Batch:
@@ -199,31 +199,31 @@ def test_facts_say_how_much_how_long_and_what_it_costs() -> None:
     assert running_words(working, 100.0 + 545) == "Running for 9 minutes."
 
 
-async def test_refused_requests_are_sent_again_and_nothing_else(desk: Desk, until: Until) -> None:
-    job = await desk.finished(TIED, Kind.RANK)
-    with desk.program.folder(job.id).open() as database:
+async def test_refused_requests_are_sent_again_and_nothing_else(driver: JobPageDriver, until: Until) -> None:
+    job = await driver.finished(TIED, Kind.RANK)
+    with driver.program.folder(job.id).open() as database:
         database.execute("UPDATE items SET score = NULL WHERE query_no = 2")
         database.execute("UPDATE requests SET state = 'failed', error = 'too long' WHERE request_no = 2")
     refused = replace(job.batches[0], failed_requests=1, error="The service refused 1 of 2 requests.")
-    await desk.show(desk.pretend(job, [refused]))
-    assert desk.page.tabs.current() == "ranking"  # there is something to read
-    desk.page.tabs.choose("progress")
-    (bar,) = desk.page.progress.trouble_bars
+    await driver.show(driver.pretend(job, [refused]))
+    assert driver.page.tabs.current() == "ranking"  # there is something to read
+    driver.page.tabs.choose("progress")
+    (bar,) = driver.page.progress.trouble_bars
     assert bar.text() == "Batch 1: The service refused 1 of 2 requests."
     QTest.mouseClick(bar.links()[0], Qt.MouseButton.LeftButton)
-    await until(lambda: len(desk.program.ledger.job(job.id).batches) == 2)
-    await until(lambda: desk.program.ledger.job(job.id).state is JobState.DONE)
-    sent = [batch.texts for batch in desk.program.ledger.job(job.id).batches]
+    await until(lambda: len(driver.program.ledger.job(job.id).batches) == 2)
+    await until(lambda: driver.program.ledger.job(job.id).state is JobState.DONE)
+    sent = [batch.texts for batch in driver.program.ledger.job(job.id).batches]
     assert sent == [5, 2]  # a text that stands twice was sent once
-    await desk.idle()
+    await driver.idle()
 
 
-async def test_a_pause_is_said_beside_an_unknown_outcome_too(desk: Desk) -> None:
-    job = await job_with(desk, BatchState.OUTCOME_UNKNOWN, error=SEEN)
+async def test_a_pause_is_said_beside_an_unknown_outcome_too(driver: JobPageDriver) -> None:
+    job = await job_with(driver, BatchState.OUTCOME_UNKNOWN, error=SEEN)
     reason = "Cloudflare refused the token. Sending has stopped; nothing was lost."
     waiting = replace(job.batches[0], number=2, state=BatchState.QUEUED, error="")
-    await desk.show(desk.pretend(replace(job, paused_because=reason), [*job.batches, waiting]))
-    assert desk.page.progress.pause_bar.text() == reason
-    assert desk.page.carry_on_button.isVisible()
-    assert desk.page.progress.cards
-    await desk.idle()
+    await driver.show(driver.pretend(replace(job, paused_because=reason), [*job.batches, waiting]))
+    assert driver.page.progress.pause_bar.text() == reason
+    assert driver.page.carry_on_button.isVisible()
+    assert driver.page.progress.cards
+    await driver.idle()

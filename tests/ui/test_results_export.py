@@ -24,15 +24,15 @@ from cfbatch_gui.ui.results.export_plan import Extent, missing_words, paths_for
 from cfbatch_gui.ui.results.limits import Limits
 from cfbatch_gui.ui.window.loop import WORK_THREADS
 from tests.ui.conftest import Until
-from tests.ui.practice_desk import TEXTS, TIED, Desk, open_desk
+from tests.ui.job_page_driver import TEXTS, TIED, JobPageDriver, open_job_page
 
 LEFT = Qt.MouseButton.LeftButton
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    async with open_desk(tmp_path) as desk:
-        yield desk
+async def driver(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
+    async with open_job_page(tmp_path) as driver:
+        yield driver
 
 
 @pytest.fixture
@@ -43,8 +43,8 @@ def home(tmp_path: Path) -> Path:
     return home
 
 
-def opened(desk: Desk, job: Job, limits: Limits = Limits()) -> ExportDialog:  # noqa: B008  # a frozen value
-    dialog = ExportDialog(desk.program, desk.notices, job, limits=limits, parent=desk.window)
+def opened(driver: JobPageDriver, job: Job, limits: Limits = Limits()) -> ExportDialog:  # noqa: B008  # a frozen value
+    dialog = ExportDialog(driver.program, driver.notices, job, limits=limits, parent=driver.window)
     dialog.open()
     return dialog
 
@@ -59,9 +59,9 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-async def test_an_excel_and_a_parquet_file_in_three_clicks(desk: Desk, home: Path, until: Until) -> None:
-    desk.program.change_settings(last_folder=str(home))
-    dialog = opened(desk, await desk.finished(TIED, Kind.RANK))  # the first click, on "Export…"
+async def test_an_excel_and_a_parquet_file_in_three_clicks(driver: JobPageDriver, home: Path, until: Until) -> None:
+    driver.program.change_settings(last_folder=str(home))
+    dialog = opened(driver, await driver.finished(TIED, Kind.RANK))  # the first click, on "Export…"
     await until(lambda: lines(dialog) == [("Support articles.csv", "6 rows of 14 columns")])
     dialog.forms.boxes["xlsx"].click()
     assert [name for name, _ in lines(dialog)] == ["Support articles.xlsx"], "what was proposed is given up"
@@ -69,17 +69,17 @@ async def test_an_excel_and_a_parquet_file_in_three_clicks(desk: Desk, home: Pat
     assert [name for name, _ in lines(dialog)] == ["Support articles.xlsx", "Support articles.parquet"]
     assert dialog.save_button.text() == "Save 2 files"
     QTest.mouseClick(dialog.save_button, LEFT)
-    await until(lambda: desk.notices.texts() == ["Wrote 2 files of 6 rows."])
-    assert desk.notices.bars()[0].links()[0].text() == "Show files"
+    await until(lambda: driver.notices.texts() == ["Wrote 2 files of 6 rows."])
+    assert driver.notices.bars()[0].links()[0].text() == "Show files"
     book = openpyxl.load_workbook(home / "Support articles.xlsx", read_only=True)
     assert len(list(book["Ranking"].iter_rows())) == 7
     assert (home / "Support articles.parquet").read_bytes()[:4] == b"PAR1"
 
 
-async def test_nothing_that_is_there_is_written_over(desk: Desk, home: Path, until: Until) -> None:
+async def test_nothing_that_is_there_is_written_over(driver: JobPageDriver, home: Path, until: Until) -> None:
     (home / "Support articles.csv").write_text("mine")
-    job = await desk.finished(TIED, Kind.RANK)
-    dialog = opened(desk, job)
+    job = await driver.finished(TIED, Kind.RANK)
+    dialog = opened(driver, job)
     dialog.set_folder(home)
     await until(lambda: lines(dialog) == [("Support articles 2.csv", "6 rows of 14 columns")])
     dialog.reject()
@@ -89,8 +89,8 @@ async def test_nothing_that_is_there_is_written_over(desk: Desk, home: Path, unt
     assert paths[:3] == ["Support articles 2.csv", "Support articles (csv-excel).csv", "Support articles.xlsx"]
 
 
-async def test_a_name_that_the_user_gives(desk: Desk, tmp_path: Path, until: Until) -> None:
-    dialog = opened(desk, await desk.finished(TIED, Kind.RANK))
+async def test_a_name_that_the_user_gives(driver: JobPageDriver, tmp_path: Path, until: Until) -> None:
+    dialog = opened(driver, await driver.finished(TIED, Kind.RANK))
     path = tmp_path / "ranked.csv"
     QTest.mouseClick(dialog.summary.change_button, LEFT)
     await until(lambda: dialog.findChild(QFileDialog) is not None)
@@ -103,14 +103,16 @@ async def test_a_name_that_the_user_gives(desk: Desk, tmp_path: Path, until: Unt
     files.accept()
     await until(lambda: [name for name, _ in lines(dialog)] == ["ranked.csv"])
     QTest.mouseClick(dialog.save_button, LEFT)
-    await until(lambda: desk.notices.texts() == ["Wrote 6 rows."])
+    await until(lambda: driver.notices.texts() == ["Wrote 6 rows."])
     assert [row["rank"] for row in read(path)] == ["1", "2", "3", "3", "1", "2"]
-    assert desk.notices.bars()[0].links()[0].text() == "Show file"
-    assert desk.program.settings.last_folder == str(tmp_path)
+    assert driver.notices.bars()[0].links()[0].text() == "Show file"
+    assert driver.program.settings.last_folder == str(tmp_path)
 
 
-async def test_limits_of_the_page_are_kept_until_they_are_changed(desk: Desk, tmp_path: Path, until: Until) -> None:
-    dialog = opened(desk, await desk.finished(TIED, Kind.RANK), Limits(top_k=1))
+async def test_limits_of_the_page_are_kept_until_they_are_changed(
+    driver: JobPageDriver, tmp_path: Path, until: Until
+) -> None:
+    dialog = opened(driver, await driver.finished(TIED, Kind.RANK), Limits(top_k=1))
     await until(lambda: [what for _, what in lines(dialog)] == ["2 rows of 14 columns"])
     dialog.limits_bar.set_top(None)
     await until(lambda: [what for _, what in lines(dialog)] == ["6 rows of 14 columns"])
@@ -118,12 +120,12 @@ async def test_limits_of_the_page_are_kept_until_they_are_changed(desk: Desk, tm
     path = tmp_path / "top.csv"
     await until(lambda: not dialog.tasks.is_running("count"))
     dialog.tasks.start("write", dialog.write([(path, dialog.forms.chosen()[0])]))
-    await until(lambda: desk.notices.texts() == ["Wrote 2 rows."])
+    await until(lambda: driver.notices.texts() == ["Wrote 2 rows."])
     assert json.loads(path.with_name("top.csv.manifest.json").read_text("utf-8"))["export"]["top_k"] == 1
 
 
-async def test_columns_are_chosen_once_for_all_forms(desk: Desk, tmp_path: Path, until: Until) -> None:
-    dialog = opened(desk, await desk.finished(TIED, Kind.RANK))
+async def test_columns_are_chosen_once_for_all_forms(driver: JobPageDriver, tmp_path: Path, until: Until) -> None:
+    dialog = opened(driver, await driver.finished(TIED, Kind.RANK))
     await until(dialog.columns_button.isVisible)
     QTest.mouseClick(dialog.columns_button, LEFT)
     await until(lambda: dialog.findChild(ColumnsDialog) is not None)
@@ -138,12 +140,12 @@ async def test_columns_are_chosen_once_for_all_forms(desk: Desk, tmp_path: Path,
     await until(lambda: [what for _, what in lines(dialog)] == ["6 rows of 2 columns"])
     dialog.forms.choose("csv-excel", "trec")
     dialog.tasks.start("write", dialog.write([(tmp_path / "a.csv", dialog.forms.chosen()[0])]))
-    await until(lambda: desk.notices.texts() == ["Wrote 6 rows."])
+    await until(lambda: driver.notices.texts() == ["Wrote 6 rows."])
     assert list(read(tmp_path / "a.csv")[0]) == ["query", "score"]
 
 
-async def test_offers_only_what_fits(desk: Desk, until: Until) -> None:
-    dialog = opened(desk, await desk.finished(TEXTS, Kind.EMBED, "Catalogue"))
+async def test_offers_only_what_fits(driver: JobPageDriver, until: Until) -> None:
+    dialog = opened(driver, await driver.finished(TEXTS, Kind.EMBED, "Catalogue"))
     await until(lambda: [what[:10] for _, what in lines(dialog)] == ["4 rows of "])
     dialog.forms.choose("npy")
     assert [what.rpartition(", ")[2] for _, what in lines(dialog)] == ["about 4 kB"]
@@ -155,22 +157,24 @@ async def test_offers_only_what_fits(desk: Desk, until: Until) -> None:
     dialog.reject()
 
 
-async def test_a_place_that_cannot_be_written_is_said_in_the_dialog(desk: Desk, tmp_path: Path, until: Until) -> None:
-    dialog = opened(desk, await desk.finished(TIED, Kind.RANK))
+async def test_a_place_that_cannot_be_written_is_said_in_the_dialog(
+    driver: JobPageDriver, tmp_path: Path, until: Until
+) -> None:
+    dialog = opened(driver, await driver.finished(TIED, Kind.RANK))
     (csv_form,) = dialog.forms.chosen()
     outputs = [(tmp_path / "first.csv", csv_form), (tmp_path / "nowhere" / "ranked.csv", csv_form)]
     dialog.tasks.start("write", dialog.write(outputs))
     await until(dialog.error_bar.isVisible)
     assert dialog.error_bar.text().endswith(".")
     assert dialog.save_button.isEnabled()
-    assert desk.notices.texts() == ["Wrote 6 rows."], "what was written before is said"
+    assert driver.notices.texts() == ["Wrote 6 rows."], "what was written before is said"
     dialog.forms.choose("jsonl")
     assert not dialog.error_bar.isVisible(), "it was about another choice"
     dialog.reject()
 
 
-async def test_cancel_stops_the_writing_and_leaves_nothing(desk: Desk, home: Path, until: Until) -> None:
-    dialog = opened(desk, await desk.finished(TIED, Kind.RANK))
+async def test_cancel_stops_the_writing_and_leaves_nothing(driver: JobPageDriver, home: Path, until: Until) -> None:
+    dialog = opened(driver, await driver.finished(TIED, Kind.RANK))
     await until(lambda: not dialog.tasks.is_running("count"))
     may_go_on = threading.Event()
     busy = [asyncio.create_task(asyncio.to_thread(may_go_on.wait)) for _ in range(WORK_THREADS)]
@@ -188,33 +192,35 @@ async def test_cancel_stops_the_writing_and_leaves_nothing(desk: Desk, home: Pat
     assert dialog.forms.boxes["csv"].isEnabled()
     assert dialog.error_bar.text() == "Stopped. Nothing was written."
     dialog.reject()
-    assert not desk.notices.texts()
+    assert not driver.notices.texts()
 
 
-async def test_the_next_command_can_be_read_before_it_is_copied(desk: Desk, home: Path, until: Until) -> None:
-    dialog = opened(desk, await desk.finished(TEXTS, Kind.EMBED, "Catalogue"))
+async def test_the_next_command_can_be_read_before_it_is_copied(
+    driver: JobPageDriver, home: Path, until: Until
+) -> None:
+    dialog = opened(driver, await driver.finished(TEXTS, Kind.EMBED, "Catalogue"))
     await until(lambda: not dialog.tasks.is_running("count"))
     dialog.set_folder(home)
     dialog.forms.choose("vectorize")
     dialog.tasks.start("write", dialog.write(dialog.outputs()))
-    await until(lambda: desk.notices.texts() == ["Wrote 4 rows."])
-    show, copy = desk.notices.bars()[0].links()
+    await until(lambda: driver.notices.texts() == ["Wrote 4 rows."])
+    show, copy = driver.notices.bars()[0].links()
     assert (show.text(), copy.text()) == ("Show file", "Copy the next command")
     create, upsert = copy.toolTip().split("\n")
     assert create.startswith("wrangler vectorize create catalogue --dimensions=")
     assert upsert.startswith("wrangler vectorize upsert catalogue ") and "vectors-0001.ndjson" in upsert
 
 
-async def test_what_is_here_of_a_job_at_work_is_exported_from_its_menu(desk: Desk) -> None:
-    job = await desk.finished(TEXTS, Kind.EMBED)
-    await desk.show(job)
-    (entry,) = (each for each in desk.page.header.more.menu().actions() if each.text() == "Export what is here…")
+async def test_what_is_here_of_a_job_at_work_is_exported_from_its_menu(driver: JobPageDriver) -> None:
+    job = await driver.finished(TEXTS, Kind.EMBED)
+    await driver.show(job)
+    (entry,) = (each for each in driver.page.header.more.menu().actions() if each.text() == "Export what is here…")
     assert not entry.isVisible(), "there is a button for all of it"
     waiting = replace(job.batches[0], number=2, state=BatchState.QUEUED)
-    await desk.show(desk.pretend(replace(job, finished_at=0.0), [job.batches[0], waiting]))
-    assert entry.isVisible() and not desk.page.export_button.isVisible()
+    await driver.show(driver.pretend(replace(job, finished_at=0.0), [job.batches[0], waiting]))
+    assert entry.isVisible() and not driver.page.export_button.isVisible()
     wanted: list[str] = []
-    desk.page.export_wanted.connect(wanted.append)
+    driver.page.export_wanted.connect(wanted.append)
     entry.trigger()
     assert wanted == [job.id]
 

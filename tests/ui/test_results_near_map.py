@@ -19,7 +19,7 @@ from cfbatch_gui.core.results.vectors.unit_vectors import Progress
 from cfbatch_gui.ui.results import map_view
 from cfbatch_gui.ui.results.map_view import MapView
 from tests.ui.conftest import Until
-from tests.ui.practice_desk import Desk, open_desk
+from tests.ui.job_page_driver import JobPageDriver, open_job_page
 
 WORDS = ("Desk lamp of brass", "Garden hose with a nozzle", "Saucepan of steel", "Cotton towel in green")
 TEXTS = "id,text,category\n" + "".join(
@@ -47,24 +47,24 @@ def memory() -> Kept:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    async with open_desk(tmp_path) as opened:
+async def driver(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
+    async with open_job_page(tmp_path) as opened:
         yield opened
 
 
 @pytest.fixture
-async def job(desk: Desk) -> Job:
-    made = await desk.finished(TEXTS, Kind.EMBED, "Catalogue")
-    await desk.show(made)
+async def job(driver: JobPageDriver) -> Job:
+    made = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
+    await driver.show(made)
     return made
 
 
 @pytest.fixture
-async def show(desk: Desk, job: Job, memory: Kept) -> AsyncIterator[Opened]:
+async def show(driver: JobPageDriver, job: Job, memory: Kept) -> AsyncIterator[Opened]:
     pages: list[MapView] = []
 
     def opened() -> MapView:
-        page = MapView(desk.program, desk.notices, memory=memory)
+        page = MapView(driver.program, driver.notices, memory=memory)
         pages.append(page)
         page.resize(1_000, 700)
         page.show()

@@ -14,7 +14,7 @@ from cfbatch_gui.ui.jobs.job_page import OVERVIEW
 from cfbatch_gui.ui.plots import Mark, Steps
 from cfbatch_gui.ui.results.overview_view import OverviewView
 from tests.ui.conftest import Until
-from tests.ui.practice_desk import TIED, Desk, open_desk
+from tests.ui.job_page_driver import TIED, JobPageDriver, open_job_page
 
 QUERIES = ("reset my password", "cancel an order", "change the invoice address", "export my data")
 TEXTS = tuple(f"{word} number {number}" for word in ("password", "order", "invoice", "data") for number in range(4))
@@ -22,20 +22,20 @@ CROSSED = "query,context\n" + "".join(f"{query},{text}\n" for query in QUERIES f
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    async with open_desk(tmp_path) as desk:
-        yield desk
+async def driver(tmp_path: Path) -> AsyncIterator[JobPageDriver]:
+    async with open_job_page(tmp_path) as driver:
+        yield driver
 
 
-async def overview_of(desk: Desk, content: str, until: Until) -> OverviewView:
-    await desk.show(await desk.finished(content, Kind.RANK))
-    desk.page.tabs.choose(OVERVIEW)
-    await until(lambda: desk.overview.scores.number() != "")
-    return desk.overview
+async def overview_of(driver: JobPageDriver, content: str, until: Until) -> OverviewView:
+    await driver.show(await driver.finished(content, Kind.RANK))
+    driver.page.tabs.choose(OVERVIEW)
+    await until(lambda: driver.overview.scores.number() != "")
+    return driver.overview
 
 
-async def test_a_score_can_be_judged_by_unrelated_pairs(desk: Desk, until: Until) -> None:
-    view = await overview_of(desk, CROSSED, until)
+async def test_a_score_can_be_judged_by_unrelated_pairs(driver: JobPageDriver, until: Until) -> None:
+    view = await overview_of(driver, CROSSED, until)
     assert (view.queries.number(), view.scores.number()) == ("4", "64")
     assert "9 in 10 of these" in view.reading()
     assert any(isinstance(layer, Steps) for layer in view.chart.layers())
@@ -43,47 +43,49 @@ async def test_a_score_can_be_judged_by_unrelated_pairs(desk: Desk, until: Until
     assert view.spread.texts()[7:9][0] == "Unrelated pairs"
     assert not view.partial_bar.isVisible()
     # The same sentence's figures stand at the foot of the ranking.
-    await until(lambda: "Unrelated pairs in this data score" in desk.ranking.foot())
-    await desk.idle()
+    await until(lambda: "Unrelated pairs in this data score" in driver.ranking.foot())
+    await driver.idle()
 
 
-async def test_a_text_that_is_first_under_both_its_queries_makes_no_unrelated_pair(desk: Desk, until: Until) -> None:
-    view = await overview_of(desk, "query,context\nreset,the same\nforgotten,the same\n", until)
+async def test_a_text_that_is_first_under_both_its_queries_makes_no_unrelated_pair(
+    driver: JobPageDriver, until: Until
+) -> None:
+    view = await overview_of(driver, "query,context\nreset,the same\nforgotten,the same\n", until)
     assert view.reading().startswith("There is no baseline: your data has no unrelated pair of a query with a text")
-    await desk.idle()
+    await driver.idle()
 
 
-async def test_without_such_pairs_it_says_so_and_draws_none(desk: Desk, until: Until) -> None:
-    view = await overview_of(desk, TIED, until)
+async def test_without_such_pairs_it_says_so_and_draws_none(driver: JobPageDriver, until: Until) -> None:
+    view = await overview_of(driver, TIED, until)
     assert view.reading().startswith("There is no baseline")
     assert not any(isinstance(layer, Steps) for layer in view.chart.layers())
     assert view.spread.texts()[0] == "All scores"
     assert len(view.spread.texts()) == 7
     assert "%" not in view.reading()
-    await desk.idle()
-    assert "Unrelated" not in desk.ranking.foot()
+    await driver.idle()
+    assert "Unrelated" not in driver.ranking.foot()
 
 
-async def test_results_so_far_are_called_partial(desk: Desk, until: Until) -> None:
-    view = await overview_of(desk, TIED, until)
-    job = desk.page.job()
+async def test_results_so_far_are_called_partial(driver: JobPageDriver, until: Until) -> None:
+    view = await overview_of(driver, TIED, until)
+    job = driver.page.job()
     assert job is not None
-    with desk.program.folder(job.id).open() as database:
+    with driver.program.folder(job.id).open() as database:
         database.execute("UPDATE items SET score = NULL WHERE query_no = 2")
     batches = [*job.batches, replace(job.batches[0], number=2, state=BatchState.FAILED)]
-    await desk.show(desk.pretend(replace(job, name="again"), batches))
+    await driver.show(driver.pretend(replace(job, name="again"), batches))
     await until(view.partial_bar.isVisible)
     assert view.partial_bar.text() == "Partial: 4 of 6 contexts have a score."
     assert view.scores.number() == "4"
-    await desk.idle()
-    desk.page.tabs.choose("ranking")
-    await until(lambda: "Partial: 4 of 6" in desk.ranking.foot())
-    await desk.idle()
+    await driver.idle()
+    driver.page.tabs.choose("ranking")
+    await until(lambda: "Partial: 4 of 6" in driver.ranking.foot())
+    await driver.idle()
 
 
-async def test_the_numbers_behind_the_picture(desk: Desk, until: Until) -> None:
-    view = await overview_of(desk, CROSSED, until)
+async def test_the_numbers_behind_the_picture(driver: JobPageDriver, until: Until) -> None:
+    view = await overview_of(driver, CROSSED, until)
     rows = list(csv.DictReader(io.StringIO(view.chart.data().csv().decode("utf-8-sig"))))
     assert sum(int(row["Contexts"]) for row in rows if row["series"] == "All scores") == 64
     assert {row["series"] for row in rows} == {"All scores", "Unrelated pairs"}
-    await desk.idle()
+    await driver.idle()

@@ -18,7 +18,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vector_views import LatePage, VectorViews
 from tests.ui.conftest import Until
-from tests.ui.practice_desk import Desk, open_desk
+from tests.ui.job_page_driver import JobPageDriver, open_job_page
 
 P = TypeVar("P", bound=VectorPage)
 WORDS = ("Desk lamp of brass", "Garden hose with a nozzle", "Saucepan of steel", "Cotton towel in green")
@@ -30,7 +30,7 @@ TEXTS = "id,text,category,price\n" + "".join(
 
 @dataclass
 class Pages:
-    desk: Desk
+    driver: JobPageDriver
     views: VectorViews
     job: Job
     until: Until
@@ -46,11 +46,11 @@ class Pages:
 
 @pytest.fixture
 async def pages(tmp_path: Path, until: Until) -> AsyncIterator[Pages]:
-    async with open_desk(tmp_path) as desk:
-        views = VectorViews(desk.program, desk.notices, desk.vectors)
-        job = await desk.finished(TEXTS, Kind.EMBED, "Catalogue")
-        await desk.show(job)
-        yield Pages(desk, views, job, until)
+    async with open_job_page(tmp_path) as driver:
+        views = VectorViews(driver.program, driver.notices, driver.vectors)
+        job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
+        await driver.show(job)
+        yield Pages(driver, views, job, until)
         await views.close()
         for page in views.pages().values():
             page.close()
@@ -98,7 +98,7 @@ async def test_a_lasso_lists_texts_and_shows_them_in_the_table(pages: Pages) -> 
     wanted: list[bool] = []
     pages.views.table_wanted.connect(lambda: wanted.append(True))
     page.rows_wanted.emit((3, 9), "Lasso")
-    table = pages.desk.vectors
+    table = pages.driver.vectors
     assert wanted == [True]
     assert table.rows.rowCount() == 2
     assert table.count.text() == "2 of 80 texts · Lasso"
@@ -107,7 +107,7 @@ async def test_a_lasso_lists_texts_and_shows_them_in_the_table(pages: Pages) -> 
     table.all_link.click()
     assert table.rows.rowCount() == 80
     assert table.window().focusWidget() is table.table  # the link is gone
-    await pages.desk.idle()
+    await pages.driver.idle()
 
 
 async def test_what_is_found_is_marked_and_listed(pages: Pages) -> None:
@@ -171,7 +171,7 @@ async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: 
         rows = list(csv.DictReader(stream))
     assert len(rows) == 80
     assert sum(row["decision"] == "go" for row in rows) == found.gone
-    assert pages.desk.notices.texts()[-1] == f"Wrote 80 rows: {80 - found.gone} stay, {found.gone} go."
+    assert pages.driver.notices.texts()[-1] == f"Wrote 80 rows: {80 - found.gone} stay, {found.gone} go."
     page.threshold.setText("2")
     await pages.until(lambda: "at most 1" in page.foot.text())
     page.threshold.setText("1")
@@ -196,7 +196,7 @@ async def test_clusters_show_their_typical_texts(pages: Pages) -> None:
 
 
 async def test_what_has_come_back_so_far_is_shown_and_said(pages: Pages) -> None:
-    with pages.desk.program.folder(pages.job.id).open() as database:
+    with pages.driver.program.folder(pages.job.id).open() as database:
         database.execute(
             "INSERT INTO requests(request_no, reference, batch, position, state) VALUES(9, 'x', 1, 9, 'waiting')"
         )
@@ -214,7 +214,7 @@ async def test_scores_of_a_ranking_stand_beside_similarities(pages: Pages) -> No
     assert not pages.views.beside.has_something(pages.job)
     first, second = "Desk lamp of brass, number 0", "Garden hose with a nozzle, number 0"
     pairs = f'query,context\n"{first}","{second}"\n"{first}","Saucepan of steel, number 0"\n"{first}",elsewhere\n'
-    await pages.desk.finished(pairs, Kind.RANK, "Ranked")
+    await pages.driver.finished(pairs, Kind.RANK, "Ranked")
     assert pages.views.beside.has_something(pages.job)
     page = await pages.open(pages.views.beside)
     found = page.versus()
@@ -225,7 +225,7 @@ async def test_scores_of_a_ranking_stand_beside_similarities(pages: Pages) -> No
     assert page.panel.text() == second
     assert [row[:2] for row in page.chart.data().rows] == [(first, second), (first, "Saucepan of steel, number 0")]
     assert page.picture.isVisible()
-    await pages.desk.finished("query,context\nhere,there\n", Kind.RANK, "Other words")
+    await pages.driver.finished("query,context\nhere,there\n", Kind.RANK, "Other words")
     page.arrived(is_first=False)
     page.ranking.setCurrentText("Other words")
     page.ranking.picked.emit(page.ranking.value())

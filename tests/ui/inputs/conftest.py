@@ -17,8 +17,8 @@ from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.notices import Notices
 
 
-class Desk:
-    """The page as a user sits in front of it, and what it told the rest of the program."""
+class DraftDriver:
+    """Drives a draft page as a user does, and records the signals that it emits."""
 
     def __init__(self, program: Program, qtbot: Any) -> None:
         self.program, self.qtbot = program, qtbot
@@ -96,10 +96,10 @@ async def program(tmp_path: Path) -> AsyncIterator[Program]:
 
 
 @pytest.fixture
-async def desk(program: Program, qtbot: Any) -> AsyncIterator[Desk]:
-    desk = Desk(program, qtbot)
-    yield desk
-    await desk.page.close_work()
+async def driver(program: Program, qtbot: Any) -> AsyncIterator[DraftDriver]:
+    driver = DraftDriver(program, qtbot)
+    yield driver
+    await driver.page.close_work()
 
 
 @pytest.fixture

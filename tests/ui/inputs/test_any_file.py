@@ -10,56 +10,58 @@ from openpyxl import Workbook
 from PySide6.QtCore import Qt
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from tests.ui.inputs.conftest import Desk
+from tests.ui.inputs.conftest import DraftDriver
 
 Until = Callable[..., Awaitable[None]]
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
 
-async def dropped(desk: Desk, path: Path) -> None:
-    desk.new_draft()
-    desk.page.open_path(path)
+async def dropped(driver: DraftDriver, path: Path) -> None:
+    driver.new_draft()
+    driver.page.open_path(path)
 
 
-def sent(desk: Desk) -> list[tuple[str, str, str]]:
+def sent(driver: DraftDriver) -> list[tuple[str, str, str]]:
     """What would be sent: query, id and text of each item."""
-    with desk.program.folder(desk.job.id).open(read_only=True) as database:
+    with driver.program.folder(driver.job.id).open(read_only=True) as database:
         return database.execute(
             "SELECT coalesce(q.text, ''), t.text_id, t.text FROM items i JOIN texts t USING(text_no)"
             " LEFT JOIN queries q USING(query_no) ORDER BY i.item_no"
         ).fetchall()
 
 
-async def test_a_german_spreadsheet_needs_a_word_about_its_encoding(desk: Desk, tmp_path: Path, until: Until) -> None:
+async def test_a_german_spreadsheet_needs_a_word_about_its_encoding(
+    driver: DraftDriver, tmp_path: Path, until: Until
+) -> None:
     path = tmp_path / "Kundenfragen.csv"
     rows = (
         "Frage;Antwort;Nr;Preis\r\nWie ändere ich das?;Über „Konto“;007;12,90 €\r\nWo ist es?;Im Lager;008;8,00 €\r\n"
     )
     path.write_bytes(rows.encode("cp1252"))
-    await dropped(desk, path)
-    await until(desk.page.data.encoding.isVisible)
-    desk.click(desk.page.data.encoding.use_button)
-    await until(desk.is_ready)
-    assert [(query, text) for query, _, text in sent(desk)] == [
+    await dropped(driver, path)
+    await until(driver.page.data.encoding.isVisible)
+    driver.click(driver.page.data.encoding.use_button)
+    await until(driver.is_ready)
+    assert [(query, text) for query, _, text in sent(driver)] == [
         ("Wie ändere ich das?", "Über „Konto“"),
         ("Wo ist es?", "Im Lager"),
     ]
 
 
 async def test_a_google_sheet_with_title_and_description_is_joined_in_two_clicks(
-    desk: Desk, tmp_path: Path, until: Until
+    driver: DraftDriver, tmp_path: Path, until: Until
 ) -> None:
     path = tmp_path / "Untitled spreadsheet - Sheet1.csv"
     path.write_bytes(
         b"SKU,Title,Description\r\n"
         + "".join(f'0{n},"Lamp, {n}","Brass, warm.\nNo. {n}"\r\n' for n in range(1, 9)).encode()
     )
-    await dropped(desk, path)
-    await until(desk.is_ready)
-    header = desk.page.data.first.table.roles
-    desk.qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=header.chip(2).center())
-    desk.pick(lambda action: action.text().startswith("Join several columns"))
-    await until(lambda: desk.is_ready() and sent(desk)[0] == ("", "01", "Lamp, 1. Brass, warm.\nNo. 1"))
+    await dropped(driver, path)
+    await until(driver.is_ready)
+    header = driver.page.data.first.table.roles
+    driver.qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=header.chip(2).center())
+    driver.pick(lambda action: action.text().startswith("Join several columns"))
+    await until(lambda: driver.is_ready() and sent(driver)[0] == ("", "01", "Lamp, 1. Brass, warm.\nNo. 1"))
 
 
 def workbook(folder: Path) -> Path:
@@ -115,21 +117,23 @@ def collection(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("write", [workbook, json_lines, parquet])
-async def test_texts_without_a_click(desk: Desk, tmp_path: Path, until: Until, write: Callable[[Path], Path]) -> None:
-    await dropped(desk, write(tmp_path))
-    await until(desk.is_ready)
-    assert desk.job.kind is Kind.EMBED
-    assert sent(desk) == [("", f"00{number}", f"A chair, number {number}") for number in range(3)]
+async def test_texts_without_a_click(
+    driver: DraftDriver, tmp_path: Path, until: Until, write: Callable[[Path], Path]
+) -> None:
+    await dropped(driver, write(tmp_path))
+    await until(driver.is_ready)
+    assert driver.job.kind is Kind.EMBED
+    assert sent(driver) == [("", f"00{number}", f"A chair, number {number}") for number in range(3)]
 
 
 @pytest.mark.parametrize("write", [wide, judged, collection])
 async def test_rankings_without_a_click(
-    desk: Desk, tmp_path: Path, until: Until, write: Callable[[Path], Path]
+    driver: DraftDriver, tmp_path: Path, until: Until, write: Callable[[Path], Path]
 ) -> None:
-    await dropped(desk, write(tmp_path))
-    await until(desk.is_ready)
-    assert desk.job.kind is Kind.RANK
-    assert [(query, text.strip()) for query, _, text in sent(desk)] == [
+    await dropped(driver, write(tmp_path))
+    await until(driver.is_ready)
+    assert driver.job.kind is Kind.RANK
+    assert [(query, text.strip()) for query, _, text in sent(driver)] == [
         ("what is it", "a lamp"),
         ("what is it", "a chair"),
         ("where is it", "here"),
@@ -137,7 +141,7 @@ async def test_rankings_without_a_click(
     ]
 
 
-async def test_a_document_and_a_note_without_a_click(desk: Desk, tmp_path: Path, until: Until) -> None:
+async def test_a_document_and_a_note_without_a_click(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
     document, note = tmp_path / "Terms.docx", tmp_path / "notes.txt"
     body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in ("We deliver.", "You return."))
     with zipfile.ZipFile(document, "w") as archive:
@@ -145,6 +149,6 @@ async def test_a_document_and_a_note_without_a_click(desk: Desk, tmp_path: Path,
         archive.writestr("word/document.xml", f'<w:document xmlns:w="{WORD}"><w:body>{body}</w:body></w:document>')
     note.write_bytes("“Warm” light\r\n明るいですか\r\n".encode("utf-16"))
     for path, texts in ((document, ["We deliver.", "You return."]), (note, ["“Warm” light", "明るいですか"])):
-        await dropped(desk, path)
-        await until(desk.is_ready)
-        assert [text for _, _, text in sent(desk)] == texts
+        await dropped(driver, path)
+        await until(driver.is_ready)
+        assert [text for _, _, text in sent(driver)] == texts

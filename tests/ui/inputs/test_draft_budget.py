@@ -19,23 +19,23 @@ from cfbatch_gui.core.system.settings import Budget, SavedConnection, Settings
 from tests.canary import TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT
-from tests.ui.inputs.conftest import Desk
+from tests.ui.inputs.conftest import DraftDriver
 
 Until = Callable[..., Awaitable[None]]
 
 
 @pytest.fixture
-async def connected(tmp_path: Path, qtbot: Any) -> AsyncIterator[Desk]:
-    """A desk with an account."""
+async def connected(tmp_path: Path, qtbot: Any) -> AsyncIterator[DraftDriver]:
+    """A draft page with an account."""
     async with FaultyService(stand_ins.service(tmp_path / "service")) as api:
         environ = {"CLOUDFLARE_API_BASE_URL": api.url}
         program = await Program.open(
             tmp_path / "program", environ=environ, credentials=Credentials(environ=environ), practice_times=(0.0, 0.0)
         )
         await program.save_cloudflare(ACCOUNT, TOKEN)
-        desk = Desk(program, qtbot)
-        yield desk
-        await desk.page.close_work()
+        driver = DraftDriver(program, qtbot)
+        yield driver
+        await driver.page.close_work()
         await program.close()
 
 
@@ -47,11 +47,11 @@ def many(tmp_path: Path) -> Path:
     return path
 
 
-def box(desk: Desk) -> QMessageBox | None:
-    return next((each for each in desk.page.findChildren(QMessageBox) if each.isVisible()), None)
+def box(driver: DraftDriver) -> QMessageBox | None:
+    return next((each for each in driver.page.findChildren(QMessageBox) if each.isVisible()), None)
 
 
-async def test_above_the_budget_a_second_word_is_asked(connected: Desk, many: Path, until: Until) -> None:
+async def test_above_the_budget_a_confirmation_is_asked(connected: DraftDriver, many: Path, until: Until) -> None:
     connected.new_draft(connection="cloudflare")
     connected.page.open_path(many)
     await until(connected.is_ready)
@@ -87,7 +87,9 @@ async def test_above_the_budget_a_second_word_is_asked(connected: Desk, many: Pa
     assert done.tokens > 0 and found is not None and found.learned_from == 0
 
 
-async def test_what_was_spent_today_is_taken_from_what_is_free(connected: Desk, many: Path, until: Until) -> None:
+async def test_what_was_spent_today_is_taken_from_what_is_free(
+    connected: DraftDriver, many: Path, until: Until
+) -> None:
     draft = connected.program.drafts.create(Kind.RANK, "This morning", "@cf/baai/bge-m3", "cloudflare")
     now = time.time()
     batch = Batch(draft.id, 1, BatchState.DONE, 1, 9, 1, sent_at=now, tokens=2_700_000)
@@ -101,18 +103,18 @@ async def test_what_was_spent_today_is_taken_from_what_is_free(connected: Desk, 
     assert connected.why_not().startswith("With what was sent since midnight UTC, this job may come to $0.03")
 
 
-async def test_practice_costs_nothing_and_asks_nothing(desk: Desk, many: Path, until: Until) -> None:
-    desk.program.change_settings(budget=Budget(a_job=0.001, unit="neurons"))
-    desk.new_draft()
-    desk.page.open_path(many)
-    await until(desk.is_ready)
-    assert desk.why_not() == "Practice takes a few seconds."
-    desk.click(desk.page.check.send_button)
-    await until(lambda: desk.sent != [])
-    await desk.program.runner.wait(desk.sent[0])
+async def test_practice_costs_nothing_and_asks_nothing(driver: DraftDriver, many: Path, until: Until) -> None:
+    driver.program.change_settings(budget=Budget(a_job=0.001, unit="neurons"))
+    driver.new_draft()
+    driver.page.open_path(many)
+    await until(driver.is_ready)
+    assert driver.why_not() == "Practice takes a few seconds."
+    driver.click(driver.page.check.send_button)
+    await until(lambda: driver.sent != [])
+    await driver.program.runner.wait(driver.sent[0])
 
 
-async def test_how_long_it_takes_is_this_users_own_past(connected: Desk, many: Path, until: Until) -> None:
+async def test_how_long_it_takes_is_this_users_own_past(connected: DraftDriver, many: Path, until: Until) -> None:
     connected.new_draft(connection="cloudflare")
     connected.page.open_path(many)
     await until(connected.is_ready)
@@ -139,22 +141,22 @@ async def test_estimates_say_that_they_were_learned(tmp_path: Path, many: Path, 
     (root / "calibration.json").write_text(json.dumps({"version": 1, "observations": [seen]}))
     program = await Program.open(root, environ={}, credentials=Credentials(environ={"CLOUDFLARE_API_TOKEN": TOKEN}))
     program.change_settings(connections=(SavedConnection("cloudflare", "Cloudflare", "cloudflare", ACCOUNT),))
-    desk = Desk(program, qtbot)
-    desk.new_draft(connection="practice")
-    desk.page.open_path(many)
-    await until(desk.is_ready)
-    by_rules = desk.state.preflight
-    assert not desk.page.check.problem_bars.notes.isVisible()
-    desk.new_draft(connection="cloudflare")
-    desk.page.open_path(many)
-    await until(lambda: desk.state.preflight is not None)
-    learned = desk.state.preflight
+    driver = DraftDriver(program, qtbot)
+    driver.new_draft(connection="practice")
+    driver.page.open_path(many)
+    await until(driver.is_ready)
+    by_rules = driver.state.preflight
+    assert not driver.page.check.problem_bars.notes.isVisible()
+    driver.new_draft(connection="cloudflare")
+    driver.page.open_path(many)
+    await until(lambda: driver.state.preflight is not None)
+    learned = driver.state.preflight
     assert by_rules is not None and learned is not None
     middle = (by_rules.tokens_low + by_rules.tokens_high) / 2
     assert (learned.tokens_low, learned.tokens_high) == (round(middle * 0.72), round(middle * 0.88))
-    notes = desk.page.check.problem_bars.notes
+    notes = driver.page.check.problem_bars.notes
     assert notes.isVisible() and notes.text() == (
         "Tokens and price are estimated by what your last job like this took."
     )
-    await desk.page.close_work()
+    await driver.page.close_work()
     await program.close()

@@ -14,85 +14,87 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.inputs import input_labels
 from cfbatch_gui.ui.inputs.check_section import readiness
 from cfbatch_gui.ui.inputs.draft_state import DraftState
-from tests.ui.inputs.conftest import Desk
+from tests.ui.inputs.conftest import DraftDriver
 
 Until = Callable[..., Awaitable[None]]
 
 
-async def test_a_connection_that_is_not_ready_is_named(desk: Desk, questions: Path, until: Until) -> None:
+async def test_a_connection_that_is_not_ready_is_named(driver: DraftDriver, questions: Path, until: Until) -> None:
     wanted: list[bool] = []
-    desk.page.connection_wanted.connect(lambda: wanted.append(True))
-    desk.new_draft()
-    desk.page.open_path(questions)
-    await until(desk.is_ready)
-    desk.click(desk.page.check.options_button)
-    choice = desk.page.check.options.connection
+    driver.page.connection_wanted.connect(lambda: wanted.append(True))
+    driver.new_draft()
+    driver.page.open_path(questions)
+    await until(driver.is_ready)
+    driver.click(driver.page.check.options_button)
+    choice = driver.page.check.options.connection
     assert [choice.itemText(index) for index in range(choice.count())] == ["Practice service", "Cloudflare (not ready)"]
     choice.setCurrentIndex(1)
     choice.activated.emit(1)
-    await until(lambda: desk.job.connection == "cloudflare" and desk.why_not() == "Cloudflare: Not connected yet.")
-    assert not desk.page.check.send_button.isEnabled()
-    assert "of today's free use; resets" in desk.figures()[4][1]
-    desk.click(desk.page.check.cure)
+    await until(lambda: driver.job.connection == "cloudflare" and driver.why_not() == "Cloudflare: Not connected yet.")
+    assert not driver.page.check.send_button.isEnabled()
+    assert "of today's free use; resets" in driver.figures()[4][1]
+    driver.click(driver.page.check.cure)
     assert wanted == [True]
 
 
-async def test_a_model_that_cannot_rank_is_refused_with_its_cure(desk: Desk, questions: Path, until: Until) -> None:
-    desk.new_draft()
-    desk.page.open_path(questions)
-    await until(desk.is_ready)
-    desk.click(desk.page.check.options_button)
-    field = desk.page.check.options.typed_model
+async def test_a_model_that_cannot_rank_is_refused_with_its_cure(
+    driver: DraftDriver, questions: Path, until: Until
+) -> None:
+    driver.new_draft()
+    driver.page.open_path(questions)
+    await until(driver.is_ready)
+    driver.click(driver.page.check.options_button)
+    field = driver.page.check.options.typed_model
     field.setFocus()
     field.selectAll()
-    desk.qtbot.keyClicks(field, "@cf/baai/bge-small-en-v1.5")
-    desk.qtbot.keyClick(field, Qt.Key.Key_Return)
-    await until(lambda: "cannot rank" in desk.why_not())
-    assert not desk.page.check.send_button.isEnabled()
-    desk.click(desk.page.check.cure)
-    await until(desk.is_ready)
-    assert desk.job.model == "@cf/baai/bge-m3"
+    driver.qtbot.keyClicks(field, "@cf/baai/bge-small-en-v1.5")
+    driver.qtbot.keyClick(field, Qt.Key.Key_Return)
+    await until(lambda: "cannot rank" in driver.why_not())
+    assert not driver.page.check.send_button.isEnabled()
+    driver.click(driver.page.check.cure)
+    await until(driver.is_ready)
+    assert driver.job.model == "@cf/baai/bge-m3"
 
 
-async def test_pooling_is_offered_where_it_applies(desk: Desk, tmp_path: Path, until: Until) -> None:
+async def test_pooling_is_offered_where_it_applies(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
     path = tmp_path / "texts.txt"
     path.write_text("one\ntwo\n")
-    desk.new_draft()
-    desk.page.open_path(path)
-    await until(desk.is_ready)
-    desk.click(desk.page.check.options_button)
-    options = desk.page.check.options
+    driver.new_draft()
+    driver.page.open_path(path)
+    await until(driver.is_ready)
+    driver.click(driver.page.check.options_button)
+    options = driver.page.check.options
     assert not options.pooling.isVisible()
     options.model.activated.emit(1)
-    await until(lambda: desk.job.model == "@cf/baai/bge-small-en-v1.5" and desk.is_ready())
+    await until(lambda: driver.job.model == "@cf/baai/bge-small-en-v1.5" and driver.is_ready())
     assert options.pooling.isVisible()
     options.pooling.activated.emit(1)
-    await until(lambda: desk.job.options.pooling == "cls" and desk.is_ready())
+    await until(lambda: driver.job.options.pooling == "cls" and driver.is_ready())
 
 
-async def test_an_unlisted_model_is_marked(desk: Desk, tmp_path: Path, until: Until) -> None:
+async def test_an_unlisted_model_is_marked(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
     path = tmp_path / "texts.txt"
     path.write_text("one\ntwo\n")
-    desk.new_draft(kind=Kind.EMBED)
-    desk.page.open_path(path)
-    await until(desk.is_ready)
-    desk.page.check.options.model_chosen.emit("@cf/someone/new-model")
-    await until(lambda: desk.job.model == "@cf/someone/new-model" and desk.is_ready())
-    assert "not in our list" in desk.page.check.options.hint.text().lower()
-    assert desk.page.check.facts.text().startswith("new-model")
+    driver.new_draft(kind=Kind.EMBED)
+    driver.page.open_path(path)
+    await until(driver.is_ready)
+    driver.page.check.options.model_chosen.emit("@cf/someone/new-model")
+    await until(lambda: driver.job.model == "@cf/someone/new-model" and driver.is_ready())
+    assert "not in our list" in driver.page.check.options.hint.text().lower()
+    assert driver.page.check.facts.text().startswith("new-model")
 
 
-async def test_nothing_to_send_is_said(desk: Desk, tmp_path: Path, until: Until) -> None:
+async def test_nothing_to_send_is_said(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
     path = tmp_path / "empty.csv"
     path.write_text("question,answer\nwhy,\nhow,\n")
-    desk.new_draft()
-    desk.page.open_path(path)
-    await until(desk.is_settled)
-    assert desk.why_not().startswith("Choose the column that holds the contexts")
-    desk.choose_role(1, Role.CONTEXT)
-    await until(lambda: desk.why_not().startswith("No row has both"))
-    assert not desk.page.check.send_button.isEnabled()
-    assert desk.page.check.bars()[0].text() == "2 rows have no context and will be left out."
+    driver.new_draft()
+    driver.page.open_path(path)
+    await until(driver.is_settled)
+    assert driver.why_not().startswith("Choose the column that holds the contexts")
+    driver.choose_role(1, Role.CONTEXT)
+    await until(lambda: driver.why_not().startswith("No row has both"))
+    assert not driver.page.check.send_button.isEnabled()
+    assert driver.page.check.bars()[0].text() == "2 rows have no context and will be left out."
 
 
 @pytest.mark.parametrize(

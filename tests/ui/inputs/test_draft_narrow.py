@@ -10,7 +10,7 @@ from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.ui.theme import SIDEBAR_WIDTH
 from cfbatch_gui.ui.window.main_window import _SMALLEST
 from tests.ui.conftest import Until
-from tests.ui.inputs.conftest import Desk
+from tests.ui.inputs.conftest import DraftDriver
 
 CONNECTIONS = (
     SavedConnection("worker", "The Worker of the library in Aberystwyth", "worker", url="https://a.workers.dev"),
@@ -21,23 +21,25 @@ OTHER_MODEL = "@cf/some-maker/a-model-with-a-very-long-name-indeed-large-v3"
 
 @pytest.mark.parametrize("letters", ["", "* { font-size: 17px }"])
 @pytest.mark.parametrize("kind", list(Kind))
-async def test_nothing_is_scrolled_sideways(desk: Desk, tmp_path: Path, until: Until, letters: str, kind: Kind) -> None:
-    await desk.program.keep_settings(connections=CONNECTIONS)
-    page = desk.page
-    desk.window.setStyleSheet(letters)
+async def test_nothing_is_scrolled_sideways(
+    driver: DraftDriver, tmp_path: Path, until: Until, letters: str, kind: Kind
+) -> None:
+    await driver.program.keep_settings(connections=CONNECTIONS)
+    page = driver.page
+    driver.window.setStyleSheet(letters)
     page.setFixedWidth(_SMALLEST[0] - SIDEBAR_WIDTH)
     long = tmp_path / "texts of the archive, as they came in May.csv"
     long.write_text("query,body\n" + "why,word\n" * 3 + f"how,{'word ' * 9_000}\n" + ",\n", encoding="utf-8")
 
     async def nothing_is_hidden() -> None:
-        await until(desk.is_settled)
+        await until(driver.is_settled)
         await until(lambda: page.area.horizontalScrollBar().maximum() == 0, timeout=2.0)
 
-    job = desk.new_draft(kind=kind)
+    job = driver.new_draft(kind=kind)
     page.open_path(long)
     await nothing_is_hidden()
     page.choices.choose_kind(job.id, kind)
-    desk.page.check.options_button.setChecked(True)
+    driver.page.check.options_button.setChecked(True)
     await nothing_is_hidden()
     page.check.options.connection_chosen.emit("gateway")
     options = replace(page.drafts.job(job.id).options, truncate_inputs=False)

@@ -14,14 +14,14 @@ from cfbatch_gui.core.system.settings import SavedConnection
 from tests.canary import SECRET, TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
-from tests.ui.inputs.conftest import Desk
+from tests.ui.inputs.conftest import DraftDriver
 
 Until = Callable[..., Awaitable[None]]
 
 
 @pytest.fixture
-async def connected(tmp_path: Path, qtbot: Any) -> AsyncIterator[Desk]:
-    """A desk with an account, a Worker and a gateway."""
+async def connected(tmp_path: Path, qtbot: Any) -> AsyncIterator[DraftDriver]:
+    """A draft page with an account, a Worker and a gateway."""
     behind = stand_ins.service(tmp_path / "service")
     async with FaultyService(stand_ins.gateway(behind)) as api, FaultyService(stand_ins.worker(behind)) as worker:
         environ = {"CLOUDFLARE_API_BASE_URL": api.url}
@@ -34,17 +34,17 @@ async def connected(tmp_path: Path, qtbot: Any) -> AsyncIterator[Desk]:
         await program.save_connection(
             SavedConnection("", "Logged", "gateway", account_id=ACCOUNT, gateway=GATEWAY, by_header=True), secret=TOKEN
         )
-        desk = Desk(program, qtbot)
-        yield desk
-        await desk.page.close_work()
+        driver = DraftDriver(program, qtbot)
+        yield driver
+        await driver.page.close_work()
         await program.close()
 
 
-def id_of(desk: Desk, name: str) -> str:
-    return desk.program.address_book.find(name)
+def id_of(driver: DraftDriver, name: str) -> str:
+    return driver.program.address_book.find(name)
 
 
-async def test_every_connection_is_offered_by_its_name(connected: Desk, questions: Path, until: Until) -> None:
+async def test_every_connection_is_offered_by_its_name(connected: DraftDriver, questions: Path, until: Until) -> None:
     connected.new_draft()
     connected.page.open_path(questions)
     await until(connected.is_ready)
@@ -62,7 +62,9 @@ async def test_every_connection_is_offered_by_its_name(connected: Desk, question
     assert connected.page.check.facts.text() == "bge-m3 · Berlin"
 
 
-async def test_a_small_job_is_offered_at_once_and_comes_back(connected: Desk, questions: Path, until: Until) -> None:
+async def test_a_small_job_is_offered_at_once_and_comes_back(
+    connected: DraftDriver, questions: Path, until: Until
+) -> None:
     connected.new_draft(connection=id_of(connected, "Berlin"))
     connected.page.open_path(questions)
     await until(connected.is_ready)
@@ -85,7 +87,7 @@ async def test_a_small_job_is_offered_at_once_and_comes_back(connected: Desk, qu
     assert job.state is JobState.DONE and all(batch.at_once for batch in job.batches)
 
 
-async def test_a_large_job_is_not_offered_at_once(connected: Desk, tmp_path: Path, until: Until) -> None:
+async def test_a_large_job_is_not_offered_at_once(connected: DraftDriver, tmp_path: Path, until: Until) -> None:
     path = tmp_path / "many.csv"
     path.write_text("question,answer\n" + "".join(f"question {n},answer {n}\n" for n in range(200)), encoding="utf-8")
     connected.new_draft(connection="cloudflare")
@@ -97,7 +99,9 @@ async def test_a_large_job_is_not_offered_at_once(connected: Desk, tmp_path: Pat
     assert not connected.page.check.options.way.isVisible()
 
 
-async def test_models_come_from_the_service_with_their_day(connected: Desk, questions: Path, until: Until) -> None:
+async def test_models_come_from_the_service_with_their_day(
+    connected: DraftDriver, questions: Path, until: Until
+) -> None:
     connected.new_draft(connection="cloudflare")
     connected.page.open_path(questions)
     await until(connected.is_ready)

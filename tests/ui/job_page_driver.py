@@ -53,7 +53,7 @@ class HasTasks(Protocol):
     tasks: Tasks
 
 
-class Desk:
+class JobPageDriver:
     """`page` follows the jobs by itself, as in the window."""
 
     def __init__(self, root: Path) -> None:
@@ -133,11 +133,11 @@ class Desk:
 
 
 @asynccontextmanager
-async def open_desk(root: Path, practice_times: tuple[float, float] = (0.0, 0.1)) -> AsyncIterator[Desk]:
-    """A desk for one test."""
-    desk = Desk(root)
-    await desk.begin(practice_times)
+async def open_job_page(root: Path, practice_times: tuple[float, float] = (0.0, 0.1)) -> AsyncIterator[JobPageDriver]:
+    """A program with its job page on the screen, closed at the end of the block."""
+    driver = JobPageDriver(root)
+    await driver.begin(practice_times)
     try:
-        yield desk
+        yield driver
     finally:
-        await desk.end()
+        await driver.end()
