@@ -1,7 +1,7 @@
 """One rate budget for all calls of the program.
 
-Cloudflare refuses every call of a token for five minutes after 1,200 calls within five; the dashboard counts too. So
-the program stays well below, takes the service's own word for what is left, and keeps still when it was told to.
+Cloudflare refuses every call of a token for five minutes after CALLS_PER_WINDOW; the dashboard counts too. So the
+program makes CALL_BUDGET at most, fewer where the `Ratelimit` header says so, and none during a block.
 """
 
 import asyncio
@@ -16,9 +16,9 @@ _LEFT = re.compile(r'"[^"]*"\s*;\s*r=(\d{1,9})\s*;\s*t=(\d{1,9})')
 
 
 class RateBudget:
-    """At most `calls` in any `window` seconds, urgent ones first, else in the order of asking.
+    """At most `calls` in any `window` seconds; urgent ones first, the others first come, first served.
 
-    Less when the service says that less is left.
+    Fewer when the service says that fewer are left. `clock` is monotonic, in seconds.
     """
 
     def __init__(
@@ -32,13 +32,13 @@ class RateBudget:
         self._calls, self._window = calls, window
         self._clock, self._sleep = clock, sleep
         self._taken: deque[float] = deque()
-        self._said_left, self._said_until = 0, 0.0  # the service's own word, valid until then
+        self._said_left, self._said_until = 0, 0.0  # from the `Ratelimit` header
         self._blocked_until = 0.0
         self._turns = {urgent: asyncio.Lock() for urgent in (False, True)}
 
     @property
     def left(self) -> int:
-        """Calls that could be made at once."""
+        """Calls that could be made now."""
         now = self._clock()
         if now < self._blocked_until:
             return 0
@@ -55,11 +55,11 @@ class RateBudget:
 
     @property
     def calls(self) -> int:
-        """How many there are when none was made."""
+        """The size of the whole budget, in calls."""
         return self._calls
 
     async def take(self, *, urgent: bool = False) -> None:
-        """Wait until one more call fits. Ten thousand questions in line do not keep an urgent call waiting."""
+        """Wait until one more call fits. Urgent calls do not wait behind the others."""
         reserve = 0 if urgent else min(URGENT_CALLS, self._calls // 8)
         async with self._turns[urgent]:
             while self.left <= reserve:
@@ -68,12 +68,12 @@ class RateBudget:
             self._said_left -= 1
 
     def heed(self, header: str) -> None:
-        """Take the service's word from its `Ratelimit` header: `"default";r=50;t=30` is 50 calls in the next 30 s."""
+        """Read a `Ratelimit` header: `"default";r=50;t=30` allows 50 calls in the next 30 s."""
         if found := _LEFT.search(header):
             self._said_left, self._said_until = int(found[1]), self._clock() + int(found[2])
 
     def block(self, seconds: float) -> None:
-        """The service refuses every call for so long."""
+        """Make no call for `seconds`, during which the service refuses every one."""
         self._blocked_until = max(self._blocked_until, self._clock() + seconds)
 
     def _free_at(self, reserve: int) -> float:

@@ -1,4 +1,4 @@
-"""Four questions about a connection that cost nothing."""
+"""The free test of a connection: is the service reached, the token accepted, the account found, the model batched?"""
 
 import math
 from contextlib import suppress
@@ -20,60 +20,6 @@ from cfbatch_gui.core.errors import (
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
 from cfbatch_gui.core.workers_ai.wire.decoding import decode
-
-
-@dataclass(frozen=True, slots=True)
-class TokenStatus:
-    """`word` is "active", "disabled" or "expired"; times in seconds since 1970, UTC, 0.0 without one."""
-
-    word: str
-    expires_on: float = 0.0
-    not_before: float = 0.0
-
-
-class _Status(msgspec.Struct):
-    status: str = ""
-    expires_on: str | None = None
-    not_before: str | None = None
-
-
-_decoder = msgspec.json.Decoder(_Status)
-
-
-def read_token_status(result: msgspec.Raw) -> TokenStatus:
-    """Read the `result` of a verification. Code 10000 is also among its messages when all is well: it says nothing.
-
-    Raises ReplyError.
-    """
-    found = decode(_decoder, result, "token status")
-    return TokenStatus(found.status.lower(), _seconds(found.expires_on), _seconds(found.not_before))
-
-
-def _seconds(text: str | None) -> float:
-    with suppress(ValueError, OverflowError):
-        moment = datetime.fromisoformat(text or "")
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    return 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """One question. `ok` is None when it could not be asked because an earlier one failed, or is not certain."""
-
-    title: str
-    ok: bool | None
-    sentence: str
-
-
-class _Property(msgspec.Struct):
-    property_id: str = ""
-    value: object = None
-
-
-class _Model(msgspec.Struct):
-    name: str = ""
-    properties: list[_Property] = []
-
 
 TITLES: Final = ("Service reached", "Token accepted", "Account found", "Model takes batches")
 WORKER_TITLES: Final = ("Worker reached", "Secret accepted", "Workers AI answers", "Model takes batches")
@@ -99,6 +45,43 @@ _WRONG_ID = "{service} has no account with this id. Copy it from the dashboard o
 _EXPIRED = "The token expired on {day}. Create a new one, or give this one more time, in the dashboard."
 _DISABLED = "The token has been switched off. Switch it on in the dashboard, or create a new one."
 _NOT_YET = "The token is valid from {day} on. Wait until then, or create another one."
+
+
+@dataclass(frozen=True, slots=True)
+class TokenStatus:
+    """`word` is "active", "disabled" or "expired"; times in seconds since 1970, UTC, 0.0 without one."""
+
+    word: str
+    expires_on: float = 0.0
+    not_before: float = 0.0
+
+
+class _Status(msgspec.Struct):
+    status: str = ""
+    expires_on: str | None = None
+    not_before: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One question. `ok` is None when it could not be asked because an earlier one failed, or is not certain."""
+
+    title: str
+    ok: bool | None
+    sentence: str
+
+
+class _Property(msgspec.Struct):
+    property_id: str = ""
+    value: object = None
+
+
+class _Model(msgspec.Struct):
+    name: str = ""
+    properties: list[_Property] = []
+
+
+_status_decoder: Final = msgspec.json.Decoder(_Status)
 
 
 def titles_of(kind: ConnectionKind) -> tuple[str, str, str, str]:
@@ -160,7 +143,7 @@ async def _check_worker(client: WorkersAI, model: str) -> tuple[CheckResult, ...
 
 
 async def _why_refused(client: WorkersAI, error: TokenRefused) -> str:
-    """Ask the service about the token itself, for its refusal does not say which of several reasons it has."""
+    """The sentence for a refused token: a second call asks which of several reasons the refusal has."""
     service = client.connection.title
     if error.code in _JUNK:
         return _JUNK_SENT.format(service=service)
@@ -177,13 +160,29 @@ async def _why_refused(client: WorkersAI, error: TokenRefused) -> str:
 
 
 async def _token_status(client: WorkersAI) -> TokenStatus | None:
-    """What the service says of the token: of a user's first, then of an account's; None when it knows neither."""
+    """The status of the token, as a user's first, then as an account's; None when the service knows neither."""
     for rest in ("user/tokens/verify", f"accounts/{client.connection.account_id}/tokens/verify"):
         try:
             return read_token_status((await client.look_up(rest)).result)
         except UserError:
             continue
     return None
+
+
+def read_token_status(result: msgspec.Raw) -> TokenStatus:
+    """Read the `result` of a verification. Its messages are ignored: code 10000 is among them for a good token too.
+
+    Raises ReplyError.
+    """
+    found = decode(_status_decoder, result, "token status")
+    return TokenStatus(found.status.lower(), _seconds(found.expires_on), _seconds(found.not_before))
+
+
+def _seconds(text: str | None) -> float:
+    with suppress(ValueError, OverflowError):
+        moment = datetime.fromisoformat(text or "")
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return 0.0
 
 
 async def _gateway_result(client: WorkersAI, model: str) -> CheckResult:
@@ -198,7 +197,7 @@ async def _gateway_result(client: WorkersAI, model: str) -> CheckResult:
 
 
 def _busy(error: ServiceBusy) -> str:
-    """What a refusal for now says, and when to test again: of a job the program goes on by itself, of a test not."""
+    """The sentence for a busy service. A job goes on by itself; a test does not, so it says when to test again."""
     minutes = math.ceil(error.retry_after / 60)
     when = f"in {minutes} minutes" if minutes > 1 else "in a minute"
     return f"{error.message.removesuffix(_GOES_ON)} Test again {when}."
@@ -229,7 +228,7 @@ def _model_result(result: msgspec.Raw, model: str) -> CheckResult:
     marks = {each.property_id: str(each.value).lower() for each in found.properties}
     if marks.get("async_queue") == "true":
         return CheckResult(title, True, "")
-    # bge-m3 has lost and kept its mark; the batch pages still use it.
+    # bge-m3 has lost its mark at times, while the batch pages still use it.
     return CheckResult(
         title, None, "Cloudflare's list does not mark it for batches just now; it may work all the same."
     )
@@ -240,6 +239,6 @@ def _valid_until(status: TokenStatus) -> str:
 
 
 def _day(seconds: float) -> str:
-    """The day where the reader is. English, as all sentences of the core."""
+    """The local day, in English, as all sentences of the core."""
     day = datetime.fromtimestamp(seconds, UTC).astimezone()
     return f"{day.day} {day:%B %Y}"

@@ -42,9 +42,11 @@ from cfbatch_gui.core.workers_ai.wire.requests import encode_poll
 
 _SIGN_IN_FIRST = 511  # HTTP's own status for a captive portal
 PER_PAGE = 100  # models of the catalogue in one answer
-NO_REQUEST = "00000000-0000-4000-8000-000000000000"  # the id of no batch
-LARGE_ANSWER = 256 * 1024  # bytes from which on reading is felt in a window
+NO_REQUEST = "00000000-0000-4000-8000-000000000000"  # no batch has this id
+LARGE_ANSWER = 256 * 1024  # bytes; a larger one is decoded in a thread, so that a window stays live
 
+_PASSING = frozenset({3007, 3008, 3046})  # timed out at the service
+_OF_THE_BATCH = frozenset({5001, 5006, 3030, 5004, 3003, 3006})  # the model failed, or it did not take the texts
 _LIMITS = ExchangeLimits()
 
 T = TypeVar("T")
@@ -74,7 +76,7 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class WorkersAI:
-    """One connection's calls. `token` is asked for at each call, so that it lives nowhere longer than needed."""
+    """The calls of one connection. `token` is called for each of them, so that no token is kept here."""
 
     def __init__(
         self,
@@ -96,16 +98,16 @@ class WorkersAI:
 
         Raises Unreachable only when it is proven that no byte of the body left; ServiceRefused or ServiceBusy when the
         service said no in its own envelope; TokenRefused, NotConnected; and OutcomeUnknown for everything else, which
-        must not be sent again without the user's word.
+        must not be sent again unless the user says so.
         """
         url, limits = self._endpoint.run_url(model, queued=True), self._limits
         return self._read_submitted(await self._once("submit", url, body, limits.submit_seconds, limits.other_bytes))
 
     async def run(self, model: str, body: bytes) -> bytes:
-        """Run one request at once, without the queue; the answer's raw bytes, known to hold a result.
+        """Run one request synchronously, without the queue; the answer's raw bytes, known to hold a result.
 
-        Raises what `submit` raises. The difference: an error in the service's own form, of whatever status, is final,
-        for there is no result to come back for; such a time-out or fault is ServiceRefused.
+        Raises as `submit`, except that an error in the service's own form is final whatever its status, because there
+        is no result to poll for: such a time-out or fault is ServiceRefused.
         """
         url, limits = self._endpoint.run_url(model, queued=False), self._limits
         answer = await self._once("run", url, body, limits.run_seconds, limits.poll_bytes)
@@ -130,7 +132,7 @@ class WorkersAI:
             answer = await self._call("ask", url, encode_poll(request_id), limits.poll_seconds, limits.poll_bytes)
         except QueueNotSupported as error:
             raise refusal_to_poll(error, self.connection.title) from error
-        read = await self._off_the_loop(answer.body, _readable(read_answer), answer.body)
+        read = await self._off_the_loop(answer.body, _keeping_raw(read_answer), answer.body)
         match read:
             case Finished():
                 return Reply(answer.body, read)
@@ -170,13 +172,13 @@ class WorkersAI:
         return Headers(self._endpoint.headers(Secrets(await self._token(), gateway)))
 
     async def _take_turn(self) -> None:
-        """Wait for the budget; not for the end of a block, which takes minutes and is to be said."""
+        """Wait for the budget. Raises ServiceBusy during a block, which takes minutes."""
         if left := self._budget.blocked_for:
             raise refusal(429, (), str(left), now=self._clock(), service=self.connection.title)
         await self._budget.take()
 
     async def _once(self, what: What, url: str, body: bytes, seconds: float, most_bytes: int) -> HttpAnswer:
-        """What may be billed: on a connection of its own. Raises Unreachable or OutcomeUnknown."""
+        """Send what may be billed, on a connection of its own. Raises Unreachable or OutcomeUnknown."""
         headers = await self._headers()
         await self._take_turn()
         try:
@@ -214,7 +216,7 @@ class WorkersAI:
             raise self._unreachable(error) from error
         self._budget.heed(answer.headers.get("ratelimit", ""))
         envelope = await self._off_the_loop(answer.body, self._envelope, answer)
-        if answer.status >= 400 and not envelope.is_enveloped:  # whoever refused, it was not the service
+        if answer.status >= 400 and not envelope.is_enveloped:  # not the service's own refusal
             raise self._not_the_service(answer)
         if not envelope.ok or answer.status >= 400:
             raise self._refusal(answer, envelope)
@@ -232,7 +234,7 @@ class WorkersAI:
             if answer.status < 300 and "json" in answer.headers.get("content-type", "").lower():
                 raise UnreadableReply(error.message, raw=answer.body, detail=error.detail) from error
             raise self._not_the_service(answer) from error
-        # The service's words are kept and shown: should it repeat the token in them, it ends here.
+        # The service's messages are stored and shown: a token repeated in them must not be.
         return replace(found, errors=tuple(replace(each, message=redacted(each.message)) for each in found.errors))
 
     def _read_submitted(self, answer: HttpAnswer) -> Queued:
@@ -266,7 +268,7 @@ class WorkersAI:
         return found
 
     def _final(self, answer: HttpAnswer, envelope: ServiceAnswer) -> UserError:
-        """A refusal to run at once; one that says to wait only where the service says that it took nothing."""
+        """The refusal of a synchronous call; ServiceBusy only for 429, with which nothing was accepted."""
         found = self._refusal(answer, envelope)
         if not isinstance(found, ServiceBusy) or answer.status == 429:
             return found
@@ -308,17 +310,13 @@ def ends_batch(error: ServiceRefused) -> bool:
     return error.code in _OF_THE_BATCH
 
 
-_PASSING = frozenset({3007, 3008, 3046})  # timed out at the service
-_OF_THE_BATCH = frozenset({5001, 5006, 3030, 5004, 3003, 3006})  # the model failed, or it did not take the texts
+def _keeping_raw(read: Callable[[bytes], S]) -> Callable[[bytes], S]:
+    """`read`, raising UnreadableReply with the answer for its ReplyError."""
 
-
-def _readable(read: Callable[[bytes], S]) -> Callable[[bytes], S]:
-    """The same, with the answer kept in the error."""
-
-    def readable(data: bytes) -> S:
+    def keeping_raw(data: bytes) -> S:
         try:
             return read(data)
         except ReplyError as error:
             raise UnreadableReply(error.message, raw=data, detail=error.detail) from error
 
-    return readable
+    return keeping_raw

@@ -1,4 +1,4 @@
-"""How the service is reached: as values. Secrets are not among them; the keyring has those."""
+"""How the service is reached: kinds of connections, their values and addresses; secrets are in the keyring."""
 
 import hashlib
 import ipaddress
@@ -17,11 +17,11 @@ PRACTICE_ACCOUNT = "00000000000000000000000000000000"
 
 _ACCOUNT_ID = re.compile(r"(?<![0-9a-z_])[0-9a-f]{32}(?![0-9a-z_])")  # not a part of a token
 _GATEWAY = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_UNSEEN = re.compile(r"[\s\u200b\ufeff]+")  # spaces, and what comes along invisibly when text is copied
+_UNSEEN = re.compile(r"[\s\u200b\ufeff]+")  # spaces, and invisible characters of copied text
 
 
 class ConnectionKind(StrEnum):
-    """What stands at the other end."""
+    """What answers at the other end."""
 
     PRACTICE = "practice"
     CLOUDFLARE = "cloudflare"
@@ -31,10 +31,10 @@ class ConnectionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """One way to the service. How it speaks is its endpoint's to know (`endpoints`).
+    """One way to the service; `endpoints` has the addresses and headers that go with its kind.
 
     `base_url` is what its addresses begin with, `api_base_url` that of Cloudflare's v4 API, "" where there is none.
-    `account_id` is "" for a Worker. `first_check` is the shortest time in seconds between two questions about a batch.
+    `account_id` is "" for a Worker. `first_check` is the shortest time in seconds between two polls of a batch.
     """
 
     id: str
@@ -46,26 +46,26 @@ class Connection:
     api_base_url: str = ""
     gateway: str = ""
     gateway_by_header: bool = False
-    body_bytes: int = MAX_BODY_BYTES  # that a batch may have on its way there
+    body_bytes: int = MAX_BODY_BYTES  # the most that a batch may have
 
     @property
     def is_practice(self) -> bool:
-        """Whether numbers from here are practice numbers, to be marked as such."""
+        """Whether results are practice results, to be marked as such."""
         return self.kind is ConnectionKind.PRACTICE
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether Cloudflare says that batches go this way; of a gateway nothing is said."""
+        """Whether Cloudflare documents batches this way; it does not for a gateway."""
         return self.kind is not ConnectionKind.GATEWAY
 
     @property
     def needs_token(self) -> bool:
-        """A Worker may stand open."""
+        """Whether it cannot be used without a token; a Worker may have no secret."""
         return self.kind is not ConnectionKind.WORKER
 
     @property
     def account_mark(self) -> str:
-        """A short digest of the account, by which a job knows its own again; "" where there is none."""
+        """A short digest of the account id, stored with a job to recognise its account; "" without an account."""
         return hashlib.sha256(self.account_id.encode()).hexdigest()[:16] if self.account_id else ""
 
 
@@ -100,7 +100,7 @@ def cloudflare(
 
 
 def worker(url: str, *, connection_id: str, title: str, paid_plan: bool = False) -> Connection:
-    """A connection to a Worker of the user's own. Raises NotConnected for an address that a secret may not go to.
+    """A connection to a Worker of the user's own. Raises NotConnected for an address that is unsafe for a secret.
 
     On Cloudflare's Workers Free plan it is stopped after 10 ms of computing, and a megabyte takes about 7 of them: a
     batch that is stopped there has an unknown outcome. So batches stay small unless the plan is a paid one.
@@ -157,9 +157,9 @@ def clean_account_id(text: str) -> str:
 
 
 def check_base_url(text: str, *, example: str = "https://api.cloudflare.com/client/v4") -> str:
-    """The address to put paths behind, without a slash at its end. `example` is shown for what is no address.
+    """The address that paths are appended to, without a slash at its end. `example` is for the error's sentence.
 
-    https anywhere, http on this computer only: the token would travel readable. Raises NotConnected.
+    https anywhere, http on this computer only, because the token would travel readable. Raises NotConnected.
     """
     text = text.strip()
     try:
@@ -182,7 +182,7 @@ def check_base_url(text: str, *, example: str = "https://api.cloudflare.com/clie
 
 
 def is_on_this_computer(address: str) -> bool:
-    """Whether an address that was checked leads nowhere else."""
+    """Whether an address from `check_base_url` is a loopback one."""
     return _is_this_computer(urlsplit(address).hostname or "")
 
 

@@ -1,4 +1,4 @@
-"""What left this computer: a line for each exchange, never a body or a header. The program's own log, for its user.
+"""The log of what left this computer: a line for each exchange, never a body or a header.
 
 When the file has grown to `MAX_BYTES`, its older lines are folded into one for each host, connection and kind.
 """
@@ -53,7 +53,7 @@ class HostTraffic:
 
 
 class TrafficLog:
-    """Writes. What cannot be written stops nothing: it is a record for people, not one that work depends on."""
+    """Writes the log. An error of writing is logged and not raised, because no work depends on this file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -104,7 +104,7 @@ class TrafficLog:
 
 
 def entries(path: Path) -> list[Entry]:
-    """All lines, oldest first; those that a crash tore are passed over."""
+    """All entries, oldest first; lines that cannot be decoded, as after a crash, are skipped."""
     if not path.exists():
         return []
     decoder = msgspec.json.Decoder(Entry)
@@ -118,7 +118,7 @@ def entries(path: Path) -> list[Entry]:
 
 
 def traffic(path: Path) -> tuple[HostTraffic, ...]:
-    """What went to each host, the last one first."""
+    """The sums by host, connection and kind, the latest first."""
     return tuple(sorted(_summed(entries(path)), key=lambda each: each.last, reverse=True))
 
 

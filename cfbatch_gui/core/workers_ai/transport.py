@@ -1,8 +1,8 @@
-"""Bytes to the service and back; the only importer of httpx.
+"""One HTTP exchange at a time; the only importer of httpx.
 
-It knows nothing of batches. What it adds to httpx: whether a byte of the body left (from the transport's own trace
-events, not from the names of exceptions), limits on size and time of the whole exchange, no redirects, no environment,
-the system's certificates, and no text of an exception that could carry a header.
+It adds to httpx: whether a byte of the body left (from the transport's trace events, not from the names of
+exceptions), limits on the size and time of the whole exchange, no redirects, no settings from the environment, the
+system's certificates, and errors whose text cannot hold a header.
 """
 
 import asyncio
@@ -21,61 +21,17 @@ import truststore
 
 from cfbatch_gui import __version__
 
-_STEP: Final = 1 << 20  # bytes decompressed at a time
-_UNSUSPICIOUS: Final = 16 << 20  # bytes up to which any compression is believed
-_MOST_RATIO: Final = 200  # JSON of numbers shrinks to a third, of one sentence a thousand times over to a hundredth
-
-
-class BodyError(Exception):
-    """`reason` is "too_large" or "broken"; `detail` is safe to show."""
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(f"{reason}: {detail}")
-        self.reason, self.detail = reason, detail
-
-
-class Pieces:
-    """Takes the pieces as they come over the line. `encoding` is the Content-Encoding, `limit` in bytes of content."""
-
-    def __init__(self, encoding: str, limit: int) -> None:
-        self._encoding, self._limit = encoding.strip().lower(), limit
-        self._content = bytearray()
-        self._came = 0
-        if self._encoding not in ("", "identity", "gzip", "x-gzip"):
-            raise BodyError("broken", f"content-encoding {self._encoding[:20]!r}, which was not asked for")
-        self._unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16) if "gzip" in self._encoding else None
-
-    def add(self, piece: bytes) -> None:
-        """Take one more piece. Raises BodyError."""
-        self._came += len(piece)
-        if self._unpacker is None:
-            self._keep(piece)
-            return
-        try:
-            while piece:
-                self._keep(self._unpacker.decompress(piece, _STEP))
-                piece = self._unpacker.unconsumed_tail
-        except zlib.error:
-            raise BodyError("broken", "not the gzip it says it is") from None
-        if self._unpacker.unused_data:
-            raise BodyError("broken", "gzip with something behind it")
-
-    def whole(self) -> bytes:
-        """The content. Raises BodyError when its end is missing."""
-        if self._unpacker is not None and self._came and not self._unpacker.eof:
-            raise BodyError("broken", "gzip without its end")
-        return bytes(self._content)
-
-    def _keep(self, content: bytes) -> None:
-        self._content += content
-        size = len(self._content)
-        if size > self._limit or size > max(_UNSUSPICIOUS, _MOST_RATIO * self._came):
-            raise BodyError("too_large", f"more than {min(size, self._limit):,} bytes")
-
-
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Application = Callable[[Scope, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]]
+What: TypeAlias = Literal["submit", "run", "ask", "check"]
+
+_DECOMPRESSED_AT_ONCE: Final = 1 << 20  # bytes
+_UNSUSPICIOUS: Final = 16 << 20  # bytes; below this size any compression ratio is accepted
+_MOST_RATIO: Final = 200  # JSON of numbers shrinks to a third, of one sentence a thousand times over to a hundredth
+_SENDABLE: Final = re.compile(r"[\t -~]*")  # header values
+_CERTIFICATE_TIME: Final = (9, 10)  # OpenSSL's numbers for a certificate that is not valid yet, or no longer
+_INTERRUPTED: Final = (ssl.SSLWantReadError, ssl.SSLEOFError, ssl.SSLZeroReturnError)  # not about trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +44,7 @@ class HttpAnswer:
 
 
 class Headers(dict[str, str]):
-    """Headers of a request, which do not show their values: tracebacks may come with the values of variables."""
+    """Headers of a request whose repr hides the values, because tracebacks may show local variables."""
 
     def __repr__(self) -> str:
         return f"Headers({', '.join(self)})"
@@ -98,7 +54,7 @@ class ExchangeError(Exception):
     """No whole answer. `body_left` is whether a byte of the request's body may have left this computer.
 
     `reason` is one of "name", "refused", "proxy", "proxy_address", "tls", "clock", "time", "broken", "too_large";
-    `detail` is safe to show. `proxy` is the host and port of the proxy that was on the way, "" without one.
+    `detail` holds nothing secret. `proxy` is the host and port of the proxy that was on the way, "" without one.
     """
 
     def __init__(self, reason: str, detail: str, *, body_left: bool, proxy: str = "") -> None:
@@ -106,14 +62,12 @@ class ExchangeError(Exception):
         self.reason, self.detail, self.body_left, self.proxy = reason, detail, body_left, proxy
 
 
-What: TypeAlias = Literal["submit", "run", "ask", "check"]
-
-
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What went over the line once, for the log of what leaves this computer.
+    """One exchange, for the log of what leaves this computer.
 
-    Bytes are those of the bodies; `sent` is 0 when it is proven that none left. `status` 0 is for no answer.
+    `sent` and `received` are bytes of bodies; `sent` is 0 when it is proven that none left. `status` is 0 without an
+    answer.
     """
 
     host: str
@@ -126,7 +80,7 @@ class Exchange:
 class Transport:
     """Sends single requests. `application` is an ASGI service in this process that is called instead of the network.
 
-    `on_exchange` is told of each request that went over the network.
+    `on_exchange` is called after each request that went over the network.
     """
 
     def __init__(
@@ -153,7 +107,7 @@ class Transport:
         """One request, one whole answer of at most `most_bytes`, within `seconds` in all. Nothing is tried twice.
 
         `own_connection` uses a connection of its own that is closed afterwards: a kept one can be dead without showing
-        it, and then it is not known what arrived. Raises ExchangeError.
+        it, and then it is unknown what arrived. Raises ExchangeError.
         """
         if not all(_SENDABLE.fullmatch(value) for value in headers.values()):
             raise ExchangeError("broken", "a header that cannot be sent", body_left=False)  # httpx would repeat it
@@ -190,7 +144,7 @@ class Transport:
         return answer
 
     def _by_way_of_proxy(self, error: ExchangeError, url: str) -> ExchangeError:
-        """The same error; one of the proxy's is said to be so, for it is not the service that cannot be reached."""
+        """The same error, or one that names the proxy when a proxy, and not the service, cannot be reached."""
         if error.body_left or error.reason not in ("name", "refused", "proxy", "time"):
             return error
         found = None if self._application is not None else _system_proxy(url)
@@ -251,26 +205,73 @@ class Transport:
             await client.aclose()
 
 
-_SENDABLE = re.compile(r"[\t -~]*")
-
-
 class _Watch:
-    """Listens to the transport: before its "send_request_body" no byte of the body can have left."""
+    """A trace hook of the transport: before "send_request_body" no byte of the body can have left."""
 
     def __init__(self) -> None:
         self.body_left = False
 
     async def see(self, event: str, info: Mapping[str, Any]) -> None:
-        # A proxy is asked for the way by a request of its own, which has no body.
+        # CONNECT, the request to a proxy for a tunnel, has no body.
         if event.endswith("send_request_body.started") and info["request"].method != b"CONNECT":
             self.body_left = True
 
 
+class BodyError(Exception):
+    """A body that cannot be read. `reason` is "too_large" or "broken"; `detail` holds nothing secret."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason, self.detail = reason, detail
+
+
+class BodyReader:
+    """Collects a body in chunks, decompressed within limits.
+
+    `encoding` is the Content-Encoding; `limit` is in bytes of decompressed content. Raises BodyError.
+    """
+
+    def __init__(self, encoding: str, limit: int) -> None:
+        self._encoding, self._limit = encoding.strip().lower(), limit
+        self._content = bytearray()
+        self._received = 0
+        if self._encoding not in ("", "identity", "gzip", "x-gzip"):
+            raise BodyError("broken", f"content-encoding {self._encoding[:20]!r}, which was not asked for")
+        self._unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16) if "gzip" in self._encoding else None
+
+    def add(self, chunk: bytes) -> None:
+        """Add the next chunk as received. Raises BodyError."""
+        self._received += len(chunk)
+        if self._unpacker is None:
+            self._keep(chunk)
+            return
+        try:
+            while chunk:
+                self._keep(self._unpacker.decompress(chunk, _DECOMPRESSED_AT_ONCE))
+                chunk = self._unpacker.unconsumed_tail
+        except zlib.error:
+            raise BodyError("broken", "not the gzip it says it is") from None
+        if self._unpacker.unused_data:
+            raise BodyError("broken", "gzip with something behind it")
+
+    def whole(self) -> bytes:
+        """The content. Raises BodyError when its end is missing."""
+        if self._unpacker is not None and self._received and not self._unpacker.eof:
+            raise BodyError("broken", "gzip without its end")
+        return bytes(self._content)
+
+    def _keep(self, content: bytes) -> None:
+        self._content += content
+        size = len(self._content)
+        if size > self._limit or size > max(_UNSUSPICIOUS, _MOST_RATIO * self._received):
+            raise BodyError("too_large", f"more than {min(size, self._limit):,} bytes")
+
+
 async def _body(response: httpx.Response, most_bytes: int) -> bytes:
-    pieces = Pieces(response.headers.get("content-encoding", ""), most_bytes)
-    async for piece in response.aiter_raw():
-        pieces.add(piece)
-    return pieces.whole()
+    reader = BodyReader(response.headers.get("content-encoding", ""), most_bytes)
+    async for chunk in response.aiter_raw():
+        reader.add(chunk)
+    return reader.whole()
 
 
 def _plain(headers: httpx.Headers) -> dict[str, str]:
@@ -284,7 +285,7 @@ def _certificates() -> ssl.SSLContext:
 
 
 def _system_proxy(url: str) -> httpx.Proxy | None:
-    """The proxy that the system has for an address; its session is held to our own TLS too. Raises ExchangeError."""
+    """The system's proxy for an address, with our own TLS settings. Raises ExchangeError."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if host in ("localhost", "127.0.0.1", "::1") or urllib.request.proxy_bypass(host):
@@ -299,18 +300,14 @@ def _system_proxy(url: str) -> httpx.Proxy | None:
     raise ExchangeError("proxy_address", "the proxy's address cannot be read", body_left=False)
 
 
-_OUT_OF_TIME = (9, 10)  # OpenSSL's numbers for a certificate that is not valid yet, or no longer
-_BROKEN_OFF = (ssl.SSLWantReadError, ssl.SSLEOFError, ssl.SSLZeroReturnError)  # no word about trust
-
-
 def _reason(error: httpx.TransportError | OSError) -> str:
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, socket.gaierror):
             return "name"
-        if isinstance(seen, ssl.SSLCertVerificationError) and seen.verify_code in _OUT_OF_TIME:
+        if isinstance(seen, ssl.SSLCertVerificationError) and seen.verify_code in _CERTIFICATE_TIME:
             return "clock"
-        if isinstance(seen, ssl.SSLError) and not isinstance(seen, _BROKEN_OFF):
+        if isinstance(seen, ssl.SSLError) and not isinstance(seen, _INTERRUPTED):
             return "tls"
         seen = seen.__cause__ or seen.__context__
     if isinstance(error, httpx.ConnectError | httpx.ProxyError | httpx.UnsupportedProtocol):
