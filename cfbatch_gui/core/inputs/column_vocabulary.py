@@ -60,14 +60,14 @@ def _words(text: str) -> frozenset[str]:
 
 QUERY, CONTEXT, TEXT, ID, LABEL = map(_words, (_QUERY, _CONTEXT, _TEXT, _ID, _LABEL))
 _TITLES = _words(_TITLE)
-KNOWN = QUERY | CONTEXT | TEXT | ID | LABEL
+_KNOWN = QUERY | CONTEXT | TEXT | ID | LABEL
 _LAST_PARTS = sorted(
-    _words(_COMPOUNDS) | {word for word in KNOWN if len(word) > 1 and word[0] > "\u2e7f"}, key=len, reverse=True
+    _words(_COMPOUNDS) | {word for word in _KNOWN if len(word) > 1 and word[0] > "\u2e7f"}, key=len, reverse=True
 )
 
 
 @lru_cache(maxsize=4096)
-def words_of(name: str) -> tuple[str, ...]:
+def _words_of(name: str) -> tuple[str, ...]:
     """Split a column's name: "Query_Text 2", "queryText2" and "query-text" are ("query", "text")."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     return tuple(part for word in re.findall(r"[^\W\d_]+", _fold(parted)) for part in _parts_of(word))
@@ -75,7 +75,7 @@ def words_of(name: str) -> tuple[str, ...]:
 
 def _parts_of(word: str) -> tuple[str, ...]:
     """A compound as two words: "artikelnr" is "artikel" and "nr", "商品説明" is "商品" and "説明"."""
-    if word in KNOWN:
+    if word in _KNOWN:
         return (word,)
     last = next((end for end in _LAST_PARTS if word.endswith(end) and len(word) > len(end) + 1), "")
     return (word.removesuffix(last), last) if last else (word,)
@@ -88,42 +88,42 @@ def is_number_sign(name: str) -> bool:
 
 def is_known(name: str) -> bool:
     """Return whether the name is made of words that name columns, at most three of them."""
-    words = words_of(name)
-    return 0 < len(words) <= 3 and words[-1] in KNOWN
+    words = _words_of(name)
+    return 0 < len(words) <= 3 and words[-1] in _KNOWN
 
 
 def is_id(name: str) -> bool:
     """Return whether the column identifies its row or its context: "id", "doc_id", "SKU", "Artikel-Nr."."""
-    words = words_of(name)
+    words = _words_of(name)
     is_named = bool(words) and (words[-1] in ID or words[0] in ("id", "sku")) and len(words) <= 3
     return is_named or is_number_sign(name)
 
 
 def is_query_id(name: str) -> bool:
     """Return whether the column identifies the query rather than the row: "query_id", "qid"."""
-    words = words_of(name)
+    words = _words_of(name)
     return is_id(name) and bool(_QUERY_ID & set(words))
 
 
 def is_document_id(name: str) -> bool:
     """Return whether the column says which text a row is about, rather than which row it is: "docid", "passage_id"."""
-    return is_id(name) and bool(_DOCUMENT_ID & set(words_of(name)))
+    return is_id(name) and bool(_DOCUMENT_ID & set(_words_of(name)))
 
 
 def is_label(name: str) -> bool:
     """Return whether the column holds judgements or classes."""
-    words = words_of(name)
+    words = _words_of(name)
     return 0 < len(words) <= 3 and (words[-1] in LABEL or words[0] in LABEL)
 
 
 def is_negative(name: str) -> bool:
     """Return whether the column holds contexts that do not fit: "negative", "hard_negatives", "neg"."""
-    return any(word.startswith("neg") for word in words_of(name))
+    return any(word.startswith("neg") for word in _words_of(name))
 
 
 def is_positive(name: str) -> bool:
     """Return whether the column holds contexts that fit: "positive", "pos"."""
-    return any(word in ("pos", "positive", "positives") for word in words_of(name))
+    return any(word in ("pos", "positive", "positives") for word in _words_of(name))
 
 
 def is_query(name: str) -> bool:
@@ -143,12 +143,12 @@ def is_text(name: str) -> bool:
 
 def is_title(name: str) -> bool:
     """Return whether the column names what another column describes: "title", "product name"."""
-    found = set(words_of(name))
+    found = set(_words_of(name))
     return is_text(name) and bool(found & _TITLES) and not found & (TEXT - _TITLES)
 
 
 def _is_of(group: frozenset[str], name: str) -> bool:
-    words = words_of(name)
+    words = _words_of(name)
     if not 0 < len(words) <= 3 or is_id(name) or is_label(name):
         return False
     return words[-1] in group or (words[0] in group and (words[-1] in TEXT or len(words[-1]) == 1))

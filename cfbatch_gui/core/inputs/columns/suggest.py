@@ -37,7 +37,7 @@ _LENGTH_OF_PROSE = 40  # characters
 _WORDS_OF_PROSE = 5
 
 
-def known_mapping(source: Source, kind: Kind | None) -> Mapping | None:
+def _known_mapping(source: Source, kind: Kind | None) -> Mapping | None:
     """The mapping of a file of known form; None for all others, and for a kind of job that does not fit it."""
     if source.format == FileFormat.COLLECTION:
         if kind is Kind.EMBED:
@@ -81,7 +81,7 @@ def suggest_mapping(
     Without a kind it is a ranking when there is a second file, or a column for queries and one for contexts;
     otherwise texts become vectors. The result may be incomplete: `check_mapping` says what is missing.
     """
-    if second is None and (known := known_mapping(source, kind)):
+    if second is None and (known := _known_mapping(source, kind)):
         return known
     columns = _columns(source, sample)
     if second is not None and kind is not Kind.EMBED:

@@ -29,7 +29,7 @@ _RARE, _WITHIN_WORD = log(1e-6), log(1e-10)
 _WITHOUT_KANA = 5.0  # how much less plausible Japanese is without any
 
 
-def wide_scores(sample: bytes) -> dict[str, float]:
+def _wide_scores(sample: bytes) -> dict[str, float]:
     """Return the logarithm of each codec's likelihood; a codec in which the sample is no text is left out."""
     scores = {codec: _wide_score(sample, codec, kind_of) for codec, kind_of in _KINDS.items()}
     return {codec: score for codec, score in scores.items() if score is not None}
@@ -163,7 +163,7 @@ def guess_encoding(sample: bytes) -> str:
     """
     sample = _with_most(sample)
     high = _around_high(sample)
-    scores = {codec: _score(high, codec) for codec in _CODECS} | wide_scores(sample)
+    scores = {codec: _score(high, codec) for codec in _CODECS} | _wide_scores(sample)
     return max(scores, key=lambda codec: scores[codec])
 
 

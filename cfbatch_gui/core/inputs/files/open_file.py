@@ -15,7 +15,7 @@ from cfbatch_gui.core.errors import Action, InputError
 GZIP = b"\x1f\x8b"
 ZIP = b"PK\x03\x04"
 PACKED_SUFFIXES = (".gz", ".zip")
-MOST_UNPACKED = 64 * 1024**3  # bytes
+_MOST_UNPACKED = 64 * 1024**3  # bytes
 _MOST_RATIO = 300  # unpacked to packed; text comes to 3 to 30, a table of the same row over and over to 200
 _RATIO_COUNTS_FROM = 256 * 1024**2
 MOST_TRIED = 16 * 1024**2  # bytes of a packed file that are unpacked before its first rows are shown
@@ -83,7 +83,7 @@ def open_bytes(path: Path, end: int = 0) -> Iterator[BinaryIO]:
                 with gzip.GzipFile(fileobj=raw) as unpacked:
                     yield cast(BinaryIO, _Unpacked(cast(BinaryIO, unpacked), path, packed, end))
             else:
-                with zipfile.ZipFile(raw) as archive, archive.open(the_member(path, archive)) as member:
+                with zipfile.ZipFile(raw) as archive, archive.open(_the_member(path, archive)) as member:
                     yield cast(BinaryIO, _Unpacked(cast(BinaryIO, member), path, packed, end))
 
 
@@ -118,11 +118,11 @@ def content_name(path: Path, head: bytes) -> str:
         return path.stem if path.suffix.lower() in (".gz", ".gzip") else path.name
     if head.startswith(ZIP):
         with open_raw(path) as raw, zipfile.ZipFile(raw) as archive:
-            return PurePosixPath(the_member(path, archive).filename).name
+            return PurePosixPath(_the_member(path, archive).filename).name
     return path.name
 
 
-def the_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
+def _the_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     """The only file in a zip archive that is no by-product of the program that packed it. Raises InputError."""
     members = members_of(archive)
     if len(members) == 1:
@@ -164,7 +164,7 @@ def unpacked_size(path: Path, head: bytes) -> tuple[int, bool]:
 def _likely_size(path: Path, head: bytes) -> int:
     if head.startswith(ZIP):
         with open_archive(path) as archive:
-            return the_member(path, archive).file_size
+            return _the_member(path, archive).file_size
     packed = regular_file_size(path)
     with open_raw(path) as raw, _unpacking(path), gzip.GzipFile(fileobj=raw) as file:
         size = 0
@@ -192,7 +192,7 @@ class _Unpacked:
 
     def __init__(self, file: BinaryIO, path: Path, packed: int, end: int) -> None:
         self._file, self._path, self._end = file, path, end
-        self._most = min(MOST_UNPACKED, max(_RATIO_COUNTS_FROM, _MOST_RATIO * packed))
+        self._most = min(_MOST_UNPACKED, max(_RATIO_COUNTS_FROM, _MOST_RATIO * packed))
         self._position = 0
 
     def read(self, size: int) -> bytes:

@@ -117,7 +117,7 @@ def find_ascii_table(lines: Sequence[str], *, is_whole: bool) -> AsciiTable | No
     return None
 
 
-def ascii_table_at(lines: Sequence[str], header: int) -> AsciiTable | None:
+def _ascii_table_at(lines: Sequence[str], header: int) -> AsciiTable | None:
     """The table whose header begins at the index `header`; None for none. A rule above it may belong to the table."""
     found = (_table_at(lines, rule, may_be_single=True) for rule in range(header + 1, len(lines) - 1))
     return next((each for each in found if each and each.header == header), None)
@@ -240,7 +240,7 @@ def read_ascii_table(source: Source, progress: Callable[[int], None] | None) -> 
             text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure), 1
         )
         head = [line for number, line in zip(range(source.first_line + _OF_HEADER), map(_text_of, lines), strict=False)]
-        table = ascii_table_at(head, source.first_line - 1)
+        table = _ascii_table_at(head, source.first_line - 1)
         if table is None:
             return
         first = table.rule + 1

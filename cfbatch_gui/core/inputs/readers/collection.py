@@ -15,7 +15,7 @@ from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Row, Sou
 from cfbatch_gui.core.inputs.readers.decoded_text import text_lines
 
 FileReader = Callable[[Path], tuple[Source, Iterator[Row]]]
-PAIR_COLUMNS = ("query_id", "query", "doc_id", "text", "initial_rank", "label")
+_PAIR_COLUMNS = ("query_id", "query", "doc_id", "text", "initial_rank", "label")
 _SUFFIXES = (".jsonl", ".ndjson", ".json", ".tsv", ".csv", ".parquet", ".txt", ".gz")
 _CORPUS = ("corpus", "documents", "docs", "collection")
 _QUERIES = ("queries", "topics", "questions")
@@ -84,7 +84,7 @@ def recognise_collection(candidate: Candidate) -> Source | None:
         )
     size = sum(part.stat().st_size for part in (parts.corpus, parts.queries))
     notices = _notices(parts)
-    return Source(candidate.path, FileFormat.COLLECTION, PAIR_COLUMNS, size, has_header=True, notices=notices)
+    return Source(candidate.path, FileFormat.COLLECTION, _PAIR_COLUMNS, size, has_header=True, notices=notices)
 
 
 def recognise_run(candidate: Candidate) -> Source | None:
@@ -103,7 +103,7 @@ def recognise_run(candidate: Candidate) -> Source | None:
             "Put corpus.jsonl and queries.jsonl into its folder, and choose it again."
         )
     return Source(
-        *(candidate.path, FileFormat.COLLECTION, PAIR_COLUMNS, candidate.size, candidate.encoding),
+        *(candidate.path, FileFormat.COLLECTION, _PAIR_COLUMNS, candidate.size, candidate.encoding),
         has_header=True,
         notices=_notices(parts),
     )
@@ -178,7 +178,7 @@ def _any_run(folder: Path) -> Path | None:
 def read_collection(
     source: Source, progress: Callable[[int], None] | None, read_file: FileReader
 ) -> Generator[Row, None, None]:
-    """Yield the pairs of query and candidate with `PAIR_COLUMNS`, numbered from 1.
+    """Yield the pairs of query and candidate with `_PAIR_COLUMNS`, numbered from 1.
 
     A run's own rank is not trusted: candidates stand by falling score, as they stand in the file when equal. Only the
     documents that are candidates are kept, in a file of their own, so that a corpus may be of any size. A candidate

@@ -54,7 +54,7 @@ def _files(path: Path) -> Iterator[tuple[str, int, _Opener]]:
         return
     with open_archive(path) as archive:
         members = text_members(members_of(archive))
-        above = common_folder(members)
+        above = _common_folder(members)
         for member in members:
             yield member.filename.removeprefix(above), member.file_size, partial(open_member, path, archive, member)
 
@@ -71,7 +71,7 @@ def text_members(members: list[ZipInfo]) -> list[ZipInfo]:
     return sorted((each for each in members if is_text_name(each.filename)), key=lambda each: each.filename)
 
 
-def common_folder(members: list[ZipInfo]) -> str:
+def _common_folder(members: list[ZipInfo]) -> str:
     """The folder that was packed, with a slash; "" when files stand in the archive itself."""
     folders = {member.filename.partition("/")[0] if "/" in member.filename else "" for member in members}
     only = folders.pop() if len(folders) == 1 else ""

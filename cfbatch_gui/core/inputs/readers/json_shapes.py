@@ -12,10 +12,10 @@ from cfbatch_gui.core.inputs.input_values import Shape, Source
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, columns_of
 
 Fields = dict[str, Any]
-RANK_COLUMNS = ("external_reference", "query", "contexts")
-EMBED_COLUMNS = ("external_reference", "text")
-OPENAI_COLUMNS = ("custom_id", "text")
-RANK_LLM_COLUMNS = ("qid", "query", "candidates")
+_RANK_COLUMNS = ("external_reference", "query", "contexts")
+_EMBED_COLUMNS = ("external_reference", "text")
+_OPENAI_COLUMNS = ("custom_id", "text")
+_RANK_LLM_COLUMNS = ("qid", "query", "candidates")
 _REQUEST_KEYS = frozenset({"query", "contexts", "text", "truncate_inputs", "external_reference", "pooling"})
 _TEXT_KEYS = ("text", "contents", "content", "segment", "passage", "body", "abstract")
 _AROUND = {
@@ -98,12 +98,12 @@ def columns_for(shape: Shape, objects: Sequence[Fields]) -> tuple[str, ...]:
     match shape:
         case Shape.REQUESTS:
             ranks = sum("query" in fields for fields in objects)
-            columns = RANK_COLUMNS if ranks * 2 >= len(objects) else EMBED_COLUMNS
+            columns = _RANK_COLUMNS if ranks * 2 >= len(objects) else _EMBED_COLUMNS
             return columns if any("external_reference" in str(fields) for fields in objects) else columns[1:]
         case Shape.OPENAI:
-            return OPENAI_COLUMNS
+            return _OPENAI_COLUMNS
         case Shape.RANK_LLM:
-            return RANK_LLM_COLUMNS
+            return _RANK_LLM_COLUMNS
         case Shape.RECORDS:
             return columns_of([_record_in(fields) for fields in objects])
         case Shape.PLAIN | Shape.ARRAYS:
@@ -195,7 +195,7 @@ def _ranking(fields: Fields) -> list[tuple[str, ...]] | str:
         return (
             "This request has no query, while others of the file have one. Put such requests into a file of their own."
         )
-    return [tuple([cell_text(fields.get(column)) for column in RANK_COLUMNS])]
+    return [tuple([cell_text(fields.get(column)) for column in _RANK_COLUMNS])]
 
 
 def _embedding(fields: Fields) -> list[tuple[str, ...]] | str:
@@ -236,14 +236,14 @@ def _rank_llm(fields: Fields) -> list[tuple[str, ...]] | str:
     if not isinstance(query, dict) or not isinstance(candidates, list):
         return "This line has no query with candidates."
     contexts = [
-        {"id": cell_text(each.get("docid")), "text": document_text(each.get("doc"))}
+        {"id": cell_text(each.get("docid")), "text": _document_text(each.get("doc"))}
         for each in candidates
         if isinstance(each, dict)
     ]
     return [(cell_text(query.get("qid")), cell_text(query.get("text")), cell_text(contexts))]
 
 
-def document_text(document: object) -> str:
+def _document_text(document: object) -> str:
     """A document's title and text in one, as BEIR's programs join them: with a space."""
     if not isinstance(document, dict):
         return cell_text(document)

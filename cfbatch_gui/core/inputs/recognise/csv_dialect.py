@@ -34,14 +34,14 @@ _END = "\0end"
 _ONE_QUOTED = re.compile(r"'.*'", re.DOTALL)
 
 
-def has_wrapped_lines(sample: str, separator: str) -> bool:
+def _has_wrapped_lines(sample: str, separator: str) -> bool:
     """Return whether lines stand in quotation marks as a whole and hold cells that do so too."""
     cell = re.compile(rf'(?:^|{re.escape(separator)})"(?:[^"]|"")*"(?:{re.escape(separator)}|$)')
     lines = (WRAPPED_LINE.fullmatch(line) for line in io.StringIO(sample, newline=""))
     return sum(bool(line and cell.search(line[1].replace('""', '"'))) for line in lines) >= _LEAST_WRAPPED
 
 
-def is_outfile(sample: str, separator: str, *, is_whole: bool) -> bool:
+def _is_outfile(sample: str, separator: str, *, is_whole: bool) -> bool:
     r"""Return whether all texts are quoted, all figures are not, some cells are \N, and no backslash stands within
     quotation marks but before a sign that needs one.
 
@@ -177,7 +177,7 @@ def _rank(trial: _Trial) -> int:
 def _usual_or_better(sample: str, separator: str, is_whole: bool) -> _Trial:
     """Quotation marks as spreadsheets have them, unless they make no sense and another way does."""
     usual = _try(sample, separator, is_whole)
-    if is_outfile(sample, separator, is_whole=is_whole):
+    if _is_outfile(sample, separator, is_whole=is_whole):
         outfile = _try(sample, separator, is_whole, Quoting.OUTFILE)
         if outfile.is_table and outfile.agreement == 1:
             return outfile
@@ -185,7 +185,7 @@ def _usual_or_better(sample: str, separator: str, is_whole: bool) -> _Trial:
         copied = _try(sample, separator, is_whole, Quoting.COPY)
         if copied.usual > 1 and copied.agreement >= usual.agreement:
             return copied
-    if not (usual.is_table and usual.agreement == 1) and has_wrapped_lines(sample, separator):
+    if not (usual.is_table and usual.agreement == 1) and _has_wrapped_lines(sample, separator):
         wrapped = _try(sample, separator, is_whole, Quoting.WRAPPED)
         is_better = wrapped.is_table and wrapped.agreement == 1 and wrapped.rows >= 3
         if is_better and _is_sound(sample, separator, Quoting.WRAPPED, is_whole):

@@ -178,7 +178,7 @@ def _usual(records: Sequence[Record]) -> int:
     return widths.most_common(1)[0][0] if widths else 0
 
 
-def is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> bool:
+def _is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> bool:
     """Whether a record at the very end of a table of `width` columns is a sum, a source or a count, not a row."""
     filled = [cell.strip() for cell in cells if cell.strip()]
     if width < 2 or not filled:
@@ -282,7 +282,7 @@ def _below(source: Source, head: bytes) -> list[str]:
         after_blank = index > 0 and not any(cell.strip() for cell in _cells(lines[index - 1], source))
         if '"' in lines[index] and lines[index].count('"') % 2:
             break  # the end of a cell of several lines
-        if not is_below_table(cells, width, after_blank=after_blank):
+        if not _is_below_table(cells, width, after_blank=after_blank):
             if len(cells) > 1:
                 break
             continue  # a further line of a note, if one is found above

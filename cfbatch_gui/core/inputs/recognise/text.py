@@ -48,7 +48,7 @@ _LIST_SUFFIXES = (".log", ".lst")  # each line is a record, whatever it looks li
 _UNITS = (FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
 
 
-def are_paragraphs(lines: Sequence[str]) -> bool:
+def _are_paragraphs(lines: Sequence[str]) -> bool:
     """Return whether blank lines stand between texts of several lines each. `lines` end where the file or a block ends.
 
     Blank lines alone are not enough, for they also stand between the groups of a list. Texts of several lines end with
@@ -168,7 +168,7 @@ def _text_format(candidate: Candidate) -> FileFormat:
     separators = ("\t",) if suffix in FORMATS[FileFormat.LINES].all_suffixes else SEPARATORS
     if is_clearly_delimited(text, is_whole=is_whole, separators=separators):
         return FileFormat.DELIMITED
-    has_paragraphs = suffix not in _LIST_SUFFIXES and are_paragraphs(_whole_blocks(text, is_whole=is_whole))
+    has_paragraphs = suffix not in _LIST_SUFFIXES and _are_paragraphs(_whole_blocks(text, is_whole=is_whole))
     return FileFormat.PARAGRAPHS if has_paragraphs else FileFormat.LINES
 
 

@@ -28,7 +28,7 @@ _SENTENCE_END = re.compile(r"[.!?:。．！？؟।]\W*$")
 _ROWS_FOR_HEADER = 100
 
 
-def is_note(name: str, rows: Sequence[Cells]) -> bool:
+def _is_note(name: str, rows: Sequence[Cells]) -> bool:
     """Return whether a sheet that begins with `rows`, the blank ones included, is rather a note than a table.
 
     A list of texts is no table either; a note has a blank row below its title, or it is short, a title above sentences
@@ -146,7 +146,7 @@ def _better(names: Sequence[str], path: Path) -> _Sheet:
                 raise
             continue  # the sheet is only an alternative to the note, so its damage does not matter
         if note is None and sheet.rows:
-            if not is_note(name, [row.cells for row in sheet.rows]):
+            if not _is_note(name, [row.cells for row in sheet.rows]):
                 return sheet
             note = sheet
         elif note and is_table(name, [row.cells for row in sheet.table]):
