@@ -99,7 +99,7 @@ def _one(step: str, root: Path, queries: int) -> list[Figure]:
             jobs = program.ledger.jobs()
             if step == "fill":
                 for seed, scores in ((1, SCORES), (2, SCORES), (3, SMALL)):
-                    _job(program, queries, seed, scores)
+                    make_job(program, queries, seed=seed, scores=scores)
             elif step == "page":
                 await _page(figures, program, jobs)
             else:
@@ -111,7 +111,8 @@ def _one(step: str, root: Path, queries: int) -> list[Figure]:
     return figures.found
 
 
-def _job(program: Program, queries: int, seed: int, scores: int) -> Job:
+def make_job(program: Program, queries: int, *, seed: int, scores: int) -> Job:
+    """A finished ranking in the program's data folder, with at least two scores for each query."""
     queries = min(queries, scores // 2)
     job = program.drafts.create(Kind.RANK, f"Job {seed}", "@cf/baai/bge-m3", "practice")
     fill(program.folder(job.id), queries, scores, seed=seed)

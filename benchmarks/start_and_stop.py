@@ -1,0 +1,180 @@
+"""The program's end with threads that hang and with jobs at work, and its waits: for a keyring, for a busy service.
+
+The ends are processes of their own, timed from the moment at which they begin to end; the best of several turns each.
+"""
+
+import asyncio
+import itertools
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from keyring.backend import KeyringBackend
+
+from benchmarks.limits import Figures
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
+from cfbatch_gui.core.inputs.file_rows import preview
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.practice.app import practice_app
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
+from cfbatch_gui.core.practice.faults.script import Refusal
+from cfbatch_gui.core.program import Program
+
+if TYPE_CHECKING:
+    from cfbatch_gui.ui.theme import Theme
+
+Request = Literal["submit", "poll"]
+
+TURNS = 3
+THREADS, JOBS = 12, 5
+KEYRING_LIMIT = 0.2  # seconds
+RETRY_AFTER: dict[Request, float] = {"submit": 1.0, "poll": 6.0}  # seconds; polls are 5 s apart without it
+ENDING = "ending"
+
+
+def main(figures: Figures) -> None:
+    """Every promise about an end or a wait."""
+    ours, plain = _ends("hang", THREADS), _ends("hang", 0)
+    figures.versus(f"end with {THREADS} hanging threads", ours, "without them; promised: 2 s", plain, limit=5.0)
+    ours, plain = _ends("close", JOBS), _ends("close", 0)
+    figures.versus(f"end with {JOBS} jobs at work", ours, "without jobs; promised: 10 s", plain, limit=8.0)
+    waited = min(asyncio.run(_keyring_waits()) for _ in range(TURNS))
+    figures.versus("five questions to a keyring that hangs", waited, "its time limit", KEYRING_LIMIT, limit=2.5)
+    for kind, said in RETRY_AFTER.items():
+        waits = [asyncio.run(_retry_waits(kind, said)) for _ in range(2)]
+        title = f"{kind} again after a Retry-After"
+        figures.versus(title, min(waits), "what it said", said, limit=2.5)
+        figures.add("  the shortest wait", min(waits), "s", limit=said, is_least=True)
+
+
+def _ends(how: str, count: int) -> float:
+    """The shortest time from the line that says that a process is ending to its end."""
+    found = []
+    for _ in range(TURNS):
+        command = [sys.executable, "-m", "benchmarks.start_and_stop", how, str(count)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            if process.stdout.readline().strip() != ENDING:
+                raise RuntimeError(f"{how} {count} ended too early")
+            start = time.perf_counter()
+            process.wait(60)
+            found.append(time.perf_counter() - start)
+    return min(found)
+
+
+def end(how: str, count: int) -> None:
+    """Run a window in this process and end it."""
+    from PySide6.QtWidgets import QApplication
+
+    from cfbatch_gui.ui.theme import Scheme, Theme
+    from cfbatch_gui.ui.window import loop
+
+    app = QApplication(["cfbatch"])
+    theme = Theme(Scheme.LIGHT)
+    theme.apply(app)
+    if how == "hang":
+        loop.run(app, lambda: _hang(count))
+        return
+    with tempfile.TemporaryDirectory() as name:
+        loop.run(app, lambda: _close(Path(name), count, theme))
+
+
+async def _hang(threads: int) -> None:
+    """Return while calls in so many threads, or as many as the loop has, wait for ever."""
+    running, begun, forever = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+
+    def hang() -> None:
+        running.call_soon_threadsafe(begun.set)
+        forever.wait()
+
+    tasks = [asyncio.create_task(asyncio.to_thread(hang)) for _ in range(threads)]
+    if tasks:
+        await begun.wait()
+    print(ENDING, flush=True)
+
+
+async def _close(root: Path, jobs: int, theme: "Theme") -> None:
+    """Close the window over jobs that are queued at the practice service."""
+    from cfbatch_gui.ui.window.workspace import Workspace
+
+    program = await Program.open(root, environ={}, practice_times=(3_600.0, 1.0))
+    workspace = Workspace(program, theme)
+    await workspace.begin(None, with_example=False)
+    for _ in range(jobs):
+        await _send(program, root, "practice")
+    print(ENDING, flush=True)
+    await workspace.close()
+    await program.close()
+    workspace.window.finish()
+
+
+class _HangingKeyring(KeyringBackend):
+    """Answers once `answered` is set."""
+
+    priority = 1.0
+    answered: threading.Event
+
+    def get_password(self, service: str, username: str) -> str | None:
+        self.answered.wait()
+        return None
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self.answered.wait()
+
+
+async def _keyring_waits() -> float:
+    """How long five questions take together: only the first one may wait."""
+    keyring = _HangingKeyring()  # type: ignore[no-untyped-call]
+    keyring.answered = threading.Event()
+    credentials = Credentials(keyring, {}, time_limit=KEYRING_LIMIT)
+    start = time.perf_counter()
+    for connection in ("one", "one", "two", "two", "three"):
+        await credentials.token(connection)
+    waited = time.perf_counter() - start
+    keyring.answered.set()
+    return waited
+
+
+async def _retry_waits(kind: Request, said: float) -> float:
+    """Seconds from a 429 with a Retry-After to the next request of that kind, by the service's clock."""
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        service = practice_app(root / "service", seconds_queued=0, seconds_running=0)
+        async with FaultyService(service) as faulty:
+            faulty.follow(Refusal(on=kind, status=429, code=3040, retry_after=f"{said:g}"))
+            environ = {
+                "CLOUDFLARE_API_BASE_URL": faulty.url,
+                "CLOUDFLARE_ACCOUNT_ID": "0" * 32,
+                "CLOUDFLARE_API_TOKEN": "benchmark-benchmark-benchmark-benchmark-",
+            }
+            program = await Program.open(root / "data", environ=environ)
+            try:
+                job_id = await _send(program, root, "cloudflare")
+                assert (await program.runner.wait(job_id)).state is JobState.DONE
+            finally:
+                await program.close()
+            times = [arrival.at for arrival in faulty.arrivals if arrival.kind == kind]
+            return next(later - earlier for earlier, later in itertools.pairwise(times))
+
+
+async def _send(program: Program, root: Path, connection: str) -> str:
+    """The id of a new job of two texts, which was sent."""
+    path = root / "texts.csv"
+    path.write_text("id,text\n1,Desk lamp of brass\n2,Garden hose\n", encoding="utf-8")
+    source = open_source(path)
+    mapping = suggest_mapping(source, Kind.EMBED, preview(source))
+    job = program.drafts.create(Kind.EMBED, "Texts", program.settings.model, connection)
+    await asyncio.to_thread(program.drafts.load, job.id, source, mapping)
+    await program.actions.send(job.id)
+    return job.id
+
+
+if __name__ == "__main__":
+    end(sys.argv[1], int(sys.argv[2]))
