@@ -49,17 +49,3 @@ def test_the_same_figures_as_trec_eval(seed: int, tmp_path: Path) -> None:
     for name, theirs in NAMES.items():
         mean = sum(measured.get(query, {}).get(theirs, 0.0) for query in qrels) / len(qrels)
         assert found.runs[0].means[name] == pytest.approx(mean, abs=1e-12), name
-
-
-def test_judged_is_that_of_ir_measures() -> None:
-    ir_measures = pytest.importorskip("ir_measures")
-    from cfbatch_gui.core.evaluation.metrics import judged_share
-    from cfbatch_gui.core.results.labels import NO_LABEL
-
-    qrels = [ir_measures.Qrel("q", "a", 1), ir_measures.Qrel("q", "b", 0)]
-    run = [ir_measures.ScoredDoc("q", name, score) for name, score in (("a", 3.0), ("x", 2.0), ("b", 1.0))]
-    for k in (1, 2, 3, 10):
-        found = judged_share(np.array([1, NO_LABEL, 0]), np.array([1, 0]), k)
-        assert found == pytest.approx(
-            ir_measures.calc_aggregate([ir_measures.Judged @ k], qrels, run)[ir_measures.Judged @ k]
-        )

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.results.labels import NO_LABEL
-
 Labels = NDArray[np.int64]
 
 
@@ -53,11 +51,6 @@ def recall(found: Labels, judged: Labels, k: int) -> float:
 def success(found: Labels, judged: Labels, k: int) -> float:
     """Success@k: 1 if a relevant text stands among the first k."""
     return float(_relevant(found[:k]) > 0)
-
-
-def judged_share(found: Labels, judged: Labels, k: int) -> float:
-    """Judged@k: the share of judged texts among the first k, or among all where fewer were ranked. As ir_measures."""
-    return float((found[:k] != NO_LABEL).mean()) if len(found) else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How many items came back, and why the others did not."""
+"""What became of the items of a job: how many have a result, why the others have none, which were sent in parts."""
 
 import sqlite3
 from collections.abc import Collection, Mapping
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import msgspec
+
+from cfbatch_gui.core.job_folder.folder import JobFolder
 
 _REQUESTS = """
 SELECT request_no, state, error, reference, batch FROM requests
@@ -105,3 +107,9 @@ def count_items(database: sqlite3.Connection, failed_batches: Mapping[int, str])
         left_out=left_out,
         skipped=skipped,
     )
+
+
+def has_parts(folder: JobFolder) -> bool:
+    """Whether any text of the job was split. Of a ranking, a score is then that of the best part. Raises DataError."""
+    with folder.open(read_only=True) as database:
+        return database.execute("SELECT 1 FROM parts LIMIT 1").fetchone() is not None

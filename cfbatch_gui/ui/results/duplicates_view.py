@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.results.exports.keep_list import write_keep_list
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText
-from cfbatch_gui.core.results.vectors.near_duplicates import Duplicates, Group, Keep, find_duplicates, write_keep_list
+from cfbatch_gui.core.results.vectors.near_duplicates import USUAL_THRESHOLD, Duplicates, Group, Keep, find_duplicates
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.limits import ThresholdField
@@ -35,7 +36,6 @@ from cfbatch_gui.ui.widgets import (
 )
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
-_USUAL = 0.95
 _RESTING = 0.35  # seconds after the last key
 _BY_ITSELF = 30_000  # texts up to which the search begins without being asked
 _MEMBERS = 1_000  # of a group that are listed
@@ -76,7 +76,7 @@ class DuplicatesView(VectorPage):
     def clear(self) -> None:
         self._found, self._groups = None, ()
         self.threshold.blockSignals(True)
-        self.threshold.setText(f"{_USUAL:.2f}")
+        self.threshold.setText(f"{USUAL_THRESHOLD:.2f}")
         self.threshold.blockSignals(False)
         self.count.setText("")
         self._body.setCurrentWidget(self._wait)

@@ -49,11 +49,6 @@ def test_precision_divides_by_k_however_few_were_ranked() -> None:
     assert metrics.precision(FOUND, JUDGED, 10) == 0.2
 
 
-def test_judged_divides_by_what_was_ranked() -> None:
-    assert metrics.judged_share(FOUND, JUDGED, 3) == pytest.approx(2 / 3)
-    assert metrics.judged_share(FOUND, JUDGED, 10) == 0.75
-
-
 def test_recall_and_success() -> None:
     assert metrics.recall(FOUND, JUDGED, 2) == pytest.approx(1 / 3)
     assert metrics.recall(FOUND, JUDGED, 4) == pytest.approx(2 / 3)
@@ -67,9 +62,8 @@ def test_a_query_without_an_answer_or_without_a_relevant_text_is_0() -> None:
         assert metric.of(labels(0, 0), labels(0, 0)) == 0.0
 
 
-def test_a_label_below_zero_is_judged_and_gains_nothing() -> None:
+def test_a_label_below_zero_gains_nothing() -> None:
     assert metrics.ndcg(labels(-1, 1), labels(-1, 1), 10) == pytest.approx(1 / log2(3))
-    assert metrics.judged_share(labels(-1, 1), labels(-1, 1), 2) == 1.0
 
 
 def test_the_usual_ones_have_the_names_that_people_know() -> None:

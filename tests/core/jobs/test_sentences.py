@@ -13,8 +13,7 @@ from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.practice.faults.script import ResetAfterBody
 from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
-from cfbatch_gui.core.results.vectors.nearest import nearest_to
-from cfbatch_gui.core.results.vectors.sentence import LONGEST, embed_sentence
+from cfbatch_gui.core.results.vectors.nearest import LONGEST, embed_sentence, nearest_to
 from tests.core.jobs.conftest import Bench
 
 Write = Callable[[str, str], Path]

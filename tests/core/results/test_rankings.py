@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
-from cfbatch_gui.core.results.parts import has_parts
+from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, has_parts
 from cfbatch_gui.core.results.rankings.rankings import Kept, RankedContext, Rankings, rank_text
 from tests.core.results.folders import FAILED, LEFT_OUT, WAITING, Outcome, Pair, Table
 

@@ -1,6 +1,9 @@
 """What every target of an export is made of."""
 
 import hashlib
+import shlex
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,13 +12,14 @@ from typing import NoReturn
 
 import msgspec
 
-from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 
 Progress = Callable[[int, int], None]
 Cell = str | int | float | None
+PART = "part"  # a column of jobs whose texts were split: which part of the text it is, or which one scored best
 
 
 class Preset(StrEnum):
@@ -30,7 +34,7 @@ class ExportOptions:
     """What the user may choose. `top_k` and `threshold` are for rankings; ties with the last rank of top k stay.
 
     `separator` is the list separator of the user's locale, for `Preset.EXCEL` only. None is no limit, and for `columns`
-    all of them; their order is the order that they are written in. See `columns.py` for what there is to choose from.
+    all of them; their order is the order that they are written in. `columns_of` has what there is to choose from.
     """
 
     preset: Preset = Preset.PROGRAMS
@@ -145,3 +149,27 @@ def not_as_written(path: Path, detail: str) -> NoReturn:
         " Try again, or choose another disk.",
         detail=f"{path}: {detail}",
     )
+
+
+def command(*words: str) -> str:
+    """One line for a shell: the words, quoted where they need it."""
+    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+
+
+def slug(name: str, fallback: str, most: int = 63) -> str:
+    """A name of a-z, 0-9 and single hyphens, which starts with a letter; `fallback` where nothing is left of it."""
+    letters = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in name.lower())
+    joined = "-".join(part for part in letters.split("-") if part).lstrip("-0123456789")
+    return joined[:most].strip("-") or fallback
+
+
+def indices_of(wanted: Sequence[str] | None, there: Sequence[str]) -> tuple[int, ...]:
+    """The index of each wanted column in `there`, in the order that was asked for; None is all. Raises UsageError."""
+    if wanted is None:
+        return tuple(range(len(there)))
+    index_of = {name: index for index, name in reversed(list(enumerate(there)))}
+    unknown = [name for name in wanted if name not in index_of]
+    if unknown:
+        known = ", ".join(f"“{name}”" for name in there) or "none to choose from"
+        raise UsageError(f"This job has no column “{unknown[0]}”. There are: {known}.")
+    return tuple(index_of[name] for name in dict.fromkeys(wanted))

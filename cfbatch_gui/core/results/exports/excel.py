@@ -3,16 +3,20 @@
 Ids and texts are text cells, never links, formulas or numbers. What Excel cannot hold is refused, never cut.
 """
 
+import re
+import zipfile
+import zlib
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
+from xml.parsers import expat
 
 import xlsxwriter
 from xlsxwriter.exceptions import FileCreateError
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.results.exports.base import Cell, Digest, Work, Written, not_as_written
-from cfbatch_gui.core.results.exports.excel_reading import rows_of_sheet
 from cfbatch_gui.core.results.exports.export_manifest import about
 from cfbatch_gui.core.results.exports.score_rows import ScoreRows
 from cfbatch_gui.core.results.rankings.rankings import Rankings
@@ -30,6 +34,10 @@ _OPTIONS = {
     "strings_to_urls": False,
     "strings_to_numbers": False,
 }
+
+
+_CHUNK = 1 << 18  # bytes of a sheet that are parsed at once
+_ESCAPED = re.compile(r"_x([0-9A-F]{4})_")
 
 
 class _Exact(float):
@@ -190,7 +198,7 @@ def read_back(work: Work, stream: BinaryIO, sheets: Sequence[Sheet]) -> None:
     for number, sheet in enumerate(sheets, 1):
         read = Digest()
         try:
-            for row in rows_of_sheet(stream, number, sheet.width):
+            for row in _rows_of_sheet(stream, number, sheet.width):
                 read.add(row)
                 done += 1
                 if done % 1000 == 0:
@@ -198,3 +206,81 @@ def read_back(work: Work, stream: BinaryIO, sheets: Sequence[Sheet]) -> None:
         except ValueError as error:
             not_as_written(work.path, f"sheet {sheet.name}: {error}")
         sheet.written.compare(read, work.path)
+
+
+# Reading back, a row at a time: readers of spreadsheets hold whole sheets in memory.
+
+
+def _rows_of_sheet(stream: BinaryIO, number: int, width: int) -> Iterator[list[Cell]]:
+    """The rows of the sheet with that number, from 1, header included, padded with None to `width` cells.
+
+    Numbers are doubles; texts are those of inline strings, with `_xHHHH_` undone. Raises ValueError for what is no
+    such sheet.
+    """
+    try:
+        with zipfile.ZipFile(stream) as archive, archive.open(f"xl/worksheets/sheet{number}.xml") as part:
+            sheet = _SheetReader(width)
+            while data := part.read(_CHUNK):
+                sheet.parser.Parse(data, False)
+                while sheet.rows:
+                    yield sheet.rows.popleft()
+            sheet.parser.Parse(b"", True)
+    except (expat.ExpatError, zipfile.BadZipFile, zlib.error, KeyError) as error:
+        raise ValueError(f"not readable as a workbook: {error}") from error
+
+
+class _SheetReader:
+    """Collects rows while the parser goes along."""
+
+    def __init__(self, width: int) -> None:
+        self.rows: deque[list[Cell]] = deque()
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._characters
+        self._width = width
+        self._row: list[Cell] = []
+        self._column = 0
+        self._is_text = False
+        self._pieces: list[str] | None = None  # None outside of <v> and <t>
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "row":
+            self._row = [None] * self._width
+        elif name == "c":
+            self._column = _column_of(attributes["r"])
+            self._is_text = attributes.get("t") == "inlineStr"
+        elif name in ("v", "t"):
+            self._pieces = []
+        elif name == "f":
+            raise ValueError("a formula where there should be none")
+
+    def _characters(self, data: str) -> None:
+        if self._pieces is not None:
+            self._pieces.append(data)
+
+    def _end(self, name: str) -> None:
+        if name == "row":
+            self.rows.append(self._row)
+        elif name in ("v", "t") and self._pieces is not None:
+            text = "".join(self._pieces)
+            if self._column >= self._width:
+                raise ValueError("a cell beyond the last column")
+            if self._is_text:
+                self._row[self._column] = _ESCAPED.sub(_character, text) if "_x" in text else text
+            else:
+                self._row[self._column] = float(text)
+            self._pieces = None
+
+
+def _character(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16))
+
+
+def _column_of(reference: str) -> int:
+    """From 0: "A1" → 0, "AB7" → 27."""
+    column = 0
+    for letter in reference.rstrip("0123456789"):
+        column = column * 26 + ord(letter) - 64
+    return column - 1

@@ -7,9 +7,8 @@ manifest counts them.
 import msgspec
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.results.exports.base import Work, Written
+from cfbatch_gui.core.results.exports.base import PART, Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
-from cfbatch_gui.core.results.exports.columns import PART
 from cfbatch_gui.core.results.exports.score_rows import COLUMNS, ScoreRows
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
 from cfbatch_gui.core.results.exports.vector_text import vector_texts

@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 from typing import BinaryIO
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.results.exports.base import Digest, Work, Written, not_as_written
-from cfbatch_gui.core.results.exports.commands import command, slug
+from cfbatch_gui.core.results.exports.base import Digest, Work, Written, command, not_as_written, slug
 from cfbatch_gui.core.results.exports.vector_rows import BLOCK, VectorRows
 from cfbatch_gui.core.system.files import atomic_writer
 

@@ -1,23 +1,27 @@
 """Parquet: `id`, `text`, the user's other columns and `vector`, a list of fixed size of float32; or the long table of a
 ranking. LanceDB, DuckDB, Polars, Embedding Atlas and Hugging Face datasets read it.
+
+arro3 writes a whole table, or what it reads from a stream in Arrow's format; only the second keeps memory flat. A
+Python exception inside arro3 makes it panic. So none gets there: the first one is kept, the stream ends early, and the
+exception is raised when arro3 has returned.
 """
 
+import io
 from collections.abc import Iterator
 from typing import IO, Any, BinaryIO, cast
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import atlas
-from cfbatch_gui.core.results.exports.arrow_stream import ArrowSink, ArrowSource
-from cfbatch_gui.core.results.exports.base import Work, Written, not_as_written
+from cfbatch_gui.core.results.exports.base import Work, Written, command, not_as_written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
-from cfbatch_gui.core.results.exports.commands import command
 from cfbatch_gui.core.results.exports.score_rows import ScoreRows
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
 from cfbatch_gui.core.system.files import atomic_writer
 
 _ROWS_AT_ONCE = 8192  # of a group: what arro3 holds in memory, 32 MB of vectors of 1,024 numbers
 _FIXED = ("id", "text", "vector")
+_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"  # of a stream in Arrow's format
 
 
 def write(work: Work) -> Written:
@@ -107,10 +111,10 @@ def _save(work: Work, schema: Any, batches: Iterator[tuple[int, Any]]) -> int:
 
     with atomic_writer(work.path) as raw:
         stream = CheckedStream(raw, work.path)
-        source = ArrowSource(schema, counted())
+        source = _ArrowSource(schema, counted())
         write_parquet(
             read_ipc_stream(cast(IO[bytes], source)),
-            cast(IO[bytes], ArrowSink(stream, source)),
+            cast(IO[bytes], _ArrowSink(stream, source)),
             compression="zstd(1)",
             column_compression={"vector.list.item": "uncompressed"},  # of vectors zstd saves a fourteenth
             dictionary_enabled=False,
@@ -135,3 +139,70 @@ def _check_end(raw: BinaryIO, work: Work, schema: Any) -> None:
         not_as_written(work.path, str(error))
     if found.schema.names != schema.names or found.schema.types != schema.types:
         not_as_written(work.path, "other columns")
+
+
+class _ArrowSource:
+    """Record batches as a file in Arrow's format for streams. `batches` all have this `schema`."""
+
+    def __init__(self, schema: Any, batches: Iterator[Any]) -> None:  # types of arro3, which has none for mypy
+        self._pieces = self._encoded(schema, batches)
+        self._rest = memoryview(b"")
+        self.failure: BaseException | None = None
+
+    def read(self, size: int = -1) -> bytes:
+        """At most `size` bytes, none at the end."""
+        if not self._rest:
+            self._rest = next(self._pieces, memoryview(b""))
+        data = bytes(self._rest[:size] if size >= 0 else self._rest)
+        self._rest = self._rest[len(data) :]
+        return data
+
+    def seek(self, _offset: int, _whence: int = 0) -> int:
+        """arro3 asks whether there is such a method; a stream is never wound back."""
+        raise io.UnsupportedOperation("a stream that is made while it is read")
+
+    def _encoded(self, schema: Any, batches: Iterator[Any]) -> Iterator[memoryview]:
+        from arro3.core import RecordBatchReader
+
+        start = _stream(RecordBatchReader.from_batches(schema, []))[: -len(_END)]
+        yield start
+        try:
+            for batch in batches:
+                yield _stream(batch)[len(start) : -len(_END)]
+                if self.failure is not None:
+                    break
+        except BaseException as error:  # noqa: BLE001  # raised again by the one who writes
+            self.failure = self.failure or error
+        yield memoryview(_END)
+
+
+class _ArrowSink:
+    """The file that arro3 writes to. After a failure it takes everything and keeps nothing."""
+
+    def __init__(self, stream: CheckedStream, source: _ArrowSource) -> None:
+        self._stream = stream
+        self._source = source
+
+    def write(self, data: bytes) -> int:
+        """Write all of it."""
+        if self._source.failure is None:
+            try:
+                self._stream.write(bytes(data))
+            except BaseException as error:  # noqa: BLE001  # as above
+                self._source.failure = error
+        return len(data)
+
+    def flush(self) -> None:
+        """For arro3, which calls it; the file is flushed when it is whole."""
+
+    def seek(self, _offset: int, _whence: int = 0) -> int:
+        """As for the source."""
+        raise io.UnsupportedOperation("written from the beginning to the end")
+
+
+def _stream(data: Any) -> memoryview:
+    from arro3.io import write_ipc_stream
+
+    buffer = io.BytesIO()
+    write_ipc_stream(data, buffer)
+    return buffer.getbuffer()

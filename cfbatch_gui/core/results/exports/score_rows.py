@@ -15,11 +15,9 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Layout, Role
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.exports.base import Cell, ExportOptions, Work
-from cfbatch_gui.core.results.exports.columns import PART, places_of
+from cfbatch_gui.core.results.exports.base import PART, Cell, ExportOptions, Work, indices_of
 from cfbatch_gui.core.results.original_columns import column_of, columns_of_rankings
-from cfbatch_gui.core.results.outcomes import Status
-from cfbatch_gui.core.results.parts import has_parts
+from cfbatch_gui.core.results.outcomes import Status, has_parts
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings
 
 COLUMNS = (
@@ -82,7 +80,7 @@ class ScoreRows:
         own = self._rankings.columns()
         self.own_names = dict(zip(own, Rankings(work.folder).columns(), strict=True))
         everything = ours + own
-        places = places_of(work.options.columns, everything)
+        places = indices_of(work.options.columns, everything)
         if not places:
             raise UsageError("Choose at least one column. Nothing was written.")
         self._picked = None if places == tuple(range(len(everything))) else _picker(places)

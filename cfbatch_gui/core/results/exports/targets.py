@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports import (
     beir_folder,
     embeddings_cell_csv,
@@ -28,6 +29,8 @@ from cfbatch_gui.core.results.exports import (
     vectorize,
 )
 from cfbatch_gui.core.results.exports.base import Measure, Preset, Target
+from cfbatch_gui.core.results.exports.score_rows import score_columns
+from cfbatch_gui.core.results.exports.vector_rows import vector_columns
 
 _FOR_EXCEL = "The same, made to open with a double click; formulas are made harmless."
 _JUDGEMENTS = "one row for each label of your file"
@@ -288,6 +291,14 @@ _WHAT = {Kind.RANK: "a ranking", Kind.EMBED: "embeddings"}
 def targets_for(kind: Kind) -> tuple[Target, ...]:
     """What can be made of a job of this kind, the usual ones first."""
     return tuple(target for target in TARGETS if target.kind is kind)
+
+
+def columns_of(folder: JobFolder, kind: Kind) -> tuple[str, ...]:
+    """The names that `ExportOptions.columns` takes. Raises DataError.
+
+    Of a ranking these are all columns of its long table; of vectors the user's own: id and numbers are always written.
+    """
+    return score_columns(folder) if kind is Kind.RANK else vector_columns(folder)
 
 
 def target_for(path: Path, kind: Kind, name: str = "") -> Target:

@@ -7,9 +7,8 @@ scores fall strictly, also as float32: the second of a tie gets the next lower n
 import numpy as np
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.results.exports.base import Work, Written
+from cfbatch_gui.core.results.exports.base import Work, Written, slug
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
-from cfbatch_gui.core.results.exports.commands import slug
 from cfbatch_gui.core.results.exports.retrieval_ids import RetrievalIds
 from cfbatch_gui.core.results.exports.score_rows import by_query, keeps
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings

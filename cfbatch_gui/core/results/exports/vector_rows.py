@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.exports.base import Work
-from cfbatch_gui.core.results.exports.columns import PART, places_of
+from cfbatch_gui.core.results.exports.base import PART, Work, indices_of
 from cfbatch_gui.core.results.original_columns import column_of, columns_of_vectors
-from cfbatch_gui.core.results.parts import has_parts
+from cfbatch_gui.core.results.outcomes import has_parts
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
 
 BLOCK = 512  # texts; 2 MB of vectors of 1,024 numbers
@@ -50,7 +49,7 @@ class VectorRows:
         self._parts = len(parts)
         names = parts + self._embeddings.columns()
         text = len(parts) + _place_of_text(work.folder) if a_place_for_texts else -1
-        chosen = places_of(work.options.columns, vector_columns(work.folder))
+        chosen = indices_of(work.options.columns, vector_columns(work.folder))
         self._places = tuple(place for place in chosen if place != text)
         self.columns = tuple(names[place] for place in self._places)
 

@@ -10,9 +10,8 @@ from types import TracebackType
 import msgspec
 
 from cfbatch_gui.core.errors import ExportError
-from cfbatch_gui.core.results.exports.base import Work, Written
+from cfbatch_gui.core.results.exports.base import Work, Written, command, slug
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream, checked_file
-from cfbatch_gui.core.results.exports.commands import command, slug
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
 from cfbatch_gui.core.results.exports.vector_text import vector_texts
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText

@@ -12,8 +12,7 @@ import msgspec
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.original_columns import OriginalColumns, columns_of_rankings
-from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, count_items, sent_of, status_of
-from cfbatch_gui.core.results.parts import has_parts
+from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, count_items, has_parts, sent_of, status_of
 from cfbatch_gui.core.results.rankings.ranks import QueryScores, RankedItems, RankedScores, ranked_items, written_rank
 from cfbatch_gui.core.results.rankings.score_table import data_version, read_score_table, read_scores_of
 

@@ -4,101 +4,30 @@ Texts are gone through in the order in which they are preferred. Each either sta
 at least so similar to it: so everything that goes has its like among what stays, which a chain of neighbours (A like B,
 B like C) would not give.
 
-Exact, and yet without a product of everything with everything: see `similarity_bounds`. The cosine itself is worked
+Exact, and yet without a product of everything with everything: see `SimilarityBounds`. The cosine itself is worked
 out, in float32, only for the pairs whose bound reaches the threshold, or for all where these are many. Similarities
 within `TOLERANCE` below the threshold count as equal to it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.results.exports.base import Cell, ExportOptions, Preset, not_as_written
-from cfbatch_gui.core.results.exports.delimited import Dialect
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.pca import Rows, main_subspace, orthonormal
 from cfbatch_gui.core.results.vectors.unit_vectors import Progress, UnitVectors, unit_vectors
-from cfbatch_gui.core.system.files import atomic_writer
 
+USUAL_THRESHOLD = 0.95  # of the cosine, from which texts are taken for near duplicates
+TOLERANCE = 2e-6  # what float32 is off by, over a thousand dimensions
+_BLOCK, _CHUNK = 512, 4096  # texts that are looked at together, and texts that stay beside them
 _HEAD = 127  # directions; with the length of the rest that makes 128 numbers a text
 _SAMPLE = 3_000
 _SLACK = 1e-5
 _MOST_LOOKED_AT, _MOST_LEFT = 1 / 20, 1 / 150  # shares of all pairs
 _PAIRS = 4_096  # that are looked at once more together
-
-
-class SimilarityBounds:
-    """Of all vectors of `unit`; they are named by their places in `order`."""
-
-    def __init__(self, unit: UnitVectors, order: NDArray[np.int64]) -> None:
-        directions = _directions(unit)
-        self._first = np.empty((unit.count, _HEAD + 1), dtype=np.float32)
-        self._second = np.empty((unit.count, _HEAD + 1), dtype=np.float32)
-        turned = np.argsort(order)
-        for start, rows, factors in unit.blocks():
-            found = (rows @ directions) * factors[:, None]
-            places = turned[start : start + len(rows)]
-            self._first[places] = _with_rest(found[:, :_HEAD], 1.0)
-            self._second[places] = _with_rest(found[:, _HEAD:], self._first[places, _HEAD] ** 2)
-
-    @staticmethod
-    def pays(unit: UnitVectors) -> bool:
-        """Whether vectors are so long, and so many, that bounds are worth having."""
-        return unit.dimension > 3 * _HEAD and unit.count > _SAMPLE
-
-    def near(
-        self, lines: NDArray[np.int64], columns: NDArray[np.int64], least: float
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-        """Pairs that may be at least so similar, as indices into `lines` and `columns`.
-
-        None when there are so many of them that the cosines of all are had for less.
-        """
-        bound = self._first[lines] @ self._first[columns].T
-        near = np.flatnonzero(bound >= least - _SLACK)
-        if len(near) > bound.size * _MOST_LOOKED_AT:
-            return None
-        line, column = near // len(columns), near % len(columns)
-        left = np.empty(len(near), dtype=np.bool_)
-        for start in range(0, len(near), _PAIRS):
-            part = slice(start, start + _PAIRS)
-            one, other = lines[line[part]], columns[column[part]]
-            rest = self._first[one, _HEAD] * self._first[other, _HEAD]
-            more = np.einsum("ij,ij->i", self._second[one], self._second[other])
-            left[part] = bound[line[part], column[part]] - rest + more >= least - _SLACK
-        if np.count_nonzero(left) > bound.size * _MOST_LEFT:
-            return None
-        return line[left], column[left]
-
-
-def _directions(unit: UnitVectors) -> NDArray[np.float32]:
-    """Twice as many directions as a head has, those that hold most first, (d, 254); from a sample, which suffices."""
-    sample = unit.rows(unit.sample(_SAMPLE))
-    ones = np.ones(len(sample), dtype=np.float32)
-
-    def passes() -> Iterator[Rows]:
-        yield sample, ones
-
-    basis = main_subspace(passes, unit.dimension, 2 * _HEAD, centred=False, rounds=2)
-    found = sample @ basis.directions
-    axes = np.linalg.eigh(found.T @ found)[1][:, ::-1].astype(np.float64)
-    # Orthonormal in float32 as well: a bound stands on it.
-    return orthonormal(basis.directions.astype(np.float64) @ axes)
-
-
-def _with_rest(head: NDArray[np.float32], squared: NDArray[np.float32] | float) -> NDArray[np.float32]:
-    """A head of vectors of that squared length, with the length of their rest as its last column."""
-    found = np.empty((len(head), head.shape[1] + 1), dtype=np.float32)
-    found[:, :-1] = head
-    found[:, -1] = np.sqrt(np.maximum(squared - np.einsum("ij,ij->i", head, head), 0.0))
-    return found
-
-
-TOLERANCE = 2e-6  # what float32 is off by, over a thousand dimensions
-_BLOCK, _CHUNK = 512, 4096  # texts that are looked at together, and texts that stay beside them
 
 
 class Keep(StrEnum):
@@ -167,7 +96,7 @@ def find_duplicates(
 
 
 def _order(unit: UnitVectors, keep: Keep) -> NDArray[np.int64]:
-    """Places, the preferred ones first."""
+    """Indices of the vectors, the preferred ones first."""
     if keep is Keep.FIRST:
         return np.arange(unit.count)
     lengths = unit.embeddings.text_lengths()[unit.item_numbers - 1]
@@ -267,43 +196,71 @@ class _Search:
         self._count += len(new)
 
 
-COLUMNS = ("row", "id", "text", "decision", "group", "similarity", "kept_row", "kept_id")
-STAY, GO = "stay", "go"
-_PAGE = 2_000
+class SimilarityBounds:
+    """Upper bounds of the cosines of all vectors of `unit`, which are named by their index in `order`.
 
-
-def write_keep_list(path: Path, embeddings: Embeddings, found: Duplicates, *, separator: str = ",") -> int:
-    """Write the list as CSV for Excel, whole or not at all, and read it back; how many rows go. For a thread.
-
-    Raises UserError.
+    A vector is split into its coordinates in a few directions and the length of the rest. The cosine of two is at most
+    the product of the coordinates plus that of the two lengths.
     """
-    dialect = Dialect(ExportOptions(preset=Preset.EXCEL, separator=separator))
-    data = dialect.start + dialect.encode([COLUMNS]) + dialect.encode(keep_rows(embeddings, found))
-    with atomic_writer(path) as stream:
-        stream.write(data)
-        stream.flush()
-        stream.seek(0)
-        if stream.read() != data:
-            not_as_written(path, "the bytes read back differ from those written")
-    return found.gone
+
+    def __init__(self, unit: UnitVectors, order: NDArray[np.int64]) -> None:
+        directions = _directions(unit)
+        self._first = np.empty((unit.count, _HEAD + 1), dtype=np.float32)
+        self._second = np.empty((unit.count, _HEAD + 1), dtype=np.float32)
+        turned = np.argsort(order)
+        for start, rows, factors in unit.blocks():
+            found = (rows @ directions) * factors[:, None]
+            places = turned[start : start + len(rows)]
+            self._first[places] = _with_rest(found[:, :_HEAD], 1.0)
+            self._second[places] = _with_rest(found[:, _HEAD:], self._first[places, _HEAD] ** 2)
+
+    @staticmethod
+    def pays(unit: UnitVectors) -> bool:
+        """Whether vectors are so long, and so many, that bounds are worth having."""
+        return unit.dimension > 3 * _HEAD and unit.count > _SAMPLE
+
+    def near(
+        self, lines: NDArray[np.int64], columns: NDArray[np.int64], least: float
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """Pairs that may be at least so similar, as indices into `lines` and `columns`.
+
+        None when there are so many of them that the cosines of all are had for less.
+        """
+        bound = self._first[lines] @ self._first[columns].T
+        near = np.flatnonzero(bound >= least - _SLACK)
+        if len(near) > bound.size * _MOST_LOOKED_AT:
+            return None
+        line, column = near // len(columns), near % len(columns)
+        left = np.empty(len(near), dtype=np.bool_)
+        for start in range(0, len(near), _PAIRS):
+            part = slice(start, start + _PAIRS)
+            one, other = lines[line[part]], columns[column[part]]
+            rest = self._first[one, _HEAD] * self._first[other, _HEAD]
+            more = np.einsum("ij,ij->i", self._second[one], self._second[other])
+            left[part] = bound[line[part], column[part]] - rest + more >= least - _SLACK
+        if np.count_nonzero(left) > bound.size * _MOST_LEFT:
+            return None
+        return line[left], column[left]
 
 
-def keep_rows(embeddings: Embeddings, found: Duplicates) -> Iterator[Sequence[Cell]]:
-    """Rows under COLUMNS. `group` counts from 1, the largest first; what is alone has none."""
-    groups = found.groups()
-    group_of = {item: number for number, group in enumerate(groups, 1) for item in (group.stays, *group.goes)}
-    goes = {
-        item: (group.stays, similarity)
-        for group in groups
-        for item, similarity in zip(group.goes, group.similarities, strict=True)
-    }
-    kept = {text.item_no: (text.row, text.id) for text in embeddings.texts([group.stays for group in groups])}
-    for start in range(0, embeddings.count, _PAGE):
-        for text in embeddings.page(start, start + _PAGE):
-            item = text.item_no
-            if item in goes:
-                stays, similarity = goes[item]
-                row, identifier = kept[stays]
-                yield text.row, text.id, text.text, GO, group_of[item], round(similarity, 6), row, identifier
-            else:
-                yield text.row, text.id, text.text, STAY, group_of.get(item), None, None, None
+def _directions(unit: UnitVectors) -> NDArray[np.float32]:
+    """Twice as many directions as a head has, those that hold most first, (d, 254); from a sample, which suffices."""
+    sample = unit.rows(unit.sample(_SAMPLE))
+    ones = np.ones(len(sample), dtype=np.float32)
+
+    def passes() -> Iterator[Rows]:
+        yield sample, ones
+
+    basis = main_subspace(passes, unit.dimension, 2 * _HEAD, centred=False, rounds=2)
+    found = sample @ basis.directions
+    axes = np.linalg.eigh(found.T @ found)[1][:, ::-1].astype(np.float64)
+    # Orthonormal in float32 as well: a bound stands on it.
+    return orthonormal(basis.directions.astype(np.float64) @ axes)
+
+
+def _with_rest(head: NDArray[np.float32], squared: NDArray[np.float32] | float) -> NDArray[np.float32]:
+    """A head of vectors of that squared length, with the length of their rest as its last column."""
+    found = np.empty((len(head), head.shape[1] + 1), dtype=np.float32)
+    found[:, :-1] = head
+    found[:, -1] = np.sqrt(np.maximum(squared - np.einsum("ij,ij->i", head, head), 0.0))
+    return found
