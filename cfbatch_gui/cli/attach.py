@@ -1,4 +1,4 @@
-"""`cfbatch attach`: a job that curl or a Worker has begun, watched and collected here."""
+"""`cfbatch attach`: watch and collect a batch that was submitted elsewhere, by curl or a Worker."""
 
 import argparse
 import asyncio
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--input", metavar="FILE", type=Path, nargs="+", default=[], help="what was sent; without it texts get names"
     )
     add_reading_arguments(parser)
-    parser.set_defaults(split=None)  # who sent it cut nothing that is known here
+    parser.set_defaults(split=None)  # how texts were split elsewhere is not known
     parser.add_argument("--connection", metavar="C", help="through which it was sent (default: as set in the window)")
     parser.add_argument("--name", metavar="NAME", help="what to call the job")
     add_output_arguments(parser)
@@ -69,7 +69,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
 
 
 def _read(words: str) -> str:
-    """The id itself, or what stands in a file or on standard input."""
+    """The id itself, or the text of a file or of standard input."""
     if words == "-":
         if sys.stdin is None or sys.stdin.isatty():
             raise UsageError("“-” reads from another program: write “program | cfbatch …”, or give the request id.")

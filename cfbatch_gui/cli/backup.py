@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Write it; works while another program is at work with the data. Raises UserError."""
+    """Write the backup; possible while another process uses the data. Raises UserError."""
     paths = Paths(data_dir)
     with listing(paths.unfinished):
         count = back_up(paths, arguments.file)

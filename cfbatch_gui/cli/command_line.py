@@ -1,4 +1,4 @@
-"""Reads the command line, runs one command, turns what comes of it into a sentence and an exit status."""
+"""Parses the command line, runs one command, and turns its outcome into a sentence and an exit status."""
 
 import argparse
 import asyncio
@@ -40,7 +40,7 @@ def run_command_line(argv: Sequence[str] | None = None) -> int:
     console = Console()
     try:
         arguments = _parser().parse_args(argv)
-    except SystemExit as end:  # argparse has said why
+    except SystemExit as end:  # argparse has printed why
         return int(end.code or 0)
     data_dir = arguments.data_dir.absolute() if "data_dir" in arguments else default_root(os.environ)
     return _guarded(arguments, data_dir, console)
@@ -65,7 +65,7 @@ def _guarded(arguments: argparse.Namespace, data_dir: Path, console: Console) ->
         return ExitStatus.INTERRUPTED
     except asyncio.CancelledError:
         return ExitStatus.TERMINATED
-    except Exception:  # noqa: BLE001 - the last place: nobody above could show it
+    except Exception:  # noqa: BLE001 - nothing above would report it
         _log.exception("cfbatch %s failed", arguments.command)
         console.say(
             f"cfbatch: Something went wrong that should not have. What was sent is kept, “cfbatch resume” goes on with"
@@ -77,7 +77,7 @@ def _guarded(arguments: argparse.Namespace, data_dir: Path, console: Console) ->
 
 
 async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """The command, cancelled in good order by SIGTERM as it is by Ctrl+C."""
+    """Run the command; SIGTERM cancels it as Ctrl+C does."""
     task = asyncio.current_task()
     with suppress(NotImplementedError):  # Windows
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel if task else lambda: None)

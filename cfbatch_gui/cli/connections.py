@@ -88,7 +88,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
 
 
 async def _list(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Reads only, so it works beside an open window."""
+    """List the connections. It only reads, so it works while a window is open."""
     paths = Paths(data_dir)
     settings = Settings.load(paths.settings)
     book = AddressBook(
@@ -181,7 +181,7 @@ def _record(arguments: argparse.Namespace, given: str, program: Program) -> tupl
         if not gateway:
             raise UsageError("Give the gateway's id: --gateway, as the dashboard shows it.")
         return replace(record, gateway=gateway, by_header=arguments.by_header), secret
-    if not arguments.name and not pasted.base_url and not saved[0].account_id:  # the place for the first account
+    if not arguments.name and not pasted.base_url and not saved[0].account_id:  # the first account
         return replace(record, id=CLOUDFLARE, name=saved[0].name), secret
     return replace(record, url=pasted.base_url), secret
 
@@ -191,7 +191,7 @@ def _gateway(text: str) -> str:
 
 
 async def _say_where(program: Program, record: SavedConnection, secret_id: str, console: Console) -> None:
-    """That a secret cannot be kept here, and what can be done instead."""
+    """The error for a system without a keyring, with what can be done instead."""
     place = await program.credentials.place(secret_id, check=check_secret)
     if place is Place.SESSION:
         console.say(

@@ -1,4 +1,4 @@
-"""The two streams of a terminal program, and how text of any kind is made fit for a line of them."""
+"""The two streams of a terminal program, and text made to fit a line of them."""
 
 import codecs
 import io
@@ -19,7 +19,7 @@ _JOINERS = "\u200c\u200d"  # invisible, and part of how some scripts and emoji a
 
 
 def _plainer(error: UnicodeError) -> tuple[str, int]:
-    """What a console shows in place of letters that it does not have."""
+    """An error handler for codecs: plainer characters for those that a console's encoding lacks."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(_PLAIN.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
@@ -29,20 +29,20 @@ codecs.register_error(_PLAINER, _plainer)
 
 
 class Console:
-    """`print_result` is for standard output, `say` and everything that passes is for stderr."""
+    """`print_result` writes results to standard output, everything else goes to stderr."""
 
     def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
-        # Python has None for a stream that was closed before it began.
+        # Python sets a stream to None that was closed before the program started.
         self._out, self._err = out or sys.stdout or io.StringIO(), err or sys.stderr or io.StringIO()
         for stream in (self._out, self._err):
-            # A console that lacks a letter shows another; it is no reason to fail.
+            # A character that the console's encoding lacks must not end the program.
             reconfigure = getattr(stream, "reconfigure", None)
             if reconfigure is not None:
                 reconfigure(errors=_PLAINER)
 
     @property
     def is_interactive(self) -> bool:
-        """Whether someone watches stderr."""
+        """Whether stderr is a terminal that can redraw a line."""
         return self._err.isatty() and os.environ.get("TERM") != "dumb"
 
     @property
@@ -59,7 +59,7 @@ class Console:
         self.say(f"cfbatch: {one_line(error.message)}")
 
     def write_error(self, text: str) -> None:
-        """Text for stderr as it stands. When nobody listens any more, the work goes on."""
+        """Write text to stderr unchanged. A closed stderr is ignored."""
         try:
             self._err.write(text)
             self._err.flush()
@@ -67,7 +67,7 @@ class Console:
             _silence(self._err)
 
     def print_result(self, lines: Iterable[str]) -> None:
-        """Lines for standard output. Whoever closed it has seen enough. Raises DiskFull, ExportError."""
+        """Write lines to standard output; a broken pipe is no error. Raises DiskFull, ExportError."""
         try:
             for line in lines:
                 self._out.write(f"{line}\n")
@@ -80,7 +80,7 @@ class Console:
 
 
 def one_line(text: str) -> str:
-    """The text without line breaks, and without signs that would steer the terminal."""
+    """The text without line breaks and control characters."""
     return "".join(sign if sign.isprintable() or sign in _JOINERS else " " for sign in text).strip()
 
 
@@ -109,7 +109,7 @@ def width_of(text: str) -> int:
 
 
 def _silence(stream: TextIO) -> None:
-    """Let what is still in the stream's buffer go nowhere: at exit, Python would complain about it."""
+    """Redirect the stream to the null device: flushing its buffer at exit would fail again."""
     try:
         descriptor = stream.fileno()
     except (OSError, ValueError):

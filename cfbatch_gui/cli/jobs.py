@@ -1,4 +1,4 @@
-"""`cfbatch jobs`: what there is. It only reads, so it works beside an open window."""
+"""`cfbatch jobs`: list all jobs. It only reads, so it works while a window is open."""
 
 import argparse
 from functools import partial

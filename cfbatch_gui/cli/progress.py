@@ -1,4 +1,4 @@
-"""How far the work is: one line that is drawn again on a terminal, a line for each change elsewhere."""
+"""Progress: one line that is redrawn on a terminal, a line for each change elsewhere."""
 
 import time
 from collections import Counter
@@ -9,7 +9,7 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 
 _BAR, _LEAST_BAR = 24, 6  # columns
 _CLEAR = "\r\x1b[K"
-_SECONDS_BETWEEN = 0.1  # two drawings of how much is read
+_SECONDS_BETWEEN = 0.1  # between two redraws while a file is read
 
 _WORDS = {
     BatchState.PLANNED: "to send",
@@ -25,7 +25,7 @@ _WORDS = {
 
 
 class Progress:
-    """Shows a file being read, then the jobs it follows. One thread at a time."""
+    """Shows a file being read, then jobs at work. To be called from one thread at a time."""
 
     def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.console, self._clock = console, clock
@@ -34,7 +34,7 @@ class Progress:
         self._drawn_at = 0.0
 
     def show_read(self, name: str, read: int, whole: int) -> None:
-        """Of a file: bytes read of all, or rows when `whole` is 0. On a terminal only: elsewhere it says too little."""
+        """Show the bytes read of `whole`, or rows when `whole` is 0. On a terminal only."""
         if self.console.is_interactive and self._clock() - self._drawn_at > _SECONDS_BETWEEN:
             self._drawn_at = self._clock()
             if whole:
@@ -43,18 +43,18 @@ class Progress:
                 self._draw(f"reading {name}: {read:,} rows")
 
     def follow(self, *jobs: Job) -> None:
-        """From now on show these jobs."""
+        """Show these jobs from now on."""
         self._jobs = {job.id: job for job in jobs}
         self._show_jobs()
 
     def show_job(self, job: Job) -> None:
-        """A job has changed."""
+        """Show a job that has changed."""
         if job.id in self._jobs:
             self._jobs[job.id] = job
             self._show_jobs()
 
     def end(self) -> None:
-        """Leave the terminal's line as if nothing had been drawn, and show no more."""
+        """Clear the line and show no more."""
         if self.console.is_interactive and self._shown:
             self.console.write_error(_CLEAR)
         self._jobs, self._shown = {}, ""

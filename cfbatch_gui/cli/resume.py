@@ -62,7 +62,7 @@ async def _resume_all(program: Program, progress: Progress, *, as_json: bool) ->
 
 
 async def _carry_on(program: Program, jobs: Sequence[Job], progress: Progress) -> Sequence[Job]:
-    """The jobs as they are when nothing more happens by itself; final ones as they were."""
+    """The jobs once nothing more happens without the user; final ones unchanged."""
     try:
         going_on = [job if job.state in _FINAL else await program.runner.carry_on(job.id) for job in jobs]
         return await wait_for(program, going_on, progress)
@@ -72,14 +72,14 @@ async def _carry_on(program: Program, jobs: Sequence[Job], progress: Progress) -
 
 
 def _is_unfinished(program: Program, job: Job) -> bool:
-    """Not final, or without a file that was asked for."""
+    """Whether it is not final, or a file that was asked for is not written."""
     if job.state is JobState.DRAFT:
         return False
     return job.state not in _FINAL or (has_results(job) and bool(owed(program.folder(job.id))))
 
 
 def _concluded(program: Program, job: Job, console: Console) -> ExitStatus:
-    """One job's trouble must not keep the others' files from being written."""
+    """Conclude one job; its error is shown and not raised, so that the others' files are written."""
     try:
         return conclude(program, job, console)
     except UserError as error:

@@ -101,7 +101,7 @@ async def _send(
     *,
     budget: float | None,
 ) -> Job:
-    """Fill the draft and send it; one that cannot be sent leaves nothing behind."""
+    """Fill the draft and send it; a draft that cannot be sent is deleted."""
     try:
         job = await _load(program, job, inputs, progress)
         preflight = await asyncio.to_thread(program.examine, job.id)
@@ -117,7 +117,7 @@ async def _send(
 
 
 class _Stopped(Exception):
-    """Nobody sees it: it ends a thread whose answer is no longer awaited."""
+    """Raised in a reading thread to end it; its result is no longer awaited."""
 
 
 async def _load(program: Program, job: Job, inputs: Inputs, progress: Progress) -> Job:
@@ -141,7 +141,7 @@ async def _load(program: Program, job: Job, inputs: Inputs, progress: Progress) 
 
 
 def _say_plan(inputs: Inputs, job: Job, preflight: Preflight, console: Console) -> None:
-    """What is about to be sent, and what is not. Raises InputError when that is nothing."""
+    """Say what will be sent and what is left out. Raises InputError when nothing can be sent."""
     for source in (inputs.source, inputs.second):
         for notice in source.notices if source else ():
             console.say(notice)

@@ -1,4 +1,4 @@
-"""Where a command takes a secret from: a variable of the environment, standard input, or a prompt that shows nothing.
+"""Reading a secret: from a variable of the environment, standard input, or a prompt without echo.
 
 Never from the command line itself: other users of the computer can read it there, and the shell keeps it.
 """
@@ -28,7 +28,7 @@ def read_secret(prompt: str, variable: str = "") -> str:
 
 
 def from_variable(variable: str) -> str:
-    """What stands in a variable of the environment. Raises UsageError when nothing does."""
+    """The value of a variable of the environment. Raises UsageError when it is not set, or empty."""
     text = os.environ.get(variable, "")
     if not text:
         raise UsageError(f"The environment variable {variable} is not set, or empty.")
@@ -36,7 +36,7 @@ def from_variable(variable: str) -> str:
 
 
 def ask(prompt: str) -> str:
-    """Ask whoever sits at the terminal; nothing of what is typed is shown."""
+    """Prompt at the terminal, without echo; "" at the end of input."""
     with _plain_interrupt():
         try:
             return getpass.getpass(prompt)
@@ -46,7 +46,7 @@ def ask(prompt: str) -> str:
 
 @contextmanager
 def _plain_interrupt() -> Iterator[None]:
-    """Ctrl+C ends the prompt: the loop's own handler would only make a note of it while the loop stands still."""
+    """Let Ctrl+C end the prompt: asyncio's handler only schedules a cancellation, and the loop is blocked meanwhile."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""A program at work in a terminal: opened, its jobs waited for, and what they came to said and written."""
+"""What commands share that run jobs: open the program, wait for jobs, print and write their results."""
 
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -17,13 +17,13 @@ from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import Exported
 
-PATIENCE = 5  # failures in a row to reach the service; in a terminal nobody is there to press "try again"
+PATIENCE = 5  # failures in a row to reach the service, after which a command ends
 _WITH_RESULTS = (JobState.DONE, JobState.PARTLY_DONE)
 
 
 @asynccontextmanager
 async def opened(root: Path, progress: Progress) -> AsyncIterator[Program]:
-    """The program with this data folder, closed at the end whatever happens. Raises DataError."""
+    """The program with this data folder, closed at the end of the block. Raises DataError."""
     program = await Program.open(root, environ=os.environ, on_change=progress.show_job, patience=PATIENCE)
     try:
         yield program
@@ -43,7 +43,7 @@ def stopped_sentence(job: Job | None, *, others: bool = False) -> str:
 
 
 async def wait_for(program: Program, jobs: Sequence[Job], progress: Progress) -> tuple[Job, ...]:
-    """The jobs as they are once nothing more happens by itself."""
+    """The jobs once nothing more happens without the user."""
     progress.follow(*jobs)
     try:
         return tuple([await program.runner.wait(job.id) for job in jobs])
@@ -78,7 +78,7 @@ def has_results(job: Job) -> bool:
 
 
 def conclude(program: Program, job: Job, console: Console, wrote: Callable[[Exported], object] = bool) -> ExitStatus:
-    """Say what the job came to, and write the files that it owes. Raises UserError when one cannot be written."""
+    """Print the job's outcome, and write the files that were asked for. Raises UserError when one cannot be written."""
     folder = program.folder(job.id)
     console.say(sentence(job))
 
@@ -114,7 +114,7 @@ def present(program: Program, job: Job, console: Console, *, as_json: bool = Fal
 
 
 def sentence(job: Job) -> str:
-    """What a job has come to, and what can be done about it."""
+    """The job's outcome, and what can be done about it."""
     again = f"“cfbatch resume {job.id}” goes on with it."
     match job.state:
         case JobState.DONE:

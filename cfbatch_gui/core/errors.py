@@ -1,15 +1,15 @@
-"""The failures we expect, each with the user's sentence and one thing to do.
+"""Expected failures, each with a sentence for the user and one thing to do.
 
 UserError
-├── InputError                 the file or its columns; exit status 2
+├── InputError                 the file or its columns
 │   └── EncodingUnknown        neither marked nor valid UTF-8: the user must say
-├── UsageError                 what was asked for cannot be done that way; exit status 2
-├── OverBudget                 it may cost more than the user allows; exit status 5
+├── UsageError                 what was asked for cannot be done that way
+├── OverBudget                 it may cost more than the user allows
 ├── DataError                  our own folder: locked, damaged, newer than this program
 │   ├── DiskFull
 │   └── LedgerDamaged
 ├── ExportError                a file that could not be written or read back
-├── ConnectionProblem          exit status 4
+├── ConnectionProblem          the way to the service, not its answer
 │   ├── NotConnected           no account, no token
 │   │   └── WrongAccount       … or not the one that a batch was sent with
 │   ├── TokenRefused           everything stops until the user has acted
@@ -18,18 +18,18 @@ UserError
 │   ├── ServiceBusy            … for now; says how long to wait
 │   ├── QueueNotSupported      … this model takes no batches
 │   └── RequestGone            … it does not know this request id
-├── OutcomeUnknown             a batch was sent, its answer was not seen; never sent again without the user's word
+├── OutcomeUnknown             a batch was sent, its answer was not seen; never sent again unless the user says so
 └── ReplyError                 an answer that breaks the protocol; the batch is put aside
     └── UnreadableReply        … as a whole, so that asking again may help
 
-Anything that is not a UserError is a bug: let it fly.
+`cli.status` has the exit status of each. Anything that is not a UserError is a bug and is not caught.
 """
 
 from enum import StrEnum
 
 
 class Action(StrEnum):
-    """The one button beside an error's sentence; the face turns it into words."""
+    """The one button beside an error's sentence; the user interface turns it into words."""
 
     NONE = "none"
     RETRY = "retry"

@@ -68,15 +68,15 @@ async def _answer(service: PracticeService, scope: Scope, body: bytes) -> Answer
 
 
 def _raw_path(scope: Scope) -> bytes:
-    """The path as it was sent; a server that does not keep it gets one rebuilt from the decoded path."""
+    """The raw path; rebuilt from the decoded one where the ASGI server gives none."""
     raw: bytes | None = scope.get("raw_path")
     return quote(scope["path"], safe="/@:").encode() if raw is None else raw.partition(b"?")[0]
 
 
 async def _read(receive: Receive) -> bytes | None:
-    """The body, or None when the client has gone. What is too large is read to its end and cut there.
+    """The body, or None when the client has gone. A body that is too large is read to its end and truncated.
 
-    To answer in the middle of the body would reset the connection, and the client would not see why.
+    Answering in the middle of the body would reset the connection, and the client would not see the reason.
     """
     body = bytearray()
     while True:

@@ -19,7 +19,7 @@ _Texts = Annotated[list[_NonEmpty], Meta(max_length=MOST_TEXTS)]
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """One context. The external_reference some put here is unknown to the schema and goes no further."""
+    """One context. An external_reference here, as in 2025, is not in the schema and is ignored."""
 
     text: _NonEmpty
 
@@ -36,7 +36,7 @@ class Element(msgspec.Struct, frozen=True):
 
 
 class Poll(msgspec.Struct, frozen=True):
-    """The question after a batch."""
+    """A poll for a batch."""
 
     request_id: str
 
@@ -51,7 +51,7 @@ _DECODER = msgspec.json.Decoder(_Body)
 
 
 def read_body(data: bytes, model: ServedModel) -> Poll | Batch | Element:
-    """Tell the three kinds of body apart: a poll, a batch, a bare element. Raises RefusalError (400, 5006)."""
+    """Decode a body: a poll, a batch or a bare element. Raises RefusalError (400, 5006)."""
     try:
         body = _DECODER.decode(data)
     except msgspec.DecodeError as problem:  # ValidationError is one of them
@@ -88,7 +88,7 @@ def _one_of(where: str, forms: list[str]) -> str:
 
 
 def _reason(message: str) -> str:
-    """msgspec's words, with the place written as the service writes it: '/requests/3/contexts/0/text'."""
+    """msgspec's message, with the path in the service's form: '/requests/3/contexts/0/text'."""
     words, separator, path = message.partition(" - at `$")
     if not separator:
         return message

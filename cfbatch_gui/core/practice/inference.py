@@ -123,13 +123,13 @@ def _groups(works: Sequence[tuple[int, _Work]]) -> Iterator[list[tuple[int, _Wor
 
 def _vectors(works: Sequence[_Work], engine: PracticeModel) -> Iterator[npt.NDArray[np.float32]]:
     """The vectors of each element's texts; a text that stands in several elements is embedded once."""
-    places: dict[str, int] = {}
+    rows_of: dict[str, int] = {}
     for work in works:
         for text in work.texts:
-            places.setdefault(text, len(places))
-    vectors = engine.embed(list(places))
+            rows_of.setdefault(text, len(rows_of))
+    vectors = engine.embed(list(rows_of))
     for work in works:
-        yield vectors[[places[text] for text in work.texts]]
+        yield vectors[[rows_of[text] for text in work.texts]]
 
 
 def _result(

@@ -1,4 +1,4 @@
-"""The practice service's queue: one SQLite file, so that what was accepted survives any end of the program."""
+"""The practice service's queue: one SQLite file, so that accepted batches survive a crash."""
 
 import hashlib
 import sqlite3
@@ -40,7 +40,7 @@ CREATE TABLE IF NOT EXISTS answered_at_once (
 
 
 class State(StrEnum):
-    """What the service says of a batch; it says nothing of this kind once the batch is done."""
+    """The status of a batch in answers; a batch that is done has none there."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -97,7 +97,7 @@ class Queue:
         self._folder = folder
 
     def accept(self, account: str, model: str, body: bytes, now: float) -> str:
-        """Write a body down and return its new request id; it is on disk when this returns.
+        """Store a body and return its new request id; it is on disk when this returns.
 
         Bodies older than seven days are dropped on the way. Raises sqlite3.Error, OSError.
         """
@@ -116,7 +116,7 @@ class Queue:
         return request_id
 
     def note_answer(self, account: str, model: str, body: bytes, now: float) -> None:
-        """Write down that a body was run at once; on disk when this returns. Raises sqlite3.Error, OSError."""
+        """Record a synchronous call; on disk when this returns. Raises sqlite3.Error, OSError."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         digest = hashlib.sha256(body).hexdigest()
         with _opened(self._folder) as database:

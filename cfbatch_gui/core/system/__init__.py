@@ -1,1 +1,1 @@
-"""The machine below: files and folders, settings, logs, what the program ships."""
+"""Files and folders, settings, logs, and the files that ship with the program."""

@@ -1,4 +1,4 @@
-"""A lock on an open file that the operating system takes back when the process ends, however it ends."""
+"""A lock on an open file, which the operating system releases when the process ends in any way."""
 
 import sys
 

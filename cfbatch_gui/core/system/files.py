@@ -1,4 +1,4 @@
-"""Files that are either whole or not there."""
+"""Writing files so that each is either whole or absent, after a crash and a power failure too."""
 
 import errno
 import hashlib
@@ -69,7 +69,7 @@ def own_file_writer(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def atomic_writer(path: Path) -> Iterator[BinaryIO]:
-    """A stream whose bytes stand under `path` once the block has ended well, and nowhere after an exception.
+    """A stream to `path`, which appears when the block ends and not when it raises.
 
     The bytes go to a hidden ".part" file beside the target, which takes the target's place when it is flushed to
     the disk. The stream can seek and be read. A symbolic link stays a link; permissions of an older file are kept.
@@ -108,7 +108,7 @@ def _replacing(path: Path, target: Path, part: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def atomic_folder(path: Path, is_ours: Callable[[str], bool]) -> Iterator[Path]:
-    """A new folder whose files stand in the folder `path` once the block has ended well, and nowhere after a failure.
+    """A new folder that becomes the folder `path` when the block ends, and is removed when it raises.
 
     A folder that is there already may hold nothing but files that `is_ours` knows by their names (with "/" between
     folders): each of them is then replaced whole, and those that did not come again are removed. The caller flushes the
@@ -226,7 +226,7 @@ def _append(descriptor: int, line: bytes) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make a new name in the folder outlive a power cut."""
+    """Flush the folder, so that a new name in it survives a power failure."""
     if sys.platform == "win32":
         return
     try:
@@ -241,7 +241,7 @@ def _flush_folder(folder: Path) -> None:
 
 
 def _failure(path: Path, error: OSError) -> DiskFull | ExportError:
-    """The user's sentence for what the system says."""
+    """The UserError for an OSError."""
     detail = f"{path}: {error.strerror or error} ({errno.errorcode.get(error.errno or 0, error.errno)})"
     if error.errno in _FULL:
         return DiskFull(

@@ -15,18 +15,18 @@ _TALKATIVE = ("asyncio", "qasync", "httpcore", "httpx", "keyring")
 _TOKEN = re.compile(
     r"(?i:bearer(?:\s|%20)+)[^\s\"',;]+"
     r"|cf[a-z]{1,3}_[A-Za-z0-9_-]{8,}"
-    # Older tokens have no mark but their length. The letter of an escape may stand right before any of them.
+    # Older tokens have no prefix, only their length. The letter of an escape (\n) may precede one directly.
     r"|(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))[A-Za-z0-9_-]{40}(?![A-Za-z0-9_-])"
 )
 
 
 def redacted(text: str) -> str:
-    """The text with everything that looks like a token blacked out."""
+    """The text with everything that looks like a token replaced by [redacted]. The only redaction there is."""
     return _TOKEN.sub("[redacted]", text)
 
 
 def set_up(paths: Paths, *, level: int = logging.INFO) -> logging.Handler:
-    """Send the log of the whole process to `paths.log`, in place of an earlier one of ours.
+    """Send the log of the whole process to `paths.log`, replacing an earlier handler of this program.
 
     Returns the handler for `shut_down`. The file is made with the first line.
     """
@@ -43,7 +43,7 @@ def set_up(paths: Paths, *, level: int = logging.INFO) -> logging.Handler:
 
 
 def shut_down(handler: logging.Handler) -> None:
-    """Take the log file away again."""
+    """Remove the handler from the root logger and close its file."""
     logging.getLogger().removeHandler(handler)
     handler.close()
 
@@ -56,11 +56,11 @@ class _LogFile(RotatingFileHandler):
         self.setFormatter(_Redacting("%(asctime)s %(levelname)s %(name)s: %(message)s"))
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """A log that cannot be written stops nobody, and shows nobody a traceback."""
+        """Ignore errors of writing the log: logging would print a traceback to stderr."""
 
 
 class _Redacting(logging.Formatter):
-    """Works on the finished text, so that arguments, tracebacks and stacks are covered too."""
+    """Redacts the formatted record, so that arguments, tracebacks and stacks are covered too."""
 
     def format(self, record: logging.LogRecord) -> str:
         return redacted(super().format(record))

@@ -1,4 +1,4 @@
-"""Where the program keeps its own things."""
+"""The files and folders of the program's own data folder."""
 
 import sys
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ OVERRIDE = "CFBATCH_DATA_DIR"
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """The places in the program's own folder. Making the value touches nothing on disk."""
+    """Paths below the data folder `root`. Creating the value touches nothing on disk."""
 
     root: Path
 
@@ -28,12 +28,12 @@ class Paths:
 
     @property
     def ballast(self) -> Path:
-        """Given up when the disk is full."""
+        """The reserve file, deleted when the disk is full to free space for the ledger."""
         return self.root / "ballast"
 
     @property
     def unfinished(self) -> Path:
-        """What each process is writing just now; see unfinished.py."""
+        """One list for each process of the files it is writing; see unfinished.py."""
         return self.root / "unfinished"
 
     @property
@@ -52,7 +52,7 @@ class Paths:
 
     @property
     def practice(self) -> Path:
-        """The practice service's own queue, as if it were another computer's."""
+        """The practice service's queue; the client never reads it."""
         return self.root / "practice"
 
     @property
@@ -62,12 +62,12 @@ class Paths:
 
     @property
     def recipes(self) -> Path:
-        """See inputs/recipe_book.py."""
+        """See inputs/columns/recipes.py."""
         return self.root / "recipes.json"
 
     @property
     def calibration(self) -> Path:
-        """What finished jobs took beside what was estimated; see jobs/calibration.py."""
+        """The measured against the estimated sizes of finished jobs; see jobs/plan/calibration.py."""
         return self.root / "calibration.json"
 
     @property

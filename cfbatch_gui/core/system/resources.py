@@ -1,9 +1,9 @@
-"""Where the files stand that come with the program: icons, example data, templates."""
+"""Files that ship with the program: icons, example data, templates."""
 
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parents[2]
-_PLACES = (
+_FOLDERS = (
     _PACKAGE / "resources",  # in the wheel and in a frozen program
     _PACKAGE.parent / "resources",  # in a checkout
 )
@@ -14,8 +14,8 @@ def resource(name: str) -> Path:
 
     Raises FileNotFoundError with the name: a missing resource is a broken installation, not a user's mistake.
     """
-    for place in _PLACES:
-        path = place / name
+    for folder in _FOLDERS:
+        path = folder / name
         if path.exists():
             return path
     raise FileNotFoundError(name)

@@ -1,4 +1,4 @@
-"""What the program remembers between two starts, beside its jobs. Never a token."""
+"""The settings file. It never holds a token."""
 
 import logging
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Replies that nobody should send: made up, or made of the practice service's true one."""
+"""Faulty replies: made up, or made from the practice service's correct one."""
 
 import email.utils
 import gzip
@@ -78,7 +78,7 @@ def blocked(left: float, *, told: bool) -> Answer:
 
 
 def noise(count: int = 500) -> bytes:
-    """Bytes that mean nothing, the same every time."""
+    """Pseudo-random bytes, the same every time."""
     return random.Random("noise").randbytes(count)  # noqa: S311
 
 

@@ -1,4 +1,4 @@
-"""How a reply goes out: whole, cut, late, byte by byte; and how a connection ends."""
+"""Sending a reply whole, cut, late or byte by byte, and ending connections."""
 
 import asyncio
 import socket
@@ -92,6 +92,6 @@ async def _drip(fault: script.Drip, head: bytes, body: bytes, line: Line) -> Non
     whole = head + body
     start = 0 if fault.part == "head" else len(head)
     await line.send(whole[:start])
-    for place in range(start, len(whole)):
+    for index in range(start, len(whole)):
         await asyncio.sleep(fault.seconds)
-        await line.send(whole[place : place + 1])
+        await line.send(whole[index : index + 1])

@@ -92,7 +92,7 @@ class FaultyService:
         return [arrival for arrival in self.arrivals if arrival.kind == "submit"]
 
     def follow(self, *faults: AnyFault) -> None:
-        """A new script in place of the one before."""
+        """Replace the script."""
         self._plan = Plan(faults)
         self._block = script.Block(), 0.0
         self.open()
@@ -109,7 +109,7 @@ class FaultyService:
         self._accepting = self._start(self._accept(self._listener))
 
     def shut(self) -> None:
-        """Listen no more: the next connection is refused. Those that are open go on."""
+        """Stop listening: new connections are refused, open ones stay."""
         if self._accepting is not None and self._listener is not None:
             self._accepting.cancel()
             self._listener.close()

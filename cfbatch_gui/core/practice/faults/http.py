@@ -1,4 +1,4 @@
-"""HTTP/1.1 by hand: every byte that comes and goes counts here. Reads from streams, asks an ASGI application."""
+"""HTTP/1.1 without a library, because faults need control of every byte: reads requests, calls an ASGI application."""
 
 import asyncio
 from dataclasses import dataclass
