@@ -8,7 +8,20 @@ from PySide6.QtCore import QStandardPaths, Qt
 from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QLineEdit, QMessageBox, QPushButton, QWidget
 from shiboken6 import isValid
 
+from cfbatch_gui.core.inputs.files.open_file import PACKED_SUFFIXES
+from cfbatch_gui.core.inputs.readers.formats import suffixes_by_group
+
 _ROOM_FOR_A_LINE = 340  # pixels
+_PATTERNS = {
+    name: " ".join(f"*{suffix}" for suffix in suffixes)
+    for name, suffixes in {**suffixes_by_group(), "Packed files": PACKED_SUFFIXES}.items()
+}
+INPUT_FILTERS = (
+    f"All supported files ({' '.join(_PATTERNS.values())})",
+    *(f"{name} ({patterns})" for name, patterns in _PATTERNS.items()),
+    "All files (*)",
+)
+"""Filters of `open_file` for all that the core reads, the first one preselected."""
 
 
 async def finished(dialog: QDialog) -> int:

@@ -15,7 +15,6 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui import dialogs, theme
-from cfbatch_gui.ui.file_filters import FILTERS
 from cfbatch_gui.ui.inputs.draft_files import DraftFiles
 from cfbatch_gui.ui.inputs.draft_state import DraftStates
 from cfbatch_gui.ui.notices import Notices
@@ -88,7 +87,9 @@ class Intake(QWidget):
     async def _choose_file(self, *, is_second: bool) -> None:
         job_id = self._draft()
         title = self.tr("Open the file with the contexts") if is_second else self.tr("Open a file")
-        path = await dialogs.open_file(self._page, title, filters=FILTERS, folder=last_folder(self._program))
+        path = await dialogs.open_file(
+            self._page, title, filters=dialogs.INPUT_FILTERS, folder=last_folder(self._program)
+        )
         if path is None or job_id != self._draft():
             return
         await self._remember(path.parent)

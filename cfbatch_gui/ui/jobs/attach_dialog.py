@@ -17,7 +17,6 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.run.attaching import PastedJob, read_pasted_job
 from cfbatch_gui.core.program import AttachedInput, ConnectionFacts, Program
 from cfbatch_gui.ui import dialogs
-from cfbatch_gui.ui.file_filters import FILTERS
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import CONTROL_HEIGHT, LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
@@ -240,7 +239,7 @@ class AttachedFiles(QWidget):
             path = await dialogs.choose_folder(self.window(), title, folder=self._folder)
         else:
             title = self.tr("Open the file with the contexts") if is_second else self.tr("Open the file that was sent")
-            path = await dialogs.open_file(self.window(), title, filters=FILTERS, folder=self._folder)
+            path = await dialogs.open_file(self.window(), title, filters=dialogs.INPUT_FILTERS, folder=self._folder)
         if path is not None:
             self._folder = path.parent
             await self._read((*self._paths[:1], path) if is_second else (path,), None)

@@ -17,7 +17,6 @@ from cfbatch_gui.core.workers_ai.pasted import read_pasted
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.traffic_page import TrafficPage
-from cfbatch_gui.ui.file_filters import FILTERS
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
 from cfbatch_gui.ui.inputs.input_labels import new_job_name
 from cfbatch_gui.ui.inputs.intake import NOTHING_TO_PASTE, clipboard_content
@@ -266,7 +265,7 @@ class Workspace:
         async def choose() -> None:
             folder = self._program.settings.last_folder
             path = await dialogs.open_file(
-                self.window, _tr("Open a file"), filters=FILTERS, folder=Path(folder) if folder else None
+                self.window, _tr("Open a file"), filters=dialogs.INPUT_FILTERS, folder=Path(folder) if folder else None
             )
             if path is not None:
                 await self._program.keep_settings(last_folder=str(path.parent))
