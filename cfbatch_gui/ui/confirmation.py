@@ -1,4 +1,4 @@
-"""Above the budget a second word is asked for, before anything leaves."""
+"""The confirmation that is asked for before anything is sent above the budget."""
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget

@@ -1,4 +1,4 @@
-"""Numbers, sizes and times as a person would say them."""
+"""Numbers, sizes, prices, durations, dates and data as text for the screen."""
 
 import html
 import re

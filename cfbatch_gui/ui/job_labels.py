@@ -1,4 +1,4 @@
-"""What several pages say of a job that was sent."""
+"""The model, connection and practice mark of a job, as several pages show them."""
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.states import Job

@@ -79,7 +79,8 @@ class Tasks:
             self._ending.add(task)
 
     def _ended(self, coroutine: Coroutine[Any, Any, Any], task: asyncio.Task[None]) -> None:
-        # It may have been cancelled before its first step. All in one callback: who waits may go on after the first.
+        # It may have been cancelled before its first step, so the coroutine is closed here. All in one callback: what
+        # awaits this task may run after the first one.
         coroutine.close()
         self._last_step(task)
         self._ending.discard(task)

@@ -48,7 +48,7 @@ class Tokens:
     track: str  # behind a bar
     text: str
     quiet: str
-    accent: str
+    accent: str  # the primary colour: main buttons, links, what is chosen
     on_accent: str
     selection: str
     attention: str
@@ -156,7 +156,7 @@ def colour(role: str) -> QColor:
 
 
 class Theme(QObject):
-    """Applies the visual system to the application, and again whenever the system's wishes change."""
+    """Applies the visual system to the application, and again whenever the system's settings change."""
 
     changed = Signal()
 
@@ -198,9 +198,9 @@ class Theme(QObject):
         self._applying = True  # asking for a scheme makes Qt report a change of scheme
         try:
             hints = app.styleHints()
-            wish = {Scheme.LIGHT: Qt.ColorScheme.Light, Scheme.DARK: Qt.ColorScheme.Dark}.get(self._scheme)
-            hints.setColorScheme(wish or Qt.ColorScheme.Unknown)  # title bars and native dialogs follow
-            is_dark = (wish or hints.colorScheme()) == Qt.ColorScheme.Dark
+            wanted = {Scheme.LIGHT: Qt.ColorScheme.Light, Scheme.DARK: Qt.ColorScheme.Dark}.get(self._scheme)
+            hints.setColorScheme(wanted or Qt.ColorScheme.Unknown)  # title bars and native dialogs follow
+            is_dark = (wanted or hints.colorScheme()) == Qt.ColorScheme.Dark
             contrast = hints.accessibility()
             is_high = contrast.contrastPreference() == Qt.ContrastPreference.HighContrast
             app.setPalette(QPalette())  # the system's own again, to read its accent

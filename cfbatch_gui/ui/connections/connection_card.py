@@ -75,7 +75,7 @@ class AppearanceCard(Card):
         self.body.addLayout(line)
 
     def show_scheme(self, scheme: str) -> None:
-        """Mark what is in force; says nothing to anyone. Unknown words mean the system's."""
+        """Mark the scheme in force, without a signal; an unknown name stands for the system's."""
         known = Scheme(scheme) if scheme in set(Scheme) else Scheme.SYSTEM
         self._quiet = True
         self.choices[known].setChecked(True)

@@ -18,7 +18,7 @@ _LONGEST = 2_000  # characters; a pasted address is longer than an id, a pasted 
 
 @dataclass(frozen=True, slots=True)
 class SecretWords:
-    """Sentences for the places that a secret can be in, and names for what can be done with it."""
+    """Sentences that say where a secret is kept, and names for what can be done with it."""
 
     title: str
     placeholder: str
@@ -89,7 +89,7 @@ class TokenField(QLineEdit):
         self._show_plainly(False)
 
     def forget(self) -> None:
-        """Empty the field for good: nothing to undo, and dots for what comes next."""
+        """Empty the field and its undo history, and show dots again."""
         self.setText("")  # unlike clear(), this empties the undo history as well
         self._show_plainly(False)
 
@@ -131,15 +131,15 @@ class FieldBlock(QWidget):
         self.set_hint("")
 
     def set_hint(self, text: str) -> None:
-        """What helps, in a quiet line."""
+        """Show a hint below the field."""
         self._show(text, "", "small")
 
     def set_problem(self, text: str) -> None:
-        """What is wrong."""
+        """Show what is wrong, with the icon and colour of an error."""
         self._show(text, "circle-x", "error")
 
     def set_attention(self, text: str) -> None:
-        """What should be known."""
+        """Show a warning below the field."""
         self._show(text, "triangle-alert", "attention")
 
     def hint(self) -> str:
@@ -155,7 +155,7 @@ class FieldBlock(QWidget):
 
 
 def token_words() -> SecretWords:
-    """Of the account that the environment may speak of."""
+    """Texts for the API token of an account."""
     return SecretWords(
         title=_tr("API token"),
         placeholder=_tr("Paste the token"),
@@ -172,7 +172,7 @@ def token_words() -> SecretWords:
 
 
 def worker_secret_words() -> SecretWords:
-    """Of a Worker."""
+    """Texts for the secret of a Worker."""
     return SecretWords(
         title=_tr("Secret"),
         placeholder=_tr("The Worker’s SHARED_SECRET"),
@@ -189,7 +189,7 @@ def worker_secret_words() -> SecretWords:
 
 
 def gateway_token_words() -> SecretWords:
-    """Of a gateway that lets in only who has a token for it."""
+    """Texts for the token of an authenticated gateway."""
     return SecretWords(
         title=_tr("Gateway token, if it asks for one"),
         placeholder=_tr("Only for an authenticated gateway"),

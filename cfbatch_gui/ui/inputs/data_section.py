@@ -62,7 +62,7 @@ class WhatSection(SectionCard):
 
 
 class DataSection(SectionCard):
-    """Shows a `DraftState`. Every wish of the user goes out as a signal; the state comes back by `show_state`."""
+    """Shows a `DraftState`. What the user does is emitted as a signal; the new state comes back by `show_state`."""
 
     open_wanted = Signal()
     folder_wanted = Signal()

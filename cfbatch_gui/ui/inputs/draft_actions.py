@@ -1,4 +1,4 @@
-"""What can be done with a draft as a whole: send, try, copy, rename, throw away; and keep what is left out of it."""
+"""What can be done with a whole draft: send, try, duplicate, rename, delete; and save the rows left out of it."""
 
 import asyncio
 from contextlib import suppress
@@ -66,7 +66,7 @@ class DraftActions(QWidget):
         self._tasks.start(f"rename {job_id}", self._rename(job_id, name))
 
     def delete(self, job_id: str) -> None:
-        """Throw it away; a notice gives it back."""
+        """Delete the draft; a notice offers to undo it."""
         self._tasks.start(f"delete {job_id}", self._delete(job_id))
 
     def save_problems(self, job_id: str, kind: str) -> None:
@@ -99,7 +99,7 @@ class DraftActions(QWidget):
         self.sent.emit(job_id)
 
     async def _may_cost(self, job_id: str, found: Preflight) -> bool:
-        """Above the budget a second word is asked for."""
+        """Ask for a confirmation above the budget; True when the draft may be sent."""
         if self._drafts.job(job_id).connection == PRACTICE.id:
             return True
         spent = await asyncio.to_thread(self._program.spent_today)

@@ -37,8 +37,8 @@ from cfbatch_gui.ui.widgets import PageHeader, column, scrolled
 class DraftPage(QWidget):
     """Shows one draft at a time; others that were shown go on being read.
 
-    `sent` brings the id of a job that was just sent, `changed` of one whose facts in the ledger are new,
-    `duplicate_made` of a new draft, `deleted` of a draft that was thrown away.
+    `sent` brings the id of a job that was just sent, `changed` of one that changed in the ledger,
+    `duplicate_made` of a new draft, `deleted` of a deleted draft.
     """
 
     sent = Signal(str)
@@ -156,7 +156,7 @@ class DraftPage(QWidget):
         self.acts.duplicate(self._job_id)
 
     def delete(self) -> None:
-        """Throw the draft away; a notice gives it back."""
+        """Delete the draft; a notice offers to undo it."""
         self.acts.delete(self._job_id)
 
     async def close_work(self) -> None:

@@ -1,4 +1,4 @@
-"""Roles, encodings, tokens and prices in words, for all parts of the draft page."""
+"""Names of roles, layouts, encodings and formats, and shares and counts as text, for all parts of the draft page."""
 
 import re
 from datetime import datetime

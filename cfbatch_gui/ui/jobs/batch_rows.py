@@ -40,7 +40,7 @@ class BatchRow:
 
 
 def batch_row(batch: Batch, *, paused: bool, now: float) -> BatchRow:
-    """One line. While the job is paused nobody asks for anything."""
+    """Make the row of a batch. While the job is paused no next check is shown."""
     note = batch.error
     if not note and batch.state.is_at_service and batch.service_word not in _KNOWN_WORDS:
         note = _tr("The service says: {word}").format(word=batch.service_word)
@@ -77,7 +77,7 @@ def _next_check(batch: Batch, *, paused: bool, now: float) -> str:
 
 
 def _number(count: int) -> str:
-    return display.number(count) if count else "–"  # not known: somebody else sent it
+    return display.number(count) if count else "–"  # not known: the batch was sent by another program
 
 
 def _size(count: int) -> str:

@@ -1,4 +1,4 @@
-"""What is known of a job that was sent, in words: how much, how long, what it costs."""
+"""Size, duration, tokens and price of a job that was sent, as text; and what of it is still under way."""
 
 from collections.abc import Iterable, Sequence
 
@@ -22,7 +22,7 @@ def _tr(text: str) -> str:
 
 
 def is_over(job: Job) -> bool:
-    """Whether every batch has come to its end."""
+    """Whether every batch is in a final state."""
     return job.is_sent and all(batch.state.is_final for batch in job.batches)
 
 
@@ -41,7 +41,7 @@ def size_words(job: Job, planned: Planned) -> str:
 
 
 def fact_words(job: Job, planned: Planned) -> tuple[str, ...]:
-    """What stands beside the state in the head of the page."""
+    """What the head of the page shows beside the state: size, model, duration, price."""
     took = ""
     if job.state in (JobState.DONE, JobState.PARTLY_DONE) and job.finished_at:
         took = _tr("finished in {time}").format(time=rough_duration(job.finished_at - job.sent_at))
@@ -92,7 +92,7 @@ def is_under_way(job: Job) -> bool:
 
 
 def running_words(job: Job, now: float) -> str:
-    """ "Running for 9 minutes.", "Took 4 minutes.", or "Sent 9 minutes ago." while nobody watches."""
+    """ "Running for 9 minutes.", "Took 4 minutes.", or "Sent 9 minutes ago." while it is not watched."""
     if all(batch.state is BatchState.PLANNED for batch in job.batches):
         return _tr("No batch has left yet.")
     seconds = max(1, int((job.finished_at or now) - job.sent_at))

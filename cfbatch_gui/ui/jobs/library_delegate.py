@@ -34,7 +34,7 @@ def _more(metrics: QFontMetrics) -> int:
 
 
 class LibraryDelegate(QStyledItemDelegate):
-    """Paints groups and jobs. `clock` gives the time that ages are told by."""
+    """Paints groups and jobs. `clock` returns the time that ages are measured from."""
 
     def __init__(self, parent: QAbstractItemView, rows: LibraryRows, clock: Callable[[], float] = time.time) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""What a job's or a batch's state is called, and its icon and colour: the same everywhere."""
+"""The name, icon and colour of each state of a job and of a batch."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ def _tr(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StateWords:
-    """A state for people. `icon` may be "", where a list shows only the words."""
+    """The name of a state with its icon and colour role. `icon` is "" where a list shows the name alone."""
 
     text: str
     icon: str
@@ -24,7 +24,7 @@ class StateWords:
 
 
 def kind_icon(kind: Kind) -> str:
-    """The icon of what a job does."""
+    """The icon of a kind of job."""
     return "list-ordered" if kind is Kind.RANK else "waypoints"
 
 
@@ -82,7 +82,7 @@ def library_words(job: Job, now: float) -> StateWords:
         parts = pattern.format(done=display.number(job.batches_done), n=display.number(len(job.batches)))
         since = display.short_duration(now - job.sent_at) if job.sent_at else ""
         text = " · ".join(filter(None, (parts, since)))
-        return StateWords(text, "loader", "accent")
+        return StateWords(text, plain.icon, plain.role)
     if state in (JobState.FAILED, JobState.PARTLY_DONE, JobState.PAUSED) and job.error:
         return StateWords(job.error, plain.icon, plain.role)
     return plain

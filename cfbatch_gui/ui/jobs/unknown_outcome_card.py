@@ -1,4 +1,4 @@
-"""A batch whose fate nobody knows: what was seen, what it means, what it may have cost, and the three ways out."""
+"""A batch of which it is unknown whether it arrived: what happened, what it may have cost, and the three choices."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QWidget

@@ -167,9 +167,9 @@ class Rows(ColumnRows[R]):
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """By a column's values; -1 gives the rows' own order back. Rows without a value come last either way."""
-        wish = (column, order == Qt.SortOrder.DescendingOrder) if column >= 0 else None
-        if wish != self._sorted_by:  # Qt asks twice for one click
-            self._sorted_by = wish
+        wanted = (column, order == Qt.SortOrder.DescendingOrder) if column >= 0 else None
+        if wanted != self._sorted_by:  # Qt asks twice for one click
+            self._sorted_by = wanted
             self._apply_order()
 
     def _apply_order(self) -> None:
@@ -209,7 +209,7 @@ class PagedRows(ColumnRows[R]):
     """A table of any length whose rows are fetched as they are looked at.
 
     `fetch(start, stop)` gives that slice in the order asked for last (quickly: it is called while painting), `sort_by`
-    is told the column's name ("" for the own order) and whether it descends, before the rows are fetched again.
+    is called with the column's name ("" for the own order) and whether it descends, before the rows are fetched again.
     """
 
     def __init__(
@@ -250,10 +250,10 @@ class PagedRows(ColumnRows[R]):
         self.endResetModel()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        wish = (self.columns[column].name if column >= 0 else "", order == Qt.SortOrder.DescendingOrder)
-        if self._sort_by is not None and wish != self._sorted_by:  # Qt asks twice for one click
-            self._sorted_by = wish
-            self._sort_by(*wish)
+        wanted = (self.columns[column].name if column >= 0 else "", order == Qt.SortOrder.DescendingOrder)
+        if self._sort_by is not None and wanted != self._sorted_by:  # Qt asks twice for one click
+            self._sorted_by = wanted
+            self._sort_by(*wanted)
             self.refresh(self._count)
 
 

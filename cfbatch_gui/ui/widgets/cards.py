@@ -136,7 +136,7 @@ class ChoiceCard(KeyboardRing, QFrame):
         return bool(self.property("selected") == "true")
 
     def set_chosen(self, chosen: bool) -> None:
-        """Mark it; says nothing to anyone."""
+        """Mark it as chosen or not, without a signal."""
         self.setProperty("selected", "true" if chosen else "false")
         self._icon.set_icon(self._icon_name, "accent" if chosen else "quiet")
         self.style().unpolish(self)

@@ -62,10 +62,10 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme) -> int:
     logs.set_up(Paths(start.root))  # first: until then, warnings go to standard error as they are
     crash = CrashHandler(__version__)
     crash.install(asyncio.get_running_loop())
-    told: list[Callable[[Job], None]] = []  # nobody until there is a workspace
+    listeners: list[Callable[[Job], None]] = []  # empty until there is a workspace
 
     def tell(job: Job) -> None:
-        for each in told:
+        for each in listeners:
             each(job)
 
     try:
@@ -77,7 +77,7 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme) -> int:
     single = SingleWindow(start.root)
     single.wanted.connect(workspace.come_forward)
     crash.crashed.connect(workspace.window.notices.show_crash)
-    told.append(workspace.job_changed)
+    listeners.append(workspace.job_changed)
     try:
         await workspace.begin(start.file, with_example=start.with_example)
         await workspace.closed.wait()
@@ -104,9 +104,9 @@ def raise_the_open_one(root: Path, file: Path | None) -> bool:
     if not socket.waitForConnected(_WAIT):
         return False
     socket.write(json.dumps({"file": str(file.resolve()) if file else ""}).encode() + b"\n")
-    is_told = socket.waitForBytesWritten(_WAIT)
+    is_sent = socket.waitForBytesWritten(_WAIT)
     socket.disconnectFromServer()
-    return is_told
+    return is_sent
 
 
 class SingleWindow(QObject):

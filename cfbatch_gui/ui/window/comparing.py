@@ -1,4 +1,4 @@
-"""From the wish to compare a job to the page that does: which jobs, and where it is shown."""
+"""Comparing a job with others: asks which ones, and shows the page of the comparison in the window."""
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog

@@ -39,7 +39,7 @@ def _tr(text: str) -> str:
 
 
 class JobChanges:
-    """`show_jobs` shows the list anew, `open_job` opens one, `changed` is told of every job that looks different."""
+    """`show_jobs` shows the list anew, `open_job` opens one, `changed` is called with every job that changed."""
 
     def __init__(
         self,

@@ -33,7 +33,7 @@ WEBSITE = "https://developers.cloudflare.com/workers-ai/features/batch-api/"
 
 
 class MainWindow(QMainWindow):
-    """Signals are the user's wishes; the window closes only when `finish` is called."""
+    """Emits a signal for every action of the user; closes only when `finish` is called."""
 
     new_job = Signal()
     open_file = Signal()
@@ -275,7 +275,7 @@ def _files(event: QDropEvent) -> list[Path]:
 
 
 def _take_copy(event: QDropEvent) -> None:
-    """Accept it as a copy: who is told of a move may delete what was dragged."""
+    """Accept a drop as a copy: after a move the source may delete what was dragged."""
     event.setDropAction(Qt.DropAction.CopyAction)
     event.accept()
 

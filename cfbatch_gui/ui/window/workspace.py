@@ -1,4 +1,4 @@
-"""What happens between the pages: which one is open, what the sidebar shows, what a wish of the user leads to."""
+"""Connects the pages: which one is open, what the sidebar shows, and what each signal of a page leads to."""
 
 import asyncio
 from contextlib import suppress
