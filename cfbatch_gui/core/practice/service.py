@@ -1,4 +1,4 @@
-"""The stand-in service itself: from a request to an answer, without a word of HTTP's mechanics."""
+"""The practice service itself: from a route and a body to an answer, independent of HTTP."""
 
 import hashlib
 import hmac
@@ -21,7 +21,7 @@ _BEARER = re.compile(r"Bearer +([A-Za-z0-9._~+/-]+=*) *\Z", re.IGNORECASE)
 
 
 class PracticeService:
-    """Answers one request at a time per thread; every method blocks and belongs into a worker thread.
+    """Answers one request at a time per thread; every method blocks: call it in a worker thread.
 
     `token` "" takes any well-formed bearer token. The model is loaded when it is first needed.
     """
@@ -77,15 +77,15 @@ class PracticeService:
             raise RefusalError(
                 413, (3006, f"Request is too large: {len(body)} bytes, the limit is {MAX_BODY_BYTES + 1}")
             )
-        wish = read_body(body, served)
-        if isinstance(wish, Poll):
-            return self._poll(route, served, wish.request_id)
+        posted = read_body(body, served)
+        if isinstance(posted, Poll):
+            return self._poll(route, served, posted.request_id)
         if route.queue:  # a bare element too: it is accepted, and fails as a job
             request_id = self._queue.accept(route.account, served.name, body, self._clock())
             return _waiting(State.QUEUED, request_id, served)
-        if not isinstance(wish, Element):
+        if not isinstance(posted, Element):
             raise bad_input("'requests' is for the queue: the address must end in ?queueRequest=true")
-        return self._run_now(route, wish, body, served)
+        return self._run_now(route, posted, body, served)
 
     def _run_now(self, route: RunModel, element: Element, body: bytes, served: ServedModel) -> Answer:
         try:

@@ -1,4 +1,4 @@
-"""API tokens and other secrets as values: what they look like, and a type that nothing prints by accident."""
+"""API tokens and other secrets: their form, and a type that is not printed, logged or pickled by accident."""
 
 import hmac
 import re
@@ -7,14 +7,9 @@ from typing import NoReturn
 from cfbatch_gui.core.errors import NotConnected
 
 MIN_LENGTH = 20
-
-
 MAX_LENGTH = 1_000  # Windows keeps 1,280 characters
 
-
 _QUOTES = "\"'`“”‘’"
-
-
 _LEAD = re.compile(r"^(?:authorization:\s*)?bearer(?:\s+|$)", re.IGNORECASE)
 
 
@@ -27,7 +22,7 @@ class Token:
         self._text = text
 
     def reveal(self) -> str:
-        """The token itself, for the one place that puts it into a header."""
+        """The token itself, to be put into a header."""
         return self._text
 
     def __repr__(self) -> str:

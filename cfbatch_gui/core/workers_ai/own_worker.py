@@ -37,7 +37,7 @@ GUIDE = (
 
 
 def new_secret() -> str:
-    """A secret that nobody can guess: 43 letters, digits, "-" and "_"."""
+    """A random secret of 256 bits: 43 letters, digits, "-" and "_"."""
     return secrets.token_urlsafe(32)
 
 

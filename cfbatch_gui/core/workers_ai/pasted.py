@@ -1,4 +1,4 @@
-"""What a pasted text says about a connection: an id, a token, a curl line, lines of a shell, an address."""
+"""Reads a connection from pasted text: an id, a token, a curl command, lines of a shell, an address."""
 
 import re
 from dataclasses import dataclass
@@ -112,5 +112,5 @@ def _id_in(text: str) -> str:
 
 
 def _is_name(text: str) -> bool:
-    """A place to be filled in, not a value."""
+    """Whether it is a placeholder, not a value."""
     return text.startswith(("$", "<", "{", "%", "[", "YOUR", "your")) or text.endswith((">", "}"))

@@ -1,4 +1,4 @@
-"""Every way the service says no, as data: the user's sentence, and what can be done.
+"""Every refusal of the service as data: the sentence for the user, and what can be done.
 
 The body's code is read before the HTTP status, because 429 alone means four different things.
 Sources: https://developers.cloudflare.com/workers-ai/platform/errors/ and
@@ -161,7 +161,7 @@ RULES: Final = (
     ),
 )
 
-# Refusals without a code that we know, by HTTP status; 0 is any other.
+# Refusals without a known code, by HTTP status; 0 is any other.
 STATUS_RULES: Final = {
     401: Rule((), Meaning.TOKEN, TOKEN_REFUSED),
     403: Rule(
@@ -210,7 +210,7 @@ def refusal(
     now: float,
     service: str = "Cloudflare",
 ) -> UserError:
-    """The error for an answer that says no. `retry_after` is the header as sent, `now` in seconds since 1970.
+    """The error for a refusal. `retry_after` is the header as sent, `now` in seconds since 1970.
 
     What a refusal means for a submit (HTTP 408 and 5xx leave its outcome unknown) is the caller's to decide.
     """
@@ -266,7 +266,7 @@ def _find_rule(status: int, errors: Sequence[ServiceError]) -> tuple[int, Rule]:
             if (not rule.codes or error.code in rule.codes) and rule.words in message:
                 return error.code, rule
     code = next((error.code for error in errors if error.code), 0)
-    if status == 403 and code:  # a code that we do not know, so perhaps not about the token
+    if status == 403 and code:  # an unknown code, so perhaps not about the token
         return code, STATUS_RULES[0]
     return code, STATUS_RULES.get(500 if status >= 500 else status, STATUS_RULES[0])
 

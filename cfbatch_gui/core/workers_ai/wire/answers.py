@@ -1,4 +1,4 @@
-"""What an answer says: the batch is queued, the service is at work, or here are its elements."""
+"""Answers: a batch is queued, or running, or done with its elements, which stay undecoded."""
 
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -12,7 +12,7 @@ from cfbatch_gui.core.workers_ai.wire.decoding import NULL, breach, decode, is_n
 class Queued:
     """The answer to a submit. `request_id` is opaque; losing it loses a paid batch.
 
-    A poll is answered so too when the service repeats the id; `status` then is its word for where the batch is.
+    The answer to a poll has this form too where the service repeats the id; `status` is then the batch's.
     """
 
     request_id: str
@@ -22,14 +22,14 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Not done. `status` is the service's word: queued, running, or one that this program does not know."""
+    """Not done. `status` is the service's: "queued", "running", or one that this program does not know."""
 
     status: str
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of the whole batch, as the service counted them; 0 where it said nothing."""
+    """Tokens of the whole batch, as counted by the service; 0 where it gave none."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -37,7 +37,7 @@ class Usage:
 
 
 class Output(msgspec.Struct, frozen=True):
-    """What a model gave for one request. Which of the keys are there depends on the request and on the year."""
+    """A model's output for one request. Which keys are present depends on the request and on the year."""
 
     response: msgspec.Raw = NULL
     data: msgspec.Raw = NULL
@@ -63,7 +63,7 @@ class Element(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The batch is done. `elements` stand in order of arrival, which means nothing: `match` puts them in place."""
+    """The batch is done. `elements` are in the order of the answer, which is arbitrary: `match` orders them."""
 
     elements: tuple[Element, ...]
     usage: Usage | None
@@ -129,7 +129,7 @@ def _elements(body: _Body) -> list[Element] | None:
 
 
 def read_usage(raw: msgspec.Raw) -> Usage | None:
-    """Usage is only ever shown, so a strange one is left out rather than held against the results."""
+    """The usage, or None for one that cannot be read: it is only shown, so it does not invalidate the results."""
     if is_null(raw):
         return None
     try:
@@ -140,7 +140,7 @@ def read_usage(raw: msgspec.Raw) -> Usage | None:
 
 
 def _counted(tokens: int | float | None) -> int:
-    """What nobody can have counted would be added up, and priced, for good."""
+    """The count, or 0 for an impossible one, which would spoil the sums of tokens and prices."""
     return int(tokens) if tokens and 0 < tokens < _MOST_TOKENS else 0
 
 

@@ -11,7 +11,7 @@ from cfbatch_gui.core.workers_ai.wire.decoding import NULL, decode
 
 @dataclass(frozen=True, slots=True)
 class ServiceError:
-    """One entry of `errors`, in the service's own words. `code` is 0 when it gave none."""
+    """One entry of `errors`, unchanged. `code` is 0 when the service gave none."""
 
     code: int
     message: str

@@ -1,4 +1,4 @@
-"""Which request each element of an answer belongs to, and what it says: by id and reference, never by position."""
+"""The results of a batch, matched to its requests by id and reference, never by their order in the answer."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -46,7 +46,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What was asked for; its position in the sequence is the index in `requests[]`. `count`: contexts or texts."""
+    """What an answer must hold for one request; its index in the sequence is that in `requests[]`.
+
+    `count` is the number of contexts or texts.
+    """
 
     reference: str
     kind: AnswerKind
@@ -65,7 +68,7 @@ class Scored:
 class Embedded:
     """`vectors` has shape (count, d), float32, in the order of the texts as they were sent, not normalised again.
 
-    `pooling` is the service's word, "" when it said none.
+    `pooling` is as the service gives it, "" when it gives none.
     """
 
     index: int
@@ -75,7 +78,7 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The service failed at this one request. `error` is in its own words, "" when it said none."""
+    """The service failed at this one request. `error` is its message, "" when it gave none."""
 
     index: int
     error: str
@@ -142,16 +145,16 @@ def _in_order(elements: Sequence[Element], expected: Sequence[Expected]) -> list
     by_reference: dict[str, int | None] = {}
     for index, wanted in enumerate(expected):
         by_reference[wanted.reference] = None if wanted.reference in by_reference else index
-    placed: list[Element | None] = [None] * len(expected)
+    ordered: list[Element | None] = [None] * len(expected)
     for element in elements:
         index = _index(element, expected, by_reference)
-        if placed[index] is not None:
+        if ordered[index] is not None:
             raise breach(f"the result for request {index + 1} is there twice")
-        placed[index] = element
-    missing = [index + 1 for index, element in enumerate(placed) if element is None]
+        ordered[index] = element
+    missing = [index + 1 for index, element in enumerate(ordered) if element is None]
     if missing:
         raise breach(f"{len(missing)} of {len(expected)} results are missing", f"first missing: request {missing[0]}")
-    return [element for element in placed if element is not None]
+    return [element for element in ordered if element is not None]
 
 
 def _index(element: Element, expected: Sequence[Expected], by_reference: dict[str, int | None]) -> int:
