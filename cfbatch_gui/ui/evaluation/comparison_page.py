@@ -114,7 +114,7 @@ class ComparisonPage(QWidget):
         return self._message
 
     def other(self) -> int:
-        """The number of the job that stands beside the first."""
+        """The index of the job that the first is compared with."""
         chosen = self.others.value()
         return chosen if isinstance(chosen, int) else 1
 
@@ -165,7 +165,7 @@ class ComparisonPage(QWidget):
         figures.setContentsMargins(WIDE, MEDIUM, WIDE, MEDIUM)
         bar = boxed(column(self.partial_bar, margins=(WIDE, MEDIUM, WIDE, 0)))
         self._partial = bar
-        # Beside the tabs, for beside the figures there is no room in a small window.
+        # In the row of the tabs, since that of the figures has no room in a small window.
         self.others.setMaximumWidth(_OTHERS_WIDTH)
         choices = column(None, row(self.others, SMALL, self.tops, margins=(0, 0, WIDE, 0)), None, line(), gap=0)
         tabs = row(gap=0)
@@ -197,11 +197,11 @@ class ComparisonPage(QWidget):
                 self._show_again(found)
 
     def _show_again(self, compared: Compared) -> None:
-        """Other results of what is shown: what was chosen stays chosen."""
+        """Show newer results of the same jobs; the selection stays."""
         before = self._compared
-        beside = before.jobs[self.other()].id if before is not None else ""
+        other_id = before.jobs[self.other()].id if before is not None else ""
         query = self.queries.query_no()
-        self._show(compared, beside=next((n for n, job in enumerate(compared.jobs) if n and job.id == beside), 1))
+        self._show(compared, other=next((n for n, job in enumerate(compared.jobs) if n and job.id == other_id), 1))
         self.queries.choose_number(query)
 
     def _show_nothing_left(self) -> None:
@@ -225,7 +225,7 @@ class ComparisonPage(QWidget):
             before = self._compared
             found = await asyncio.to_thread(with_top, before.jobs, before.comparison, self._top_k())
             if self._compared is before:
-                self._show(found, beside=self.other())
+                self._show(found, other=self.other())
 
     async def _read_texts(self, query: int) -> None:
         compared, other = self._compared, self.other()
@@ -244,23 +244,23 @@ class ComparisonPage(QWidget):
 
     # Showing
 
-    def _show(self, compared: Compared, *, beside: int = 1) -> None:
+    def _show(self, compared: Compared, *, other: int = 1) -> None:
         self._compared, self._message = compared, ""
         self._show_names(compared)
-        self.others.set_value(beside)
+        self.others.set_value(other)
         self.tops.set_value(compared.top_k)
         self.save_button.setEnabled(True)
         self._show_other()
         self._stack.show_content()
 
     def _take_focus(self) -> None:
-        """The arrow keys read one query after the other, unless the keyboard has gone elsewhere in the meantime."""
+        """Give the queries the keyboard focus, unless it is outside this page by now."""
         focused = self.window().focusWidget()
         if focused is None or self.isAncestorOf(focused):  # type: ignore[redundant-expr]  # it can be None
             self.queries.queries.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_names(self, compared: Compared) -> None:
-        """What has the jobs' names in it, and what does not depend on which two stand beside each other."""
+        """What has the jobs' names in it, and what does not depend on which two are compared."""
         comparison = compared.comparison
         self.header.set_facts(
             *named(compared.jobs),

@@ -28,7 +28,7 @@ _FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
 class TextMove:
     """A text of one query, in the first job and in the other."""
 
-    place: int  # in the first job's table, for good
+    place: int  # index in the first job's table
     rank: int
     rank_text: str
     other_rank: int
@@ -48,10 +48,10 @@ class QueriesTab(QWidget):
         super().__init__(parent)
         self._letter = ""
         self._queries: tuple[QueryText, ...] = ()
-        self._place = -1
+        self._index = -1
         self.queries = TableView("comparison/queries", memory=memory)
         self.queries.setAccessibleName(self.tr("Queries, those that moved most first"))
-        self.queries_model: Rows[int] = Rows(())  # places in the comparison's queries
+        self.queries_model: Rows[int] = Rows(())  # indexes of the comparison's queries
         self.texts = TableView("comparison/texts", memory=memory)
         self.texts.setAccessibleName(self.tr("Texts of the query in both jobs"))
         self.texts_model: Rows[TextMove] = Rows(())
@@ -89,7 +89,7 @@ class QueriesTab(QWidget):
         places = [row.place for row in rows]
         self.texts_model.set_rows(rows)
         if rows:
-            shown = self.texts_model.place_of(rows[places.index(self._place)]) if self._place in places else 0
+            shown = self.texts_model.place_of(rows[places.index(self._index)]) if self._index in places else 0
             self.texts.selectRow(shown)
             self._show_text(shown)
 
@@ -112,7 +112,7 @@ class QueriesTab(QWidget):
 
     def _show_text(self, place: int) -> None:
         row = self.texts_model.row(place)
-        self._place = row.place
+        self._index = row.place
         heading = self.tr("Rank {rank} in A, {other} in {letter}").format(
             rank=row.rank_text, other=row.other_rank_text, letter=self._letter
         )
@@ -149,7 +149,7 @@ def read_texts(compared: Compared, other: int, query: int) -> tuple[TextMove, ..
 
 
 def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
-    """Query, texts, both overlaps, the largest change; a row is a place in `moves`."""
+    """Query, texts, both overlaps, the largest change; a row is an index into `moves`."""
     return (
         Column(_tr("Query"), lambda place: moves.queries[place].text, key="query", stretch=True),
         Column(

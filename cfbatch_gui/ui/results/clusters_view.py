@@ -155,7 +155,7 @@ class ClustersView(VectorPage):
             return ()
         try:
             texts = self.embeddings.texts([item for item, _ in members])
-        except UserError as error:  # while painting there is nobody else to catch it
+        except UserError as error:  # raised while painting, outside any task
             self.notices.show_error(error)
             return ()
         return tuple(Neighbour(text, similarity) for text, (_, similarity) in zip(texts, members, strict=True))

@@ -13,7 +13,14 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports.keep_list import write_keep_list
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText
-from cfbatch_gui.core.results.vectors.near_duplicates import USUAL_THRESHOLD, Duplicates, Group, Keep, find_duplicates
+from cfbatch_gui.core.results.vectors.near_duplicates import (
+    UNASKED_TEXTS,
+    USUAL_THRESHOLD,
+    Duplicates,
+    Group,
+    Keep,
+    find_duplicates,
+)
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.limits import ThresholdField
@@ -37,7 +44,6 @@ from cfbatch_gui.ui.widgets import (
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 _RESTING = 0.35  # seconds after the last key
-_BY_ITSELF = 30_000  # texts up to which the search begins without being asked
 _MEMBERS = 1_000  # of a group that are listed
 
 
@@ -58,7 +64,7 @@ class MemberRow:
 
 
 class DuplicatesView(VectorPage):
-    """Looks anew whenever the threshold or what is to be kept changes; for many texts only when asked."""
+    """Searches again whenever the threshold or what is to be kept changes; for many texts only when asked."""
 
     def __init__(
         self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
@@ -85,7 +91,7 @@ class DuplicatesView(VectorPage):
         embeddings = self.embeddings
         if embeddings is None:
             return
-        if embeddings.count <= _BY_ITSELF or self._found is not None:
+        if embeddings.count <= UNASKED_TEXTS or self._found is not None:
             self.look()
         else:
             self._body.setCurrentWidget(self._ask)
@@ -205,7 +211,7 @@ class DuplicatesView(VectorPage):
             return ()
         try:
             texts = self.embeddings.texts([group.stays for group in groups])
-        except UserError as error:  # while painting there is nobody else to catch it
+        except UserError as error:  # raised while painting, outside any task
             self.notices.show_error(error)
             return ()
         return tuple(GroupRow(group, text) for group, text in zip(groups, texts, strict=True))
@@ -228,7 +234,7 @@ class DuplicatesView(VectorPage):
         if 0 <= place < self.members.rowCount():
             show_whole(self.members.row(place).text, self.panel)
 
-    # Taking home
+    # Saving
 
     def _show_in_table(self) -> None:
         if self._found is not None:

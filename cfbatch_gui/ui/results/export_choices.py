@@ -65,7 +65,7 @@ class ExportForms(QWidget):
             box.setEnabled(is_open and name not in self._impossible)
 
     def _toggled(self, ticked: bool) -> None:
-        # Who ticks Excel first of all wants Excel, and not what was proposed as well.
+        # The first tick replaces the proposal: a user who ticks Excel wants Excel only.
         proposed, self._proposed = self._proposed, ""
         if proposed and ticked:
             self.boxes[proposed].setChecked(False)

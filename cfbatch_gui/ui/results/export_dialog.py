@@ -1,4 +1,4 @@
-"""Taking results home: which forms, what will be written, where to; then the writing itself."""
+"""The dialog of an export: its targets, limits, columns and folder, then the writing itself."""
 
 import asyncio
 import threading
@@ -208,7 +208,7 @@ class ExportDialog(QDialog):
             self._show_anew()
 
     def _show_anew(self) -> None:
-        """What failed was about another choice."""
+        """Show the choices anew; an error shown before was about other ones."""
         self.error_bar.hide()
         self._show()
 
@@ -256,7 +256,7 @@ class ExportDialog(QDialog):
             self._show_writing(False)
             if written:
                 self._say(written)
-                self._show()  # its names are taken now
+                self._show()  # the names proposed before exist now
         self._remember(written[-1].path.parent)
         self.accept()
 

@@ -97,7 +97,7 @@ class LimitsBar(QWidget):
         return Limits(self._chosen, self.threshold.value())
 
     def show_limits(self, limits: Limits) -> None:
-        """Set both, and say nothing to anyone."""
+        """Set both without `changed`."""
         self.threshold.blockSignals(True)
         self.threshold.setText("" if limits.threshold is None else score_text(limits.threshold))
         self.threshold.blockSignals(False)

@@ -21,12 +21,12 @@ _NAME = 28  # characters of a typical text that stand for its cluster
 
 @dataclass(frozen=True, eq=False)
 class MapColours:
-    """`cells[i]` is what the dot at place i is coloured by, for the table behind the map; `title` is "" for nothing."""
+    """`cells[i]` is what the dot at index i is coloured by, for the table behind the map; `title` is "" for nothing."""
 
     dots: DotColours
     title: str
     cells: Sequence[str]
-    names: Sequence[PlacedName] = ()  # that stand among the dots
+    names: Sequence[PlacedName] = ()  # painted among the dots
 
 
 def colour_choices(embeddings: Embeddings) -> tuple[tuple[tuple[str, str], ...], str]:

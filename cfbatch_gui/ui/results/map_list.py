@@ -94,5 +94,5 @@ class MapList(QWidget):
             return ()
         try:
             return tuple(VectorRow(text, None) for text in self._embeddings.texts(self._items[start:stop]))
-        except UserError:  # while painting there is nobody to catch it; the table of all texts says why
+        except UserError:  # raised while painting; the table of all texts shows why
             return blank_rows(start, stop)

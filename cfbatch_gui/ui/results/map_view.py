@@ -1,8 +1,8 @@
-"""All texts on a map: read under the mouse, coloured by a column, found, and chosen with a lasso.
+"""All texts on a map: read under the mouse, coloured by a column, searched, and selected with a lasso.
 
-The map by direction is there at once. The one by neighbours, on which groups can be seen, takes seconds; it is made
-beside the first, by itself where these are few (`_BY_ITSELF`), and takes its place unless hands are on the map: nothing
-jumps under the mouse. A choice between the two is remembered, and holds for other jobs too.
+The map by direction is made first, since it is quick. The one by neighbours (t-SNE), which shows groups, takes
+seconds. It is made meanwhile, without being asked for up to `_BY_ITSELF` texts, and replaces the first unless the
+user is at work on that, so that nothing jumps under the mouse. The choice is remembered for all jobs.
 """
 
 import asyncio
@@ -32,9 +32,9 @@ from cfbatch_gui.ui.widgets import Choice, ElidedLabel, LinkButton, QuietButton,
 
 _TYPING = 0.12
 _ROOMY = 800  # pixels
-_LONGEST = 400  # characters beside the mouse
+_LONGEST = 400  # characters in the tip under the mouse
 _PAGE = 2_000
-_BY_ITSELF = 20_000  # texts up to which nobody has to ask for the map by neighbours
+_BY_ITSELF = 20_000  # texts up to which the map by neighbours is made without being asked for
 _MEMORY = "map/layout"
 
 
@@ -72,7 +72,7 @@ class MapView(VectorPage):
         self.tasks.start("map", self._lay_out_map())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a small window the choices need the room."""
+        """Leave the facts and the words of a button away in a small window, where the choices need the room."""
         super().resizeEvent(event)
         is_narrow = event.size().width() < _ROOMY
         self.facts.setVisible(not is_narrow)
@@ -173,7 +173,7 @@ class MapView(VectorPage):
             self._make_near_map(asked=False)
 
     def _wanted_layout(self, embeddings: Embeddings) -> Layout:
-        """What was chosen last; else what can be made quickly. While more vectors come it would be made in vain."""
+        """The layout chosen last, else the better one that is quick; by direction while vectors are still to come."""
         chosen = self._memory.get(_MEMORY) if self._memory is not None else ""
         if not all(batch.state.is_final for batch in self.job.batches):
             return Layout.DIRECTION
@@ -213,7 +213,7 @@ class MapView(VectorPage):
         self.list.hide()
 
     async def _show(self, made: TextMap) -> None:
-        """The same texts at other places."""
+        """Move the dots to another layout of the same texts."""
         colours = self._colours
         names = () if colours is None else await asyncio.to_thread(colours.dots.positions_of_names, made.points)
         self._map = made
@@ -283,7 +283,7 @@ class MapView(VectorPage):
             return "", ""
         try:
             (text,) = self.embeddings.texts([int(self._map.item_numbers[place])])
-        except UserError as error:  # while painting there is nobody else to catch it
+        except UserError as error:  # raised while painting, outside any task
             return error.message, ""
         below = " · ".join(filter(None, (text.id or self.tr("Row {n}").format(n=display.number(text.row)), text.label)))
         return display.one_line(text.text, _LONGEST), below
@@ -331,7 +331,7 @@ class MapView(VectorPage):
             await self._show(self._maps[Layout.DIRECTION])
 
     def _stop(self) -> None:
-        """The map stays as it is; another time it is not asked for by itself."""
+        """Keep the map as it is, and do not make the other one without being asked from now on."""
         self.tasks.cancel("neighbours")
         if self._memory is not None and self._map is not None:
             self._memory.set(_MEMORY, self._map.layout)

@@ -1,4 +1,4 @@
-"""What the scores of a ranking are worth: how they are spread, beside pairs that do not belong together."""
+"""What the scores of a ranking are worth: their spread, and that of pairs that do not belong together."""
 
 from collections.abc import Sequence
 
@@ -38,7 +38,7 @@ _CHART_HEIGHT = 300
 
 
 class OverviewView(ResultView):
-    """Reads in a thread; what comes too late for what is wanted now is dropped."""
+    """Shows the figures of `FigureReader`."""
 
     def __init__(
         self,

@@ -67,7 +67,7 @@ class RankingRead:
 
 
 class RankingView(ResultView):
-    """Reads in threads; what comes too late for what is wanted now is dropped."""
+    """Reads in threads; the result of a reading that has been overtaken by another is dropped."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class RankingView(ResultView):
     # Reading
 
     def _begin(self, job: Job) -> None:
-        """Another job: nothing of the one before stays."""
+        """Forget all about the job before."""
         if self._loader.job is not None:
             self._limits_of[self._loader.job.id] = self.limits()
         for name in ("find", "contexts", "count", "figures"):
@@ -190,7 +190,7 @@ class RankingView(ResultView):
         self.tasks.start("count", self._count())
 
     async def _read_the_rest(self, job: Job) -> None:
-        """Over a million texts and scores this takes seconds: what is read first goes before it."""
+        """Prepare the search and read the baseline, after the first texts are shown: for a million it takes seconds."""
         if self._search is not None:
             await asyncio.to_thread(self._search.prepare)
         self._baseline = baseline_line(await self._figures.of(job))

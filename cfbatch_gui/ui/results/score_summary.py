@@ -13,7 +13,7 @@ from cfbatch_gui.ui.results.loaded_results import Version, version_of
 
 
 class FigureReader:
-    """Keeps the figures that were asked for last. Two pages that ask at once wait for one reading."""
+    """Keeps the figures that were asked for last. Pages that ask for the same job meanwhile share one reading."""
 
     def __init__(self, program: Program) -> None:
         self._program = program

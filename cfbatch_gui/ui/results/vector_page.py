@@ -1,4 +1,4 @@
-"""What the pages about all vectors of a job share: when they read, how they show that they work, what stands below."""
+"""What the pages about all vectors of a job share: reading them, the progress of work, and the line at the foot."""
 
 import asyncio
 import threading
@@ -51,7 +51,7 @@ class VectorPage(ResultView):
         self._progress = ThinProgress()
         self._progress.setVisible(False)
         keeps_its_place = self._progress.sizePolicy()
-        keeps_its_place.setRetainSizeWhenHidden(True)  # what stands above stays where it is
+        keeps_its_place.setRetainSizeWhenHidden(True)  # the content above must not move
         self._progress.setSizePolicy(keeps_its_place)
         self._stack = MaybeEmpty(icon)
 
@@ -92,7 +92,7 @@ class VectorPage(ResultView):
         return self._read.embeddings if self._read is not None and self._read.done else None
 
     async def worked_out(self, sentence: str, function: Callable[[Progress], T]) -> T:
-        """Run `function` in a thread, its progress below; a cancel stops it where it tells its progress next."""
+        """Run `function` in a thread, its progress below; a cancel stops it when it reports progress next."""
         stop, loop = threading.Event(), asyncio.get_running_loop()
 
         def tell(share: float) -> None:
@@ -114,7 +114,7 @@ class VectorPage(ResultView):
             self._progress.setVisible(False)
 
     def show_foot(self, *sentences: str, without_direction: int = 0) -> None:
-        """What stands below when the work is done; what is missing comes first."""
+        """Show the sentences at the foot, after what is missing or left out."""
         read = self._read
         if read is None:
             return
@@ -137,7 +137,7 @@ class VectorPage(ResultView):
         )
 
     def show_error(self, error: UserError) -> None:
-        """An expected failure of the page's work."""
+        """Show an expected failure of the page's work: on the page while it is empty, else as a notice."""
         if self._read is None:
             self._stack.show_sentence(error.message)
         else:
@@ -165,7 +165,7 @@ class VectorPage(ResultView):
 
 
 class _StoppedError(Exception):
-    """Nobody waits for this work any more."""
+    """Raised in the thread of work that was cancelled."""
 
 
 def _read(folder: JobFolder, failed: dict[int, str]) -> _Read:

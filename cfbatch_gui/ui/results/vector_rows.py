@@ -55,7 +55,7 @@ def read_rows(embeddings: Embeddings, texts: Sequence[EmbeddedText]) -> tuple[Ve
 
 
 def blank_rows(start: int, stop: int) -> tuple[VectorRow, ...]:
-    """Rows for places that cannot be read."""
+    """Rows for indexes that cannot be read."""
     return tuple(
         VectorRow(EmbeddedText(place + 1, "", "", "", place + 1, (), Status.FAILED, "", 0), None)
         for place in range(start, stop)
@@ -111,7 +111,7 @@ def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -
 
 
 def item_columns() -> tuple[Column[VectorRow], ...]:
-    """Row, text and id, for lists beside other things."""
+    """Row, text and id, for small lists."""
     return (
         Column(
             _tr("Row"), lambda row: row.text.row, display.number, key="row", align="right", width=70, sortable=False

@@ -1,4 +1,4 @@
-"""The pages about all vectors of a job, each made when it is first looked at, and how one sends the user to another."""
+"""The pages about all vectors of a job, each made when it is first looked at, and the way from them to the table."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -23,7 +23,7 @@ P = TypeVar("P", bound=VectorPage)
 
 
 class LatePage(ResultView, Generic[P]):
-    """Stands where a page will be: most windows are opened for other things, and need not wait for this one."""
+    """A page that is made when it is first needed, since most windows never show it."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class LatePage(ResultView, Generic[P]):
 
 
 class VectorViews(QObject):
-    """`table_wanted` says that rows are shown in the table now, which has to come to the front."""
+    """`table_wanted` says that the table shows rows that a page has chosen, and is to be brought to the front."""
 
     table_wanted = Signal()
 

@@ -1,4 +1,4 @@
-"""Embedded texts: the table, the chosen text with its vector and its neighbours, and the health of all vectors."""
+"""Embedded texts: the table, the chosen text with its vector and its neighbours, and the checks of all vectors."""
 
 import asyncio
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ class _Read:
 
 
 class VectorsView(ResultView):
-    """Pages of the table are read as they are looked at; all else in threads."""
+    """Reads pages of the table when they are painted, everything else in threads."""
 
     def __init__(
         self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
@@ -73,7 +73,7 @@ class VectorsView(ResultView):
         if self._read is not None:
             self._clear_search()
             self._show_found(items, name)
-            self.table.setFocus(Qt.FocusReason.OtherFocusReason)  # what was clicked for this is gone from the screen
+            self.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the widget that was clicked is hidden now
         else:
             self._asked_for = (items, name)
 
@@ -159,7 +159,7 @@ class VectorsView(ResultView):
         self.tasks.start("check", self._check(job, read.embeddings))
 
     def _refresh(self, count: int) -> None:
-        """Read the rows again; the place and what is chosen stay."""
+        """Read the rows again; the scroll position and the selection stay."""
         scrolled, item_no = self.table.verticalScrollBar().value(), self._item_no
         self.rows.refresh(count)
         place = self._place_of(item_no)
@@ -179,7 +179,7 @@ class VectorsView(ResultView):
         try:
             texts = embeddings.page(start, stop) if self._found is None else embeddings.texts(self._found[start:stop])
             return read_rows(embeddings, texts)
-        except UserError as error:  # while painting there is nobody else to catch it
+        except UserError as error:  # raised while painting, outside any task
             self._notices.show_error(error)
             return blank_rows(start, stop)
 
@@ -229,7 +229,7 @@ class VectorsView(ResultView):
             self.table.scrollTo(self.rows.index(place, 0))
 
     def _all_clicked(self) -> None:
-        self.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the link goes
+        self.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the link is about to be hidden
         self.show_all()
 
     def _picked(self, place: int) -> None:

@@ -1,4 +1,4 @@
-"""A ranking's scores beside the similarities of this job's vectors, pair by pair, for texts that both jobs have."""
+"""A ranking's scores versus the similarities of this job's vectors, pair by pair, for texts that both jobs have."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -27,11 +27,11 @@ from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Choice, ElidedLabel, MaybeEmpty, boxed, column, row
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
-_LONGEST = 160  # characters of each text beside the mouse
+_LONGEST = 160  # characters of each text in the tip under the mouse
 
 
 class PairChart(Chart):
-    """Its data are the pairs with their texts."""
+    """A chart whose data, when saved, also have the texts of each pair."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(name, parent)
@@ -140,7 +140,7 @@ class VersusScoresView(VectorPage):
             return ""
         try:
             query, text = texts_of_pair(self._folder, int(self._versus.item_numbers[place]))
-        except UserError as error:  # while painting there is nobody else to catch it
+        except UserError as error:  # raised while painting, outside any task
             return error.message
         score, similarity = self._versus.scores[place], self._versus.similarities[place]
         figures = f"{score_text(score)} · {score_text(similarity)}"
@@ -164,5 +164,5 @@ class VersusScoresView(VectorPage):
 
 
 def rankings(program: Program) -> tuple[Job, ...]:
-    """The jobs that may be looked at beside vectors, the newest first."""
+    """The jobs that vectors can be compared with, the newest first."""
     return tuple(job for job in program.ledger.jobs() if job.kind is Kind.RANK and job.batches_done)

@@ -23,6 +23,7 @@ from cfbatch_gui.core.results.vectors.unit_vectors import Progress, UnitVectors,
 USUAL_THRESHOLD = 0.95  # of the cosine, from which texts are taken for near duplicates
 TOLERANCE = 2e-6  # what float32 is off by, over a thousand dimensions
 _BLOCK, _CHUNK = 512, 4096  # texts that are looked at together, and texts that stay beside them
+UNASKED_TEXTS = 30_000  # up to so many texts are compared without being asked for
 _HEAD = 127  # directions; with the length of the rest that makes 128 numbers a text
 _SAMPLE = 3_000
 _SLACK = 1e-5
