@@ -86,7 +86,7 @@ async def test_without_a_network_it_says_so_and_goes_on_when_it_is_back(
     assert len(faulty.accepted()) == 1
 
 
-async def test_an_unknown_outcome_is_sent_again_only_after_a_second_word(
+async def test_an_unknown_outcome_is_sent_again_only_after_a_confirmation(
     tmp_path: Path, theme: Theme, faulty: ThreadedService
 ) -> None:
     async with connected(tmp_path / "data", theme, faulty) as stage:
