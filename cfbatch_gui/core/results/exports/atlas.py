@@ -20,6 +20,13 @@ from cfbatch_gui.core.results.maps.text_map import Layout, make_map
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.vectors.unit_vectors import UnitVectors, unit_vectors
 
+NAMES = ("projection_x", "projection_y", "neighbors")
+_NEIGHBOURS = 15  # as many as the program looks for itself
+_NOWHERE = (None, None)
+_PROJECTIONS = {
+    Layout.NEIGHBOURS: "by neighbours (t-SNE): the map that is kept with the job",
+    Layout.DIRECTION: "by direction (PCA): no map by neighbours is kept with the job",
+}
 MOST_TEXTS = 20_000  # of 1,024 numbers: some ten seconds on two cores
 _BLOCK, _CHUNK = 1_024, 4_096  # texts whose neighbours are looked for together, and texts they are compared with
 
@@ -80,15 +87,6 @@ def _nearest(
         order = np.lexsort((candidates, -values))[:, :most]
         found, best = candidates[numbers, order], values[numbers, order]
     return found, best
-
-
-NAMES = ("projection_x", "projection_y", "neighbors")
-_NEIGHBOURS = 15  # as many as the program looks for itself
-_NOWHERE = (None, None)
-_PROJECTIONS = {
-    Layout.NEIGHBOURS: "by neighbours (t-SNE): the map that is kept with the job",
-    Layout.DIRECTION: "by direction (PCA): no map by neighbours is kept with the job",
-}
 
 
 class AtlasColumns:

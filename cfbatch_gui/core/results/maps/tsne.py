@@ -1,4 +1,4 @@
-"""A plane on which points stand beside those that are near them in many directions: t-SNE.
+"""t-SNE: a plane on which points stand close to those that are near them in many dimensions.
 
 L. van der Maaten, G. Hinton, "Visualizing Data using t-SNE", JMLR 9 (2008).
 
@@ -17,117 +17,18 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.results.vectors.unit_vectors import Progress
 
+NEIGHBOURS = 15  # that each point is tied to
+_GATHERING, _SETTLING = 75, 225  # rounds
+_HARDER = 12.0
+_SPRINGS = 32_768  # springs at a time: they stay in the processor's cache
+_START = 1e-4
+_FARTHEST = 8.0  # that a point goes in a round: what very many springs pull at would swing further and further
+_SEED = 20_250_404
 _SPACING = 0.45  # between nodes, where there are no more than _MOST of them; the potential is about 1 wide
 _FEWEST, _MOST = 32, 380  # nodes in a row
 _NODES_A_POINT = 1.2  # times the square root of their number, from which on there may be more
 _ROOM = 1.2  # times as wide as the points, so that they can drift apart before a new grid is wanted
-_BLOCK_2 = 16_384
-
-
-class Repulsion:
-    """The potential 1 / (1 + distance²) of `count` points that move a little from call to call.
-
-    Right to a few in a hundred where points stand as close as they settle, about one to a square of 1.
-    """
-
-    def __init__(self, count: int) -> None:
-        self._most = max(_MOST, round(_NODES_A_POINT * count**0.5))
-        self._width = 0.0
-        self._step = 1.0
-        self._nodes, self._padded = 0, 0
-        self._transform = np.empty((0, 0), dtype=np.complex128)
-
-    def push(self, points: NDArray[np.complex64]) -> tuple[NDArray[np.complex64], float]:
-        """For each point (n,), x + i·y, the sum over all others of difference / (1 + distance²)²; and their potential.
-
-        The potential is the sum of 1 / (1 + distance²) over all ordered pairs.
-        """
-        low = complex(points.real.min(), points.imag.min())
-        high = complex(points.real.max(), points.imag.max())
-        self._fit(max((high - low).real, (high - low).imag, 1e-9))
-        corner = (low + high) / 2 - complex(1, 1) * (self._nodes / 2 * self._step)
-        blocks = [
-            _Spread((points[start : start + _BLOCK_2] - corner) / self._step, self._nodes)
-            for start in range(0, len(points), _BLOCK_2)
-        ]
-        density = np.zeros(self._nodes**2)
-        for block in blocks:
-            block.add_to(density)
-        shape = (self._padded, self._padded)
-        changed = np.fft.rfft2(density.reshape(self._nodes, self._nodes), shape) * self._transform
-        potential = np.fft.irfft2(changed, shape)[: self._nodes, : self._nodes].ravel()
-        push = np.empty(len(points), dtype=np.complex64)
-        total = -float(len(points))  # each would count itself, with 1
-        for place, block in enumerate(blocks):
-            slope, level = block.read(potential)
-            push[place * _BLOCK_2 : (place + 1) * _BLOCK_2] = slope * (-0.5 / self._step)
-            total += level
-        return push, max(total, 1e-12)
-
-    def _fit(self, width: float) -> None:
-        """A grid around points of this width: the last one, when it is about as wide."""
-        if self._width / 1.4 <= width <= self._width:
-            return
-        self._width = width * _ROOM
-        nodes = int(np.clip(np.ceil(self._width / _SPACING), _FEWEST, self._most))
-        self._step = self._width / nodes
-        self._nodes = nodes + 4  # a point at the edge reaches beyond it
-        self._padded = _quick(2 * self._nodes)
-        places = np.arange(self._padded)
-        away = np.minimum(places, self._padded - places) * self._step
-        kernel = 1 / (1 + away[:, None] ** 2 + away[None, :] ** 2)
-        blur = np.sinc(np.fft.fftfreq(self._padded)) ** 6  # of spreading and of reading, a quadratic spline each
-        self._transform = np.fft.rfft2(kernel) / (blur[:, None] * blur[None, : self._padded // 2 + 1])
-
-
-class _Spread:
-    """Points on a grid: the nine nodes of each, and its part of them."""
-
-    def __init__(self, points: NDArray[np.complex64], nodes: int) -> None:
-        across, up = points.real.astype(np.float64), points.imag.astype(np.float64)
-        column, row = np.rint(across), np.rint(up)
-        across -= column
-        up -= row
-        base = ((column - 1) * nodes + (row - 1)).astype(np.int64)
-        self._places = base + (np.arange(3)[:, None] * nodes + np.arange(3)[None, :])[:, :, None]
-        self._across, self._up = _spline(across), _spline(up)
-        self._slope_across, self._slope_up = _slope(across), _slope(up)
-
-    def add_to(self, density: NDArray[np.float64]) -> None:
-        parts = self._across[:, None, :] * self._up[None, :, :]
-        first, last = int(self._places.min()), int(self._places.max())
-        density[first : last + 1] += np.bincount((self._places - first).ravel(), parts.ravel())
-
-    def read(self, potential: NDArray[np.float64]) -> tuple[NDArray[np.complex128], float]:
-        """The slope at each point, x + i·y, in steps of the grid; and the sum of the potential."""
-        around = potential.take(self._places)
-        lines = (around * self._up).sum(axis=1)
-        slope = np.empty(around.shape[2], dtype=np.complex128)
-        slope.real = (lines * self._slope_across).sum(axis=0)
-        slope.imag = ((around * self._slope_up).sum(axis=1) * self._across).sum(axis=0)
-        return slope, float((lines * self._across).sum())
-
-
-def _spline(offset: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.stack([0.5 * (0.5 - offset) ** 2, 0.75 - offset * offset, 0.5 * (0.5 + offset) ** 2])
-
-
-def _slope(offset: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.stack([offset - 0.5, -2 * offset, offset + 0.5])
-
-
-def _quick(least: int) -> int:
-    """The next number of nodes whose transform is quick: of small factors only."""
-    return min(factor << (-(-least // factor) - 1).bit_length() for factor in (1, 3, 5, 9, 15))
-
-
-NEIGHBOURS = 15
-_GATHERING, _SETTLING = 75, 225  # rounds
-_HARDER = 12.0
-_BLOCK = 32_768  # springs at a time: they stay in the processor's cache
-_START = 1e-4
-_FARTHEST = 8.0  # that a point goes in a round: what very many springs pull at would swing further and further
-_SEED = 20_250_404
+_POINTS = 16_384  # at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,10 +112,107 @@ def _springs(near: NDArray[np.int32]) -> list[_Springs]:
     begins = np.searchsorted(own, np.arange(count + 1))
     found, start = [], 0
     while start < count:
-        stop = int(np.searchsorted(begins, begins[start] + _BLOCK, side="right")) - 1
+        stop = int(np.searchsorted(begins, begins[start] + _SPRINGS, side="right")) - 1
         stop = min(count, max(start + 1, stop))
         low, high = int(begins[start]), int(begins[stop])
         cut = slice(low, high)
         found.append(_Springs(start, stop, own[cut], others[cut], strengths[cut], begins[start:stop] - low))
         start = stop
     return found
+
+
+class Repulsion:
+    """The potential 1 / (1 + distance²) of `count` points that move a little from call to call.
+
+    Right to a few in a hundred where points stand as close as they settle, about one to a square of 1.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._most = max(_MOST, round(_NODES_A_POINT * count**0.5))
+        self._width = 0.0
+        self._step = 1.0
+        self._nodes, self._padded = 0, 0
+        self._transform = np.empty((0, 0), dtype=np.complex128)
+
+    def push(self, points: NDArray[np.complex64]) -> tuple[NDArray[np.complex64], float]:
+        """For each point (n,), x + i·y, the sum over all others of difference / (1 + distance²)²; and their potential.
+
+        The potential is the sum of 1 / (1 + distance²) over all ordered pairs.
+        """
+        low = complex(points.real.min(), points.imag.min())
+        high = complex(points.real.max(), points.imag.max())
+        self._fit(max((high - low).real, (high - low).imag, 1e-9))
+        corner = (low + high) / 2 - complex(1, 1) * (self._nodes / 2 * self._step)
+        blocks = [
+            _Spread((points[start : start + _POINTS] - corner) / self._step, self._nodes)
+            for start in range(0, len(points), _POINTS)
+        ]
+        density = np.zeros(self._nodes**2)
+        for block in blocks:
+            block.add_to(density)
+        shape = (self._padded, self._padded)
+        changed = np.fft.rfft2(density.reshape(self._nodes, self._nodes), shape) * self._transform
+        potential = np.fft.irfft2(changed, shape)[: self._nodes, : self._nodes].ravel()
+        push = np.empty(len(points), dtype=np.complex64)
+        total = -float(len(points))  # each would count itself, with 1
+        for place, block in enumerate(blocks):
+            slope, level = block.read(potential)
+            push[place * _POINTS : (place + 1) * _POINTS] = slope * (-0.5 / self._step)
+            total += level
+        return push, max(total, 1e-12)
+
+    def _fit(self, width: float) -> None:
+        """A grid around points of this width: the last one, when it is about as wide."""
+        if self._width / 1.4 <= width <= self._width:
+            return
+        self._width = width * _ROOM
+        nodes = int(np.clip(np.ceil(self._width / _SPACING), _FEWEST, self._most))
+        self._step = self._width / nodes
+        self._nodes = nodes + 4  # a point at the edge reaches beyond it
+        self._padded = _quick(2 * self._nodes)
+        places = np.arange(self._padded)
+        away = np.minimum(places, self._padded - places) * self._step
+        kernel = 1 / (1 + away[:, None] ** 2 + away[None, :] ** 2)
+        blur = np.sinc(np.fft.fftfreq(self._padded)) ** 6  # of spreading and of reading, a quadratic spline each
+        self._transform = np.fft.rfft2(kernel) / (blur[:, None] * blur[None, : self._padded // 2 + 1])
+
+
+class _Spread:
+    """Points on a grid: the nine nodes of each, and its part of them."""
+
+    def __init__(self, points: NDArray[np.complex64], nodes: int) -> None:
+        across, up = points.real.astype(np.float64), points.imag.astype(np.float64)
+        column, row = np.rint(across), np.rint(up)
+        across -= column
+        up -= row
+        base = ((column - 1) * nodes + (row - 1)).astype(np.int64)
+        self._places = base + (np.arange(3)[:, None] * nodes + np.arange(3)[None, :])[:, :, None]
+        self._across, self._up = _spline(across), _spline(up)
+        self._slope_across, self._slope_up = _slope(across), _slope(up)
+
+    def add_to(self, density: NDArray[np.float64]) -> None:
+        parts = self._across[:, None, :] * self._up[None, :, :]
+        first, last = int(self._places.min()), int(self._places.max())
+        density[first : last + 1] += np.bincount((self._places - first).ravel(), parts.ravel())
+
+    def read(self, potential: NDArray[np.float64]) -> tuple[NDArray[np.complex128], float]:
+        """The slope at each point, x + i·y, in steps of the grid; and the sum of the potential."""
+        around = potential.take(self._places)
+        lines = (around * self._up).sum(axis=1)
+        slope = np.empty(around.shape[2], dtype=np.complex128)
+        slope.real = (lines * self._slope_across).sum(axis=0)
+        slope.imag = ((around * self._slope_up).sum(axis=1) * self._across).sum(axis=0)
+        return slope, float((lines * self._across).sum())
+
+
+def _spline(offset: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.stack([0.5 * (0.5 - offset) ** 2, 0.75 - offset * offset, 0.5 * (0.5 + offset) ** 2])
+
+
+def _slope(offset: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.stack([offset - 0.5, -2 * offset, offset + 0.5])
+
+
+def _quick(least: int) -> int:
+    """The next number of nodes whose transform is quick: of small factors only."""
+    return min(factor << (-(-least // factor) - 1).bit_length() for factor in (1, 3, 5, 9, 15))
