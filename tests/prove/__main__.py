@@ -1,8 +1,8 @@
-"""`make prove`: kill the program as often and at as many places as one can wait for, and compare after each start.
+"""`make prove`: kill the program at random moments and at every step, and compare after each start.
 
-The stand-in is a process of its own, `cfbatch practice serve`; what it wrote down is the truth. Several processes work
-side by side, each with worlds of its own. Exit status 0: nothing was found in the program as it is, and each broken
-variant was caught.
+The service is a process of its own, `cfbatch practice serve`; its record of accepted batches is the truth. Several
+processes work side by side, each with data folders of its own. Exit status 0: nothing was found in the program as it
+is, and each broken variant was caught.
 """
 
 import argparse
@@ -43,9 +43,9 @@ class Counter:
         self._memory = mmap.mmap(-1, 8 * processes)
 
     def add(self, process: int) -> None:
-        """One more."""
-        place = slice(8 * process, 8 * process + 8)
-        self._memory[place] = (int.from_bytes(self._memory[place], "little") + 1).to_bytes(8, "little")
+        """Count one more kill of a worker."""
+        cell = slice(8 * process, 8 * process + 8)
+        self._memory[cell] = (int.from_bytes(self._memory[cell], "little") + 1).to_bytes(8, "little")
 
     @property
     def total(self) -> int:
@@ -73,7 +73,7 @@ def main() -> int:
     if report.is_clean and not machine:
         parts.remove(folder)
         return 0
-    print(f"The folders of what was found are in {folder}; child.log says what the program said.")  # noqa: T201
+    print(f"The folders of what was found are in {folder}; child.log has the program's output.")  # noqa: T201
     return 1
 
 
@@ -143,13 +143,13 @@ def _share(bench: Bench, asked: argparse.Namespace, number: int) -> Iterator[Cal
 
 
 def _gather(workers: list[tuple[int, Path]], counter: Counter) -> Report:
-    """All reports in one. A worker that failed ends it all, once the others are done."""
+    """All reports in one. Exits with an error if a worker failed, once all have ended."""
     report, failed = Report(), 0
     for process, path in workers:
         failed += bool(_wait(process, counter))
         if path.exists():
             report.take_in(Report.load(path))
-    order = {variant.name: place for place, variant in enumerate(VARIANTS)}
+    order = {variant.name: index for index, variant in enumerate(VARIANTS)}
     report.catches.sort(key=lambda catch: order[catch.variant])
     if failed:
         print("\n".join(report.lines()))  # noqa: T201
@@ -158,7 +158,7 @@ def _gather(workers: list[tuple[int, Path]], counter: Counter) -> Report:
 
 
 def _wait(process: int, counter: Counter) -> int:
-    """A worker's end; meanwhile, whoever watches sees that something goes on."""
+    """A worker's exit status; meanwhile the number of kills is shown on a terminal."""
     while True:
         ended, status = os.waitpid(process, os.WNOHANG)
         if sys.stderr.isatty():
@@ -203,7 +203,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--workers", type=int, default=3 * (os.cpu_count() or 1), help="processes side by side (default: %(default)s)"
     )
-    parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000, help="to have the same chance again")
+    parser.add_argument(
+        "--seed", type=int, default=time.time_ns() % 1_000_000, help="repeats the random choices of an earlier run"
+    )
     parser.add_argument("--examples", type=int, default=400, help="runs of the state machine (default: %(default)s)")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth step")
     parser.add_argument("--every-export", type=int, default=1, metavar="N", help="only every Nth step of an export")

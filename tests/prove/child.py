@@ -102,7 +102,7 @@ def until(is_so: Callable[[], bool], *, patience: float) -> bool:
 
 
 def die() -> None:
-    """As `kill -9`, from the inside and at this very moment."""
+    """Kill this process with SIGKILL."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -119,7 +119,7 @@ def quicken() -> None:
 
 
 def put(owner: Any, name: str, new: object) -> None:
-    """Put something in the place of a part of the program; a name that is not there is a mistake of ours."""
+    """Replace a part of the program. An unknown name is a mistake of the harness."""
     assert hasattr(owner, name), f"{owner} has no {name}"
     setattr(owner, name, new)
 

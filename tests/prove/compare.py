@@ -25,7 +25,7 @@ from tests.prove.truth import Truth
 
 
 class Breach(StrEnum):
-    """The ways in which the program can break its word; the columns of the summary."""
+    """The ways in which the program can break its promises; the columns of the report."""
 
     LOST = "lost"  # accepted, and the program does not know it
     DOUBLED = "doubled"  # accepted more often than the program was told to send it
@@ -35,7 +35,7 @@ class Breach(StrEnum):
     STRAY = "stray"  # an unfinished file that outlived the next start
     STUCK = "stuck"  # neither at its end nor in a state that has a name and a way out
     TOKEN = "token"  # the API token, in whatever form, in a file
-    UNREACHED = "unreached"  # a mistake of ours: the program never came to the step at which it was to die
+    UNREACHED = "unreached"  # a mistake of the harness: the program never came to the step at which it was to be killed
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Comparison:
     """One data folder at rest: nobody writes it. `told_again` is how often the user asked to send a batch once more.
 
     `may_fail`: the service refuses now and then, and says so. `lacked_room`: there was a time when not all could be
-    written, so that an id may stand in one of its two places alone, for now.
+    written, so that an id may be in one of its two files only, for now.
     """
 
     paths: Paths
@@ -122,7 +122,7 @@ class Comparison:
             yield Finding(Breach.MISLABELLED, f"{what}: nothing can be asked for")
 
     def _ids(self, jobs: list[Job]) -> Iterator[Finding]:
-        """An id that is shown stands in both places."""
+        """A request id that is shown is in both files."""
         if self.lacked_room:
             return
         written = {(each.attempt, each.request_id, each.sha256) for each in submissions(self.paths.submissions)}
@@ -188,7 +188,7 @@ def unfinished_files(*folders: Path) -> list[Finding]:
 
 
 def written_tokens(folder: Path) -> list[Finding]:
-    """The places where the tests' token stands below a folder."""
+    """Findings of the tests' token in the files below a folder."""
     search = Search()
     search.folder(folder)
     return [Finding(Breach.TOKEN, str(hit)) for hit in sorted(search.hits)]

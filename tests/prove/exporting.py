@@ -41,7 +41,7 @@ STEPS: dict[str, Callable[[Hit], None]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ExportCase:
     """A kind of job, a form, and whether an older file is to be replaced."""
 
     kind: Kind
@@ -61,62 +61,62 @@ class Exporting:
     forms: list[tuple[Kind, str]]
     jobs: Jobs
     whole: dict[tuple[Kind, str], dict[str, bytes]]
-    counts: dict[Place, Counter[str]]
+    counts: dict[ExportCase, Counter[str]]
     seconds: dict[tuple[Kind, str], float]
 
-    def steps(self) -> Iterator[tuple[Place, str, int]]:
+    def steps(self) -> Iterator[tuple[ExportCase, str, int]]:
         """Every step of every form, each with its turn. A form is exported undisturbed when its turn comes."""
         for kind, form in self.forms:
-            for place in (Place(kind, form, False), Place(kind, form, True)):
-                self._prepare_form(place)
-                for step, count in self.counts[place].items():
-                    yield from ((place, step, turn) for turn in range(1, count + 1))
+            for case in (ExportCase(kind, form, False), ExportCase(kind, form, True)):
+                self._prepare_form(case)
+                for step, count in self.counts[case].items():
+                    yield from ((case, step, turn) for turn in range(1, count + 1))
 
     def kill_at_random(self) -> list[Finding]:
         """One export, killed at some moment between its first and its last call."""
-        place = self.world.rng.choice(list(self.counts))
-        seconds = self.world.rng.uniform(0.0, 1.1 * self.seconds[place.kind, place.form])
-        self._prepare_place(place)
-        self._export(place, kill_after=seconds)
-        return self._look(place)
+        case = self.world.rng.choice(list(self.counts))
+        seconds = self.world.rng.uniform(0.0, 1.1 * self.seconds[case.kind, case.form])
+        self._prepare_case(case)
+        self._export(case, kill_after=seconds)
+        return self._look(case)
 
-    def kill_at(self, place: Place, step: str, turn: int) -> list[Finding]:
+    def kill_at(self, case: ExportCase, step: str, turn: int) -> list[Finding]:
         """One export, killed at a step."""
-        self._prepare_place(place)
-        ended = self.world.start(self._command(place), prepare=lambda: Step(step, STEPS[step]).arm(turn))
-        unreached = [] if ended.was_killed else [Finding(Breach.UNREACHED, f"{place}: never came to “{step}”")]
-        return [*unreached, *self._look(place)]
+        self._prepare_case(case)
+        ended = self.world.start(self._command(case), prepare=lambda: Step(step, STEPS[step]).arm(turn))
+        unreached = [] if ended.was_killed else [Finding(Breach.UNREACHED, f"{case}: never came to “{step}”")]
+        return [*unreached, *self._look(case)]
 
-    def fill_disk_at(self, place: Place, room: int) -> list[Finding]:
+    def fill_disk_at(self, case: ExportCase, room: int) -> list[Finding]:
         """One export on a disk on which no file can grow beyond so many bytes; it says so and leaves all as it was."""
-        self._prepare_place(place)
-        ended = self.world.start(self._command(place), prepare=lambda: _leave_room(room, self._form(place)))
-        is_whole = all(self._now(name) is not None for name in self.whole[place.kind, place.form])
+        self._prepare_case(case)
+        ended = self.world.start(self._command(case), prepare=lambda: _leave_room(room, self._form(case)))
+        is_whole = all(self._now(name) is not None for name in self.whole[case.kind, case.form])
         if ended.status == 0:
-            found = [] if is_whole else [Finding(Breach.TORN, f"{place}: said to be done on a full disk")]
+            found = [] if is_whole else [Finding(Breach.TORN, f"{case}: said to be done on a full disk")]
         else:
             known = ended.status == FULL and not ended.was_killed
-            found = [] if known else [Finding(Breach.STUCK, f"{place}: ended with {ended.status} on a full disk")]
-        return [*found, *self._look(place)]
+            found = [] if known else [Finding(Breach.STUCK, f"{case}: ended with {ended.status} on a full disk")]
+        return [*found, *self._look(case)]
 
-    def half_of(self, place: Place) -> int:
+    def half_of(self, case: ExportCase) -> int:
         """Bytes: so much room that the largest file begins well."""
-        return max(map(len, self.whole[place.kind, place.form].values())) // 2
+        return max(map(len, self.whole[case.kind, case.form].values())) // 2
 
-    def _prepare_form(self, place: Place) -> None:
+    def _prepare_form(self, case: ExportCase) -> None:
         """Export once, undisturbed: what comes of it, what it does, and how long it takes."""
-        if place.with_old:
-            self._prepare_place(place)
+        if case.with_old:
+            self._prepare_case(case)
         log = self.world.root / "steps"
         log.unlink(missing_ok=True)
-        ended = self.world.start(self._command(place), prepare=lambda: _count(log))
-        assert ended.status == 0, f"{place}: {(self.world.root / 'child.log').read_text()}"
-        self.counts[place] = Counter(log.read_text().splitlines())
-        if not place.with_old:
-            self.whole[place.kind, place.form] = {name: self._path(name).read_bytes() for name in self._names(place)}
-            self.seconds[place.kind, place.form] = ended.seconds
+        ended = self.world.start(self._command(case), prepare=lambda: _count(log))
+        assert ended.status == 0, f"{case}: {(self.world.root / 'child.log').read_text()}"
+        self.counts[case] = Counter(log.read_text().splitlines())
+        if not case.with_old:
+            self.whole[case.kind, case.form] = {name: self._path(name).read_bytes() for name in self._names(case)}
+            self.seconds[case.kind, case.form] = ended.seconds
 
-    def _export(self, place: Place, *, kill_after: float) -> None:
+    def _export(self, case: ExportCase, *, kill_after: float) -> None:
         """The clock starts when the export does, which the child says through a pipe."""
         begun, saying = os.pipe()
 
@@ -124,63 +124,63 @@ class Exporting:
             os.write(saying, b"!")
 
         def say() -> None:
-            wrap(*self._form(place).writer, before=say_begun)
+            wrap(*self._form(case).writer, before=say_begun)
 
-        process = self.world.begin(self._command(place), prepare=say)
+        process = self.world.begin(self._command(case), prepare=say)
         os.close(saying)
         os.read(begun, 1)
         os.close(begun)
         self.world.end(process, kill_after=kill_after)
 
-    def _command(self, place: Place) -> child.Command:
-        return self._form(place).command(self.jobs, self._path(self._main(place)))
+    def _command(self, case: ExportCase) -> child.Command:
+        return self._form(case).command(self.jobs, self._path(self._main(case)))
 
-    def _prepare_place(self, place: Place) -> None:
+    def _prepare_case(self, case: ExportCase) -> None:
         """Nothing there, or older files under all of its names."""
-        for name in self._names(place):
+        for name in self._names(case):
             self._path(name).unlink()
-        folder = self._path(self._main(place))
+        folder = self._path(self._main(case))
         if folder.is_dir():
             shutil.rmtree(folder)
-        for name in self.whole[place.kind, place.form] if place.with_old else ():
+        for name in self.whole[case.kind, case.form] if case.with_old else ():
             self._path(name).parent.mkdir(exist_ok=True)
             self._path(name).write_bytes(OLD)
 
-    def _look(self, place: Place) -> list[Finding]:
+    def _look(self, case: ExportCase) -> list[Finding]:
         """The files as they are now; and the unfinished ones, after the next start.
 
         Each file is the old one or the new one. A manifest says that all of them are of one export: where several files
         are replaced one after the other, there is none in the meantime.
         """
-        before = OLD if place.with_old else None
-        whole = self.whole[place.kind, place.form]
+        before = OLD if case.with_old else None
+        whole = self.whole[case.kind, case.form]
         found, are_new = [], {}
-        manifest = f"{self._main(place)}.manifest.json"
+        manifest = f"{self._main(case)}.manifest.json"
         for name, new in whole.items():
             content = self._now(name)
             are_new[name] = _is_same(name, content, new)
             if not are_new[name] and content != before and not (name == manifest and content is None):
                 size = "absent" if content is None else f"{len(content)} bytes"
-                found.append(Finding(Breach.TORN, f"{place}: {name} is {size}"))
+                found.append(Finding(Breach.TORN, f"{case}: {name} is {size}"))
         is_said = self._now(manifest) is not None
         if is_said and any(is_new is not are_new[manifest] for is_new in are_new.values()):
-            found.append(Finding(Breach.TORN, f"{place}: a manifest beside files that it does not speak of"))
-        main = self._main(place)
+            found.append(Finding(Breach.TORN, f"{case}: a manifest beside files that it does not speak of"))
+        main = self._main(case)
         if are_new.get(main) and not all(is_new for name, is_new in are_new.items() if name != manifest):
-            found.append(Finding(Breach.TORN, f"{place}: new, and what belongs to it is not"))
+            found.append(Finding(Breach.TORN, f"{case}: new, and what belongs to it is not"))
         world = self.world
         world.start(world.resume())
         return found + unfinished_files(world.out, world.root / "tmp", world.paths.root)
 
-    def _main(self, place: Place) -> str:
-        return f"{place.kind.value}-{place.form}{self._form(place).suffix}"
+    def _main(self, case: ExportCase) -> str:
+        return f"{case.kind.value}-{case.form}{self._form(case).suffix}"
 
-    def _form(self, place: Place) -> Takeaway:
-        return FORMS[place.kind, place.form]
+    def _form(self, case: ExportCase) -> Takeaway:
+        return FORMS[case.kind, case.form]
 
-    def _names(self, place: Place) -> list[str]:
+    def _names(self, case: ExportCase) -> list[str]:
         """What stands there of this form, with "/" between folders."""
-        start, out = f"{place.kind.value}-{place.form}", self.world.out
+        start, out = f"{case.kind.value}-{case.form}", self.world.out
         found = (path for path in out.rglob("*") if path.is_file())
         names = (path.relative_to(out).as_posix() for path in found)
         return sorted(name for name in names if name.startswith((f"{start}.", f"{start}/")))

@@ -1,4 +1,4 @@
-"""What was done and what came of it, as values that several processes can write, and as tables for people."""
+"""Kills and findings, as values that worker processes save as JSON, and as tables."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ import msgspec
 
 from tests.prove.compare import Breach, Finding
 
-MOST_WORDS = 30  # findings that are printed
+MOST_WORDS = 30  # findings printed one by one
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Part:
     seconds: float = 0.0
 
     def add(self, where: str, found: Iterable[Finding]) -> None:
-        """What was found, and where it can be found again."""
+        """Count findings; `where` is the folder that shows them."""
         for finding in found:
             self.breaches[finding.breach.value] = self.breaches.get(finding.breach.value, 0) + 1
             self.words.append(f"{finding.breach.value}: {finding.words} ({where})")
@@ -38,7 +38,7 @@ class Part:
 
 @dataclass
 class Catch:
-    """What became of a broken variant. `how` is "" when it was not caught; `words` are the first finding's."""
+    """A broken variant and the breach it was caught as: `how`, "" when it was not. `words` are the first finding's."""
 
     variant: str
     step: str
@@ -48,7 +48,7 @@ class Catch:
 
 @dataclass
 class Report:
-    """All of it."""
+    """All parts and all broken variants; `seconds` is the time of the whole run."""
 
     parts: list[Part] = field(default_factory=list)
     catches: list[Catch] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Report:
 
     @property
     def kills(self) -> int:
-        """All of them."""
+        """Of all parts."""
         return sum(part.kills for part in self.parts)
 
     def save(self, path: Path) -> None:
@@ -115,7 +115,7 @@ class Report:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns side by side; those that hold numbers to the right."""
+    """Lines of a table; columns of numbers are aligned to the right."""
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
     is_number = [all(row[column].isdigit() for row in rows) for column in range(len(head))]
 
