@@ -1,7 +1,10 @@
-"""For every test: the search for tokens, and Ctrl+C as a terminal has it."""
+"""For every test: the search for tokens, Ctrl+C as a terminal has it, who shares a worker, and --random-order."""
 
+import random
 import signal
+from typing import Any, Final
 
+import pytest
 from hypothesis import settings
 
 pytest_plugins = ["tests.canary_plugin"]
@@ -14,3 +17,42 @@ settings.load_profile("short")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As in the background of a shell without jobs; every program that a test starts and interrupts would be deaf too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# One worker runs all tests of each of these: they share what takes long to make, or the one screen, mouse and keyboard.
+_TOGETHER: Final = (
+    "tests/worker/",
+    "tests/journeys/test_window_",
+    "tests/journeys/test_terminal_large.py",
+    "tests/journeys/test_terminal_vectors.py",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option of this suite."""
+    parser.addoption(
+        "--random-order", type=int, metavar="SEED", help="run the tests in another order, module by module"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Another order: of the modules, and of the tests in each, so that what a module shares is made once."""
+    seed = config.getoption("--random-order")
+    if seed is not None:
+        chance = random.Random(seed)
+        modules = list(dict.fromkeys(item.path for item in items))
+        chance.shuffle(modules)
+        rank = {path: number for number, path in enumerate(modules)}
+        chance.shuffle(items)
+        items.sort(key=lambda item: rank[item.path])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Every test by itself to whoever is free, except for those that share what is expensive."""
+    from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
+
+    class Sharing(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return next((start for start in _TOGETHER if nodeid.startswith(start)), nodeid)
+
+    return Sharing(config, log) if config.getoption("dist") == "loadscope" else None

@@ -1,4 +1,7 @@
+import os
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,8 +30,20 @@ def desktop(tmp_path: Path) -> Iterator[Desktop]:
         pytest.skip(reason)
     (tmp_path / "home").mkdir()
     desktop = Desktop(tmp_path / "data", tmp_path / "home")
-    yield desktop
-    for process in (*desktop.started, *desktop.others):
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
+    with the_screen():
+        yield desktop
+        for process in (*desktop.started, *desktop.others):
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+
+
+@contextmanager
+def the_screen() -> Iterator[None]:
+    """Keep the screen, its mouse and its keyboard for this process until the end of the block."""
+    import fcntl  # there are screens of this sort on POSIX only
+
+    name = f"cfbatch-screen-{os.environ['DISPLAY'].lstrip(':')}.lock"
+    with Path(tempfile.gettempdir(), name).open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -16,7 +16,7 @@ from tests.thorough import tries
 
 TEXTS = tries(5_000, 10_000)  # of which a batch takes 2,000
 QUERIES = tries(200, 1_000)
-pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("terminal large")]  # one service, one undisturbed run
+pytestmark = pytest.mark.thorough
 
 WORDS = ("orange", "cloud", "llama", "parcel", "invoice", "password", "garden", "river", "train", "coffee", "snow")
 

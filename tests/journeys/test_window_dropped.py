@@ -11,8 +11,6 @@ from cfbatch_gui.core.system.resources import resource
 from tests.journeys import dragging
 from tests.journeys.desktop import Desktop
 
-pytestmark = pytest.mark.screen
-
 HANDLE = (30, 600)  # over the sidebar, where nothing stands
 PAGE = (720, 400)
 NAMES = ("help-centre-ranking.csv", "product-texts.csv")

@@ -15,8 +15,6 @@ from tests.canary import OTHER_TOKEN, TOKEN
 from tests.journeys.desktop import Desktop
 from tests.screen.small_disk import fill_up, free_up, small_disk
 
-pytestmark = pytest.mark.screen
-
 CARRY_ON = 1  # among the main buttons; "New job" is the first
 
 

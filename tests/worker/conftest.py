@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,18 +11,10 @@ from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.practice.server import PracticeServer
 from tests.worker.runtime import SECRET, running_worker
 
-HERE = Path(__file__).parent
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 BGE_M3 = "@cf/baai/bge-m3"
 QUEUED_SECONDS = 10
 RUNNING_SECONDS = 20
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All tests here share one runtime, so they run in one process of pytest-xdist."""
-    for item in items:
-        if item.path.is_relative_to(HERE):
-            item.add_marker(pytest.mark.xdist_group("workerd"))
 
 
 @dataclass
