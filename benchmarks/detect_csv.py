@@ -33,7 +33,7 @@ def main(figures: Figures) -> None:
         limit = 100.0 if name == OURS else None
         title = f"{len(files)} files understood by {name}"
         figures.add(title, _share(found, "all"), "%", limit=limit, is_least=True, note=parts)
-    figures.versus("time for a file", took[OURS], "csv.Sniffer", took["csv.Sniffer"], limit=8.0)
+    figures.versus("time for a file", took[OURS], "csv.Sniffer", took["csv.Sniffer"], limit=20.0)
     own = [bool(verdict.encoding) for verdict in verdicts[OURS]]
     figures.add("encoding found or guessed right", 100 * sum(own) / len(own), "%", limit=100.0, is_least=True)
     _print_families(files, verdicts)
