@@ -134,7 +134,7 @@ class Past:
             practice_times=(0.0, 0.0),
             clock=self._clock,
         )
-        await program.save_cloudflare(ACCOUNT, TOKEN)
+        await program.connections.save_cloudflare(ACCOUNT, TOKEN)
         program.change_settings(connection="practice")
         help_centre = resource("examples/help-centre-ranking.csv")
         self._clock.offset = -17 * DAY

@@ -18,8 +18,9 @@ from cfbatch_gui.core.inputs.columns.layouts import describe
 from cfbatch_gui.core.inputs.files.encodings import CHOICES
 from cfbatch_gui.core.inputs.input_values import Kind, Role, Source
 from cfbatch_gui.core.inputs.readers.formats import explain
-from cfbatch_gui.core.job_folder.filling import StoredProblem, fill, problems
+from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problems
 from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.plan.spending import Spent

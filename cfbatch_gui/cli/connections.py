@@ -14,8 +14,8 @@ from cfbatch_gui.cli.report import table
 from cfbatch_gui.cli.secret_input import from_variable, read_secret
 from cfbatch_gui.cli.status import ExitStatus
 from cfbatch_gui.cli.working import opened
-from cfbatch_gui.core.connections.address_book import AddressBook, ConnectionFacts, free_name, gateway_secret_id
-from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Credentials, Place, variable_of
+from cfbatch_gui.core.connections.address_book import AddressBook, ConnectionSummary, free_name, gateway_secret_id
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Credentials, TokenSource, variable_of
 from cfbatch_gui.core.errors import NotConnected, UsageError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
@@ -100,7 +100,7 @@ async def _list(arguments: argparse.Namespace, data_dir: Path, console: Console)
         traffic=TrafficLog(paths.traffic),
         clock=time.time,
     )
-    facts = await book.facts()
+    facts = await book.summaries()
     used = settings.connection or PRACTICE.id
     if arguments.json:
         console.print_result([json.dumps({"connections": [_object(each, used) for each in facts]}, indent=2)])
@@ -119,23 +119,23 @@ async def _add(arguments: argparse.Namespace, data_dir: Path, console: Console) 
     async with opened(data_dir, Progress(console)) as program:
         record, secret = _record(arguments, given, program)
         if record.id == CLOUDFLARE:
-            await program.save_cloudflare(record.account_id, secret)
+            await program.connections.save_cloudflare(record.account_id, secret)
         else:
-            record = await program.save_connection(record, secret=secret, gateway_secret=gateway_token)
+            record = await program.connections.save(record, secret=secret, gateway_secret=gateway_token)
         if arguments.use:
             await program.keep_settings(connection=record.id)
         console.say(f"Added “{record.name}”, {record.id}.")
         for secret_id in (record.id, gateway_secret_id(record.id)):
             await _say_where(program, record, secret_id, console)
         model = program.settings.model
-        results = () if arguments.no_test else await program.check_connection(record.id, model)
+        results = () if arguments.no_test else await program.connections.check(record.id, model)
         return await _answer(program, record.id, results, arguments, console)
 
 
 async def _test(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     async with opened(data_dir, Progress(console)) as program:
         found = program.address_book.find(arguments.connection)
-        results = await program.check_connection(found, arguments.model or program.settings.model)
+        results = await program.connections.check(found, arguments.model or program.settings.model)
         return await _answer(program, found, results, arguments, console)
 
 
@@ -155,7 +155,7 @@ async def _remove(arguments: argparse.Namespace, data_dir: Path, console: Consol
                 " is at the service can be collected only by adding them again with their request ids."
             )
         title = program.address_book.title(found)
-        await program.remove_connection(found)
+        await program.connections.remove(found)
         console.say(f"Removed “{title}” and its secrets.")
         return ExitStatus.DONE
 
@@ -192,8 +192,8 @@ def _gateway(text: str) -> str:
 
 async def _say_where(program: Program, record: SavedConnection, secret_id: str, console: Console) -> None:
     """The error for a system without a keyring, with what can be done instead."""
-    place = await program.credentials.place(secret_id, check=check_secret)
-    if place is Place.SESSION:
+    place = await program.credentials.token_source(secret_id, check=check_secret)
+    if place is TokenSource.SESSION:
         console.say(
             "There is no keyring on this computer, so the secret is gone when this command ends. Set the environment"
             f" variable {variable_of(secret_id)} to it before you use “{record.name}”."
@@ -207,7 +207,7 @@ async def _answer(
     arguments: argparse.Namespace,
     console: Console,
 ) -> ExitStatus:
-    facts = next(each for each in await program.connections() if each.id == connection_id)
+    facts = next(each for each in await program.connections.summaries() if each.id == connection_id)
     if arguments.json:
         tested = [{"title": each.title, "ok": each.ok, "sentence": each.sentence} for each in results]
         found = {**_object(facts, program.settings.connection or PRACTICE.id), "test": tested}
@@ -220,7 +220,7 @@ async def _answer(
     return ExitStatus.DONE if is_good else ExitStatus.NO_CONNECTION
 
 
-def _object(facts: ConnectionFacts, used: str) -> dict[str, object]:
+def _object(facts: ConnectionSummary, used: str) -> dict[str, object]:
     return {
         "id": facts.id,
         "name": facts.title,
@@ -232,5 +232,5 @@ def _object(facts: ConnectionFacts, used: str) -> dict[str, object]:
     }
 
 
-def _state(facts: ConnectionFacts) -> str:
+def _state(facts: ConnectionSummary) -> str:
     return "ready" if facts.is_ready else "not ready"

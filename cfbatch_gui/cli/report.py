@@ -11,7 +11,7 @@ from cfbatch_gui.cli.score_report import json_of_scores, lines_of_scores
 from cfbatch_gui.cli.vector_report import json_of_vector_checks, lines_of_vector_checks
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.rows import RowProblem, count_sent_rows, row_problems
+from cfbatch_gui.core.job_folder.row_problems import RowProblem, count_sent_rows, row_problems
 from cfbatch_gui.core.jobs.states import Batch, Job
 from cfbatch_gui.core.results.exports import Exported
 from cfbatch_gui.core.results.numbers import score_text

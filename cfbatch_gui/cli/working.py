@@ -54,7 +54,7 @@ async def wait_for(program: Program, jobs: Sequence[Job], progress: Progress) ->
 async def usable_connection(program: Program, asked_for: str | None, console: Console) -> str:
     """The connection's id. Raises NotConnected before anything is read, when it cannot be used."""
     wanted = program.address_book.find(asked_for) if asked_for else program.settings.connection or PRACTICE
-    facts = next((facts for facts in await program.connections() if facts.id == wanted), None)
+    facts = next((facts for facts in await program.connections.summaries() if facts.id == wanted), None)
     if facts is None or not facts.is_ready:
         raise NotConnected(
             f"{facts.sentence} {_way_to_connect(wanted)}" if facts else f"There is no connection “{wanted}”."

@@ -19,6 +19,6 @@ def short_model(job: Job) -> str:
 def connection_title(program: Program, job: Job) -> str:
     """What its connection is called; its id when there is no such connection any more."""
     try:
-        return program.connection(job.connection).title
+        return program.address_book.connection(job.connection).title
     except UserError:
         return job.connection.capitalize()

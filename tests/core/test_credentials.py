@@ -14,7 +14,7 @@ import pytest
 from keyring.backend import KeyringBackend
 from keyring.errors import PasswordDeleteError
 
-from cfbatch_gui.core.connections.credentials import Credentials, Place
+from cfbatch_gui.core.connections.credentials import Credentials, TokenSource
 from cfbatch_gui.core.errors import DataError, NotConnected
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from tests import canary
@@ -81,17 +81,17 @@ def hanging() -> Iterator[HangingKeyring]:
 
 async def test_a_token_is_kept_read_back_and_forgotten() -> None:
     backend = MemoryKeyring()
-    assert await Credentials(backend, {}).save("cloudflare", TOKEN) is Place.KEYRING
+    assert await Credentials(backend, {}).save("cloudflare", TOKEN) is TokenSource.KEYRING
     assert backend.stored == {("CF Batch", "cloudflare"): TEXT}
 
     later = Credentials(backend, {})
     assert await later.token("cloudflare") == TOKEN
-    assert await later.place("cloudflare") is Place.KEYRING
+    assert await later.token_source("cloudflare") is TokenSource.KEYRING
     assert await later.token("practice") is None
     await later.forget("cloudflare")
     await later.forget("cloudflare")
     assert await later.token("cloudflare") is None
-    assert await later.place("cloudflare") is None
+    assert await later.token_source("cloudflare") is None
     assert backend.stored == {}
 
 
@@ -106,9 +106,9 @@ async def test_only_what_changed_is_written() -> None:
 
 async def test_a_keyring_that_hangs_costs_its_time_limit_once(hanging: HangingKeyring) -> None:
     credentials = Credentials(hanging, {}, time_limit=0.2)
-    assert await credentials.save("cloudflare", TOKEN) is Place.SESSION
+    assert await credentials.save("cloudflare", TOKEN) is TokenSource.SESSION
     assert await credentials.token("cloudflare") == TOKEN
-    assert await credentials.place("cloudflare") is Place.SESSION
+    assert await credentials.token_source("cloudflare") is TokenSource.SESSION
     assert await credentials.token("another") is None
     assert await credentials.token("another") is None
     assert hanging.asked == 1  # whoever asks later does not wait for it again
@@ -128,7 +128,7 @@ async def test_a_keyring_that_answers_late_is_used_again(hanging: HangingKeyring
 async def test_a_keyring_that_forgets_is_no_place() -> None:
     backend = keyring.backends.null.Keyring()  # type: ignore[no-untyped-call]
     credentials = Credentials(backend, {})
-    assert await credentials.save("cloudflare", TOKEN) is Place.SESSION
+    assert await credentials.save("cloudflare", TOKEN) is TokenSource.SESSION
     assert await credentials.token("cloudflare") == TOKEN
     await credentials.forget("cloudflare")
     assert await credentials.token("cloudflare") is None
@@ -140,7 +140,7 @@ async def test_without_a_working_keyring_the_token_lives_in_memory(
 ) -> None:
     credentials = Credentials(backend, {})
     assert await credentials.token("cloudflare") is None
-    assert await credentials.save("cloudflare", TOKEN) is Place.SESSION
+    assert await credentials.save("cloudflare", TOKEN) is TokenSource.SESSION
     assert await credentials.token("cloudflare") == TOKEN
     assert await Credentials(backend, {}).token("cloudflare") is None
     assert TEXT not in caplog.text
@@ -159,7 +159,7 @@ async def test_the_environment_wins_and_is_never_stored() -> None:
     await Credentials(backend, {}).save("cloudflare", TOKEN)
     credentials = Credentials(backend, {"CLOUDFLARE_API_TOKEN": OTHER})
     assert await credentials.token("cloudflare") == Token(OTHER)
-    assert await credentials.place("cloudflare") is Place.ENVIRONMENT
+    assert await credentials.token_source("cloudflare") is TokenSource.ENVIRONMENT
     assert await credentials.token("practice") is None
     assert backend.stored == {("CF Batch", "cloudflare"): TEXT}
 
@@ -174,7 +174,7 @@ async def test_rubbish_in_the_environment_is_said_without_repeating_it() -> None
 async def test_only_keyrings_that_are_known_to_keep_secrets_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = MemoryKeyring()
     monkeypatch.setattr(keyring.core, "_keyring_backend", backend)
-    assert await Credentials(environ={}).save("cloudflare", TOKEN) is Place.SESSION
+    assert await Credentials(environ={}).save("cloudflare", TOKEN) is TokenSource.SESSION
     assert backend.stored == {}
 
 
@@ -185,7 +185,7 @@ async def test_on_windows_a_token_stays_on_this_computer(monkeypatch: pytest.Mon
     Vault.__module__ = "keyring.backends.Windows"
     vault = Vault()
     monkeypatch.setattr(keyring.core, "_keyring_backend", vault)
-    assert await Credentials(environ={}).save("cloudflare", TOKEN) is Place.KEYRING
+    assert await Credentials(environ={}).save("cloudflare", TOKEN) is TokenSource.KEYRING
     assert vault.persist == "local machine"
 
 
@@ -243,7 +243,7 @@ def test_what_is_no_token_is_said_without_repeating_it(pasted: str, sentence: st
 
 SECRET_SERVICE = """
 import asyncio, keyring, os
-from cfbatch_gui.core.connections.credentials import Credentials, Place, Token
+from cfbatch_gui.core.connections.credentials import Credentials, TokenSource, Token
 text = os.environ["TEST_TOKEN"]
 token = Token(text)
 
@@ -340,5 +340,5 @@ async def test_each_connection_has_a_variable_of_its_own() -> None:
     credentials = Credentials(MemoryKeyring(), environ)
     assert await credentials.token("k7m2p9qx") == TOKEN
     assert await credentials.token("k7m2p9qx/gateway", check=check_secret) == Token(canary.SECRET)
-    assert await credentials.place("k7m2p9qx") is Place.ENVIRONMENT
+    assert await credentials.token_source("k7m2p9qx") is TokenSource.ENVIRONMENT
     assert await credentials.token("cloudflare") is None and await credentials.token("another1") is None

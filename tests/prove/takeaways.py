@@ -10,7 +10,7 @@ from cfbatch_gui.cli import export as export_command
 from cfbatch_gui.cli.status import ExitStatus
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.job_folder import problems_file
+from cfbatch_gui.core.job_folder import row_problems
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports import TARGETS, Target, keep_list
 from cfbatch_gui.core.results.maps.text_map import make_map
@@ -101,8 +101,8 @@ TAKEAWAYS = (
     _called(
         Kind.RANK,
         "rejected",
-        (problems_file, "save_problems"),
-        lambda folder, path: problems_file.save_problems(folder, path),  # noqa: PLW0108  # looked up when called
+        (row_problems, "save_problems"),
+        lambda folder, path: row_problems.save_problems(folder, path),  # noqa: PLW0108  # looked up when called
     ),
     _called(Kind.EMBED, "keep-list", (keep_list, "write_keep_list"), _write_keep_list),
     _called(Kind.EMBED, "plot-data", (files, "write_atomically"), _write_plot_data),

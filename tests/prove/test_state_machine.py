@@ -21,7 +21,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precon
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.plan import planning
+from cfbatch_gui.core.jobs.plan import cutting
 from cfbatch_gui.core.jobs.run import runner
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.practice.app import Application, practice_app
@@ -147,7 +147,7 @@ class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(planning, "MAX_TEXTS_PER_BATCH", 20)
+        self.patch.setattr(cutting, "MAX_TEXTS_PER_BATCH", 20)
         self.patch.setattr(runner, "CLOSE_SECONDS", 0.05)
         self.patch.setattr(conftest, "Transport", CountedTransport)
         self.root = Path(tempfile.mkdtemp(prefix="cfbatch-machine-"))

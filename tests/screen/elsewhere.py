@@ -42,7 +42,7 @@ async def elsewhere(root: Path, theme: Theme, take: Take) -> None:
         environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}
         credentials = Credentials(MemoryKeyring(), {})
         async with opened(root / "data", theme, environ=environ, credentials=credentials) as stage:
-            await stage.program.save_cloudflare(stand_ins.ACCOUNT, stand_ins.TOKEN)
+            await stage.program.connections.save_cloudflare(stand_ins.ACCOUNT, stand_ins.TOKEN)
             await connections(stage, take, worker.url.removesuffix("/client/v4"))
             await at_once(stage, take, faulty)
             await begun_elsewhere(stage, take, root)

@@ -60,7 +60,7 @@ async def stage(tmp_path: Path, theme: Theme, service: FaultyService, until: Unt
     environ = {"CLOUDFLARE_API_BASE_URL": service.url}
     credentials = Credentials(MemoryKeyring(), environ)
     async with opened(tmp_path / "data", Theme(Scheme.LIGHT), environ=environ, credentials=credentials) as stage:
-        await stage.program.save_cloudflare(ACCOUNT, TOKEN)
+        await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
         yield stage
         for job in stage.program.ledger.jobs():
             await stage.program.runner.wait(job.id)
@@ -268,7 +268,7 @@ async def test_what_leaves_this_computer_is_listed(stage: Stage, service: Faulty
     assert window.pages.currentWidget() is page
     await until(lambda: not page.tasks.is_running("read"))
     assert page.empty.text() == "Nothing has left this computer." and page.empty.isVisible()
-    await stage.program.check_connection("cloudflare", MODEL)
+    await stage.program.connections.check("cloudflare", MODEL)
     click(page.refresh_button)
     await until(page.rows.rows)
     (row,) = page.rows.rows()

@@ -138,7 +138,7 @@ async def test_a_worker_is_added_tested_and_used_for_new_jobs(
     card.paid_plan.click()
     await save(page, card, until)
     assert page._program.address_book.saved()[1].paid_plan and card.save_button.isHidden()
-    assert page._program.connection(saved.id).body_bytes > 9_000_000
+    assert page._program.address_book.connection(saved.id).body_bytes > 9_000_000
 
 
 async def test_a_wrong_secret_and_a_wrong_address_fail_at_their_own_ticks(

@@ -37,8 +37,8 @@ async def connected(
     """The window with a Cloudflare account behind the faulty service, and a draft that is ready to go there."""
     credentials = Credentials(keyring or MemoryKeyring(), {})
     async with opened(root, theme, environ={"CLOUDFLARE_API_BASE_URL": faulty.url}, credentials=credentials) as stage:
-        if not stage.program.account_id:
-            await stage.program.save_cloudflare(ACCOUNT, TOKEN)
+        if not stage.program.address_book.account_id:
+            await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
             await draft(stage.program, NAME, HELP_CENTRE, Kind.RANK, "cloudflare")
             stage.workspace._show_jobs()
         await stage.person.click_row("Jobs", NAME)

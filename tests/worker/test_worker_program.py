@@ -40,7 +40,7 @@ async def program(stage: Stage, tmp_path: Path) -> AsyncIterator[Program]:
 
 async def connect_worker(program: Program, stage: Stage, secret: str) -> SavedConnection:
     record = SavedConnection("", "My Worker", "worker", url=stage.workers["with-secret"])
-    return await program.save_connection(record, secret=secret)
+    return await program.connections.save(record, secret=secret)
 
 
 def draft(program: Program, kind: Kind, connection_id: str) -> Job:
@@ -60,7 +60,7 @@ def exported(program: Program, job: Job, path: Path) -> list[dict[str, str]]:
 async def test_it_ranks_and_embeds_through_the_worker(program: Program, stage: Stage, tmp_path: Path) -> None:
     """The exported files are the same, to the last digit."""
     record = SavedConnection("", "Direct", "cloudflare", account_id=ACCOUNT, url=stage.practice_url)
-    direct = await program.save_connection(record, secret=OTHER_TOKEN)
+    direct = await program.connections.save(record, secret=OTHER_TOKEN)
     worker = await connect_worker(program, stage, SECRET)
     for kind in (Kind.RANK, Kind.EMBED):
         jobs = [draft(program, kind, connection.id) for connection in (direct, worker)]
@@ -80,6 +80,6 @@ async def test_a_wrong_secret_stops_the_job_until_the_right_one_is_there(program
     stopped = await program.runner.wait(job.id)
     assert stopped.state is JobState.PAUSED
     assert isinstance(program.runner.pause_error(job.id), TokenRefused)
-    await program.save_connection(worker, secret=SECRET)
+    await program.connections.save(worker, secret=SECRET)
     await program.runner.carry_on(job.id)
     assert (await program.runner.wait(job.id)).state is JobState.DONE

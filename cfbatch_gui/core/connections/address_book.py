@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, Credentials, Place
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, Credentials, TokenSource
 from cfbatch_gui.core.errors import NotConnected, UsageError
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system.paths import Paths
@@ -34,7 +34,7 @@ _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another
 
 
 @dataclass(frozen=True, slots=True)
-class ConnectionFacts:
+class ConnectionSummary:
     """A connection as people see it. `sentence` says where its token is, or what is missing.
 
     `is_confirmed` is False where Cloudflare does not say that batches go this way.
@@ -98,6 +98,11 @@ class AddressBook:
             raise UsageError(f"There is no connection “{words}”. There are: {listed}.")
         return alike[0]
 
+    @property
+    def account_id(self) -> str:
+        """The account of the connection "cloudflare": the environment's, else the one that was entered."""
+        return self.saved()[0].account_id
+
     def title(self, connection_id: str) -> str:
         """What people call it; the id itself for one that was deleted."""
         return title_of(self._saved(), connection_id)
@@ -117,12 +122,12 @@ class AddressBook:
             return RateBudget()
         return self._budgets.setdefault(connection.account_id or connection.base_url, RateBudget())
 
-    async def facts(self) -> tuple[ConnectionFacts, ...]:
+    async def summaries(self) -> tuple[ConnectionSummary, ...]:
         """All connections, whether they can be used or not."""
-        practice = ConnectionFacts(
+        practice = ConnectionSummary(
             PRACTICE.id, PRACTICE.title, True, True, "On this computer; nothing leaves it.", PRACTICE.kind
         )
-        return (practice, *[await self._facts(each) for each in self.saved()])
+        return (practice, *[await self._summary(each) for each in self.saved()])
 
     def checked(self, record: SavedConnection) -> SavedConnection:
         """What can be saved: with an id of its own, what was pasted cleaned. Raises NotConnected and UsageError."""
@@ -143,9 +148,9 @@ class AddressBook:
         is_worker = any(each.id == connection_id and each.kind == "worker" for each in self.saved())
         return check_secret if is_worker else check_form
 
-    async def place(self, connection_id: str) -> Place | None:
+    async def token_source(self, connection_id: str) -> TokenSource | None:
         """Where the connection's token or secret is, None when there is none. Raises NotConnected."""
-        return await self._credentials.place(connection_id, check=self.check_of(connection_id))
+        return await self._credentials.token_source(connection_id, check=self.check_of(connection_id))
 
     async def close(self) -> None:
         """Close all clients."""
@@ -216,23 +221,23 @@ class AddressBook:
 
         return token
 
-    async def _facts(self, record: SavedConnection) -> ConnectionFacts:
+    async def _summary(self, record: SavedConnection) -> ConnectionSummary:
         kind = ConnectionKind(record.kind)
 
-        def facts(sentence: str, *, ready: bool = False) -> ConnectionFacts:
+        def summary(sentence: str, *, ready: bool = False) -> ConnectionSummary:
             confirmed = kind is not ConnectionKind.GATEWAY
-            return ConnectionFacts(record.id, record.name, False, ready, sentence, kind, confirmed)
+            return ConnectionSummary(record.id, record.name, False, ready, sentence, kind, confirmed)
 
         if kind is ConnectionKind.CLOUDFLARE and not record.account_id:
-            return facts("Not connected yet.")
+            return summary("Not connected yet.")
         try:
             self._made(record)
-            place = await self.place(record.id)
+            source = await self.token_source(record.id)
         except NotConnected as error:
-            return facts(error.message)
+            return summary(error.message)
         if kind is ConnectionKind.WORKER:
-            return facts(_PLACES[place].replace("token", "secret") if place else "No secret is set.", ready=True)
-        return facts(_PLACES[place], ready=True) if place else facts("The API token is missing.")
+            return summary(_SENTENCES[source].replace("token", "secret") if source else "No secret is set.", ready=True)
+        return summary(_SENTENCES[source], ready=True) if source else summary("The API token is missing.")
 
     def held_by_environment(self) -> frozenset[str]:
         """The environment variables that say something about the connection "cloudflare", and so win over settings."""
@@ -259,8 +264,8 @@ def gateway_secret_id(connection_id: str) -> str:
     return f"{connection_id}/gateway"
 
 
-_PLACES = {
-    Place.KEYRING: "The token is in this computer's keyring.",
-    Place.SESSION: "There is no keyring here: the token is kept until the program ends.",
-    Place.ENVIRONMENT: "The token comes from the environment.",
+_SENTENCES = {
+    TokenSource.KEYRING: "The token is in this computer's keyring.",
+    TokenSource.SESSION: "There is no keyring here: the token is kept until the program ends.",
+    TokenSource.ENVIRONMENT: "The token comes from the environment.",
 }

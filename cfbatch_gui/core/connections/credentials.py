@@ -32,7 +32,7 @@ _T = TypeVar("_T")
 _S = TypeVar("_S")
 
 
-class Place(StrEnum):
+class TokenSource(StrEnum):
     """Where a token is."""
 
     KEYRING = "keyring"
@@ -77,7 +77,7 @@ class Credentials:
         self._from_keyring[connection_id] = token = check(stored)
         return token
 
-    async def save(self, connection_id: str, token: Token) -> Place:
+    async def save(self, connection_id: str, token: Token) -> TokenSource:
         """Keep the token; the answer says whether it will be there after the next start."""
 
         def write(backend: "KeyringBackend") -> bool:
@@ -89,10 +89,10 @@ class Credentials:
         self._from_keyring.pop(connection_id, None)
         self._session[connection_id] = token
         if not await self._ask(write, False, failed=False):
-            return Place.SESSION
+            return TokenSource.SESSION
         del self._session[connection_id]
         self._from_keyring[connection_id] = token
-        return Place.KEYRING
+        return TokenSource.KEYRING
 
     async def forget(self, connection_id: str) -> None:
         """Remove the token. Raises DataError when the keyring may still have it."""
@@ -110,13 +110,15 @@ class Credentials:
                 " token in the Cloudflare dashboard."
             )
 
-    async def place(self, connection_id: str, *, check: Callable[[str], Token] = check_form) -> Place | None:
+    async def token_source(
+        self, connection_id: str, *, check: Callable[[str], Token] = check_form
+    ) -> TokenSource | None:
         """Where the token is, None when there is none."""
         if await self.token(connection_id, check=check) is None:
             return None
         if self._from_environment(connection_id, check):
-            return Place.ENVIRONMENT
-        return Place.SESSION if connection_id in self._session else Place.KEYRING
+            return TokenSource.ENVIRONMENT
+        return TokenSource.SESSION if connection_id in self._session else TokenSource.KEYRING
 
     def _from_environment(self, connection_id: str, check: Callable[[str], Token]) -> Token | None:
         variable = variable_of(connection_id)

@@ -1,22 +1,33 @@
-"""From what a file holds to `data.db`."""
+"""A job's data from the user's file: read, loaded into the tables of a new `data.db`, which then takes its place.
 
-import json
+One way: filling reads items and hands them to `loading`, which numbers them and packs their texts (`packed_texts`), and
+hands rows to a `write_queue`.
+"""
+
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from cfbatch_gui.core.inputs.input_values import Layout, Mapping, Source
 from cfbatch_gui.core.inputs.items import TextBlock, read_items, read_text_blocks
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.job_folder.flushing import flushed_early
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.loading import Loading
 from cfbatch_gui.core.job_folder.packed_texts import TextPacker
-from cfbatch_gui.core.job_folder.row_cells import ROW_FORM, cells_sql
-from cfbatch_gui.core.job_folder.write_line import write_line
+from cfbatch_gui.core.job_folder.schema import ROW_FORM
+from cfbatch_gui.core.job_folder.write_queue import write_queue
 from cfbatch_gui.core.system.files import flush_to_disk, own_file_writer
 from cfbatch_gui.core.system.unfinished import noted
+
+_FLUSHED_FROM = 64_000_000  # bytes of the first file; below there is nothing to gain
+_FAST = (
+    "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -8000;"
+)
+
 
 Progress = Callable[[int], None]
 
@@ -30,11 +41,6 @@ class Filled:
     texts: int  # items: texts, or pairs of query and context
     problems: int
     repeated_ids: int = 0  # items whose id an earlier one has too; they are sent
-
-
-_FAST = (
-    "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -8000;"
-)
 
 
 def fill(
@@ -65,9 +71,9 @@ def fill(
                 # The file is not in use until it is renamed: a crash costs nothing, so speed may win.
                 database.executescript(_FAST)
                 with schema.transaction(database):
-                    with write_line(database) as line:
-                        packer = TextPacker(line, stream, written)
-                        loading = Loading(line, packer, mapping)
+                    with write_queue(database) as writes:
+                        packer = TextPacker(writes, stream, written)
+                        loading = Loading(writes, packer, mapping)
                         _read(loading, source, mapping, second, progress)
                         loading.write_all()
                     filled = _finish(database, loading, source, mapping, second)
@@ -83,6 +89,32 @@ def fill(
         finally:
             fresh.unlink(missing_ok=True)
     return filled
+
+
+@contextmanager
+def flushed_early(*paths: Path) -> Iterator[Callable[[int], None]]:
+    """Flush these files while the block writes them, so that the last flush has little left to do.
+
+    Yields a function to be called with the number of bytes written so far; it does not wait. Nothing is promised to be
+    on the disk before the caller's own flush. No other process may have the files in use.
+    """
+    with ThreadPoolExecutor(1, "flush") as thread:
+        under_way: list[Future[None]] = []
+        last = 0
+
+        def written(position: int) -> None:
+            nonlocal last
+            if position - last >= _FLUSHED_FROM and (not under_way or under_way[-1].done()):
+                under_way[:] = [thread.submit(_flush, paths)]
+                last = position
+
+        yield written
+
+
+def _flush(paths: tuple[Path, ...]) -> None:
+    for path in paths:
+        with suppress(OSError), path.open("r+b") as stream:
+            os.fsync(stream.fileno())
 
 
 def _read(loading: Loading, source: Source, mapping: Mapping, second: Source | None, progress: Progress | None) -> None:
@@ -119,31 +151,3 @@ def _finish(
         schema.put_fact(database, ROW_FORM, loading.form)
     schema.create_indexes(database, has_queries=filled.queries > 0)
     return filled
-
-
-@dataclass(frozen=True, slots=True)
-class StoredProblem:
-    """A row that is not sent, with its original cells."""
-
-    file: int
-    row: int
-    kind: str
-    reason: str
-    cells: tuple[str, ...]
-
-
-def problems(folder: JobFolder, *, kind: str = "", limit: int = -1) -> tuple[StoredProblem, ...]:
-    """The rows that are left out, in the order of the file."""
-    with folder.open(read_only=True) as database:
-        return tuple(_problems(database, kind, limit))
-
-
-def _problems(database: sqlite3.Connection, kind: str, limit: int) -> Iterator[StoredProblem]:
-    found = database.execute(
-        f"SELECT p.file, p.row, p.kind, p.reason, {cells_sql()} FROM problems p"  # noqa: S608 - constants
-        " LEFT JOIN source_rows f USING(file, row) LEFT JOIN items i USING(item_no) LEFT JOIN texts t USING(text_no)"
-        " WHERE ? IN ('', p.kind) ORDER BY p.file, p.row, p.problem_no LIMIT ?",
-        (kind, limit),
-    )
-    for file, row, found_kind, reason, cells in found:
-        yield StoredProblem(file, row, found_kind, reason, tuple(json.loads(cells)) if cells else ())

@@ -5,30 +5,74 @@ from array import array
 from itertools import repeat
 
 import msgspec
+import numpy as np
 
 from cfbatch_gui.core.inputs.input_values import Context, Layout, Mapping, Query, Row, Text
 from cfbatch_gui.core.inputs.items import Item, TextBlock
 from cfbatch_gui.core.inputs.splitting import split_text
-from cfbatch_gui.core.job_folder.inserts import MOST_ROWS, Inserts
 from cfbatch_gui.core.job_folder.packed_texts import TextPacker
-from cfbatch_gui.core.job_folder.repeats import Fingerprints, store_repeats
-from cfbatch_gui.core.job_folder.row_cells import form_of
-from cfbatch_gui.core.job_folder.write_line import WriteLine
+from cfbatch_gui.core.job_folder.schema import form_of
+from cfbatch_gui.core.job_folder.write_queue import MOST_ROWS, Inserts, WriteQueue
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 
 _encode = msgspec.json.Encoder().encode
-_BLOCK_LETTERS = 1_000_000  # characters of texts that are packed at a time
+_PACKED_CHARACTERS = 1_000_000  # characters of texts that are packed at a time
 _WHOLE = ((0, 0),)
+_MOST_COMPARED = 900  # texts in one query to the database
 _ITEMS_OF_TEXTS = """
 INSERT INTO items(item_no, text_no, position) SELECT text_no, text_no, 1 FROM texts WHERE text_no > ? AND text_no <= ?
 """
 
 
+class Fingerprints:
+    """Python's own 64-bit hashes of texts or ids, in order: a million take megabytes. They differ between processes."""
+
+    def __init__(self) -> None:
+        self._hashes = array("q")
+        self.add = self._hashes.append
+        self.extend = self._hashes.extend
+
+    def count_repeated(self) -> int:
+        """How many things seem to be the same as an earlier one."""
+        return (
+            int(np.count_nonzero(np.diff(np.sort(np.frombuffer(self._hashes, np.int64))) == 0)) if self._hashes else 0
+        )
+
+    def groups(self) -> list[list[int]]:
+        """Numbers (from 1) of things that seem to be the same, two or more in a group, in order."""
+        if not self.count_repeated():  # sorting without indexes is several times faster, and mostly enough
+            return []
+        hashes = np.frombuffer(self._hashes, dtype=np.int64)
+        order = np.argsort(hashes, kind="stable")
+        same = np.flatnonzero(np.diff(hashes[order]) == 0)
+        runs = np.split(same, np.flatnonzero(np.diff(same) > 1) + 1)
+        return [(order[run[0] : run[-1] + 2] + 1).tolist() for run in runs]
+
+
+def store_repeats(database: sqlite3.Connection, fingerprints: Fingerprints) -> None:
+    """Write which items have the same text (and query) as an earlier one. Equal means equal: the texts themselves are
+    compared.
+    """
+    for group in fingerprints.groups():
+        first_of: dict[tuple[object, ...], int] = {}
+        for start in range(0, len(group), _MOST_COMPARED):
+            numbers = group[start : start + _MOST_COMPARED]
+            marks = ",".join("?" * len(numbers))
+            found = database.execute(
+                "SELECT i.item_no, i.query_no, t.text FROM items i JOIN texts t USING(text_no)"  # noqa: S608 - question marks only
+                f" WHERE i.item_no IN ({marks}) ORDER BY i.item_no",
+                numbers,
+            ).fetchall()
+            pairs = [(number, first_of.setdefault((query, text), number)) for number, query, text in found]
+            again = [(number, first) for number, first in pairs if number != first]
+            database.executemany("INSERT INTO repeats VALUES(?, ?)", again)
+
+
 class Loading:
     """One run over the items; the numbers that rows get are counted here, and rows are written in blocks."""
 
-    def __init__(self, line: WriteLine, packer: TextPacker, mapping: Mapping) -> None:
-        self._line, self._packer = line, packer
+    def __init__(self, writes: WriteQueue, packer: TextPacker, mapping: Mapping) -> None:
+        self._writes, self._packer = writes, packer
         self._layout, self._split = mapping.layout, mapping.split
         self._query_numbers: dict[str, int] = {}
         self._contexts_of = array("q", [0])  # by query number
@@ -40,18 +84,18 @@ class Loading:
         self._shared_spans: dict[int, tuple[tuple[int, int], ...]] = {}
         self._hashes: dict[int, int] = {}  # of shared texts, by their number
         self._unpacked: list[str] = []
-        self._unpacked_letters = 0
+        self._unpacked_characters = 0
         # What a template makes, or a part of a text, is no cell; with queries the rows are stored as they stand.
         is_plain = mapping.layout is Layout.TEXTS and not mapping.template and mapping.split is None
         self.form = form_of(mapping.roles) if is_plain else [None] * len(mapping.roles)
         four = "(?, ?, ?, ?)"
-        self._new_rows = Inserts(line, "INSERT OR REPLACE INTO source_rows", "(?, ?, ?)")
-        self._new_queries = Inserts(line, "INSERT INTO queries", four)
-        self._new_texts = Inserts(line, "INSERT INTO texts", "(?, ?, ?, ?, ?, ?)")
-        self._new_unlabelled = Inserts(line, "INSERT INTO texts", "(?, ?, ?, '', 1, ?)")  # of texts in blocks
-        self._new_items = Inserts(line, "INSERT INTO items(item_no, query_no, text_no, position)", four)
-        self._new_parts = Inserts(line, "INSERT INTO parts(item_no, part, start, stop)", four)
-        self._new_problems = Inserts(line, "INSERT INTO problems(file, row, kind, reason)", four)
+        self._new_rows = Inserts(writes, "INSERT OR REPLACE INTO source_rows", "(?, ?, ?)")
+        self._new_queries = Inserts(writes, "INSERT INTO queries", four)
+        self._new_texts = Inserts(writes, "INSERT INTO texts", "(?, ?, ?, ?, ?, ?)")
+        self._new_unlabelled = Inserts(writes, "INSERT INTO texts", "(?, ?, ?, '', 1, ?)")  # of texts in blocks
+        self._new_items = Inserts(writes, "INSERT INTO items(item_no, query_no, text_no, position)", four)
+        self._new_parts = Inserts(writes, "INSERT INTO parts(item_no, part, start, stop)", four)
+        self._new_problems = Inserts(writes, "INSERT INTO problems(file, row, kind, reason)", four)
         self._all_new = (
             self._new_rows,
             self._new_queries,
@@ -97,7 +141,7 @@ class Loading:
         self._same_texts.extend(map(hash, found.texts))
         if found.ids is not None:
             self._same_ids.extend(map(hash, found.ids if all(found.ids) else filter(None, found.ids)))
-        if size >= _BLOCK_LETTERS:  # few texts, but long ones
+        if size >= _PACKED_CHARACTERS:  # few texts, but long ones
             self.write_all()
         else:
             self.write()
@@ -107,7 +151,7 @@ class Loading:
         """Of texts in blocks each is an item, with the same number: SQLite can see to that alone."""
         last = self._new_texts.written + self._new_unlabelled.written
         if last > self._items_of_texts:
-            self._line.execute(_ITEMS_OF_TEXTS, (self._items_of_texts, last))
+            self._writes.execute(_ITEMS_OF_TEXTS, (self._items_of_texts, last))
             self._items_of_texts = last
 
     def _keep_other_cells(self, found: TextBlock) -> None:
@@ -150,7 +194,7 @@ class Loading:
         if self._unpacked:
             self._packer.add(self._unpacked)
             self._unpacked.clear()
-            self._unpacked_letters = 0
+            self._unpacked_characters = 0
 
     def _add_whole(self, text: Text) -> None:
         spans = self._spans(text.text)
@@ -189,8 +233,8 @@ class Loading:
         self._texts += 1
         self._new_texts.add(self._texts, text.id, text.text, text.label, file, text.row)
         self._unpacked.append(text.text)
-        self._unpacked_letters += len(text.text)
-        if self._unpacked_letters >= _BLOCK_LETTERS:
+        self._unpacked_characters += len(text.text)
+        if self._unpacked_characters >= _PACKED_CHARACTERS:
             self.write_all()
         if file == 2 and self._split and len(spans := self._spans(text.text)) > 1:
             self._shared_spans[self._texts] = spans

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.schema import fact, put_fact
-from cfbatch_gui.core.job_folder.write_line import WriteLine
+from cfbatch_gui.core.job_folder.write_queue import WriteQueue
 from cfbatch_gui.core.workers_ai.estimate import count_tokens
 
 FACT = "packed_texts"  # name and size of the file
@@ -32,19 +32,19 @@ _QUOTE = ord('"')
 
 
 class TextPacker:
-    """Texts in the order of their numbers, from 1. What `line` gets is in the caller's transaction."""
+    """Texts in the order of their numbers, from 1. What `writes` takes is in the caller's transaction."""
 
     def __init__(
-        self, line: WriteLine, stream: BinaryIO, written: Callable[[int], None] = lambda position: None
+        self, writes: WriteQueue, stream: BinaryIO, written: Callable[[int], None] = lambda position: None
     ) -> None:
         """`written` is told how long the file is by then."""
-        self._line, self._stream, self._written = line, stream, written
+        self._writes, self._stream, self._written = writes, stream, written
         self._position, self._count = 0, 0
 
     def add(self, texts: Sequence[str]) -> int:
         """Write a block of texts; returns how many bytes they came to."""
         encoded = list(map(_encode, texts))
-        self._line.execute(_KEEP, _lengths(self._count + 1, self._position, texts, encoded))
+        self._writes.execute(_KEEP, _lengths(self._count + 1, self._position, texts, encoded))
         self._count += len(texts)
         size = self._stream.write(b",".join((*encoded, b"")))
         self._position += size

@@ -6,12 +6,14 @@ from 1 in the order of the input; texts that are shared by several queries are s
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
+
 from cfbatch_gui.core.errors import DataError, DiskFull
-from cfbatch_gui.core.job_folder.row_cells import row_cells
+from cfbatch_gui.core.inputs.input_values import Role
 
 VERSION = 3
 ITEMS_ARE_TEXTS = "items_are_texts"  # the fact that every text is an item with its number, from 1 without a gap
@@ -53,7 +55,7 @@ CREATE INDEX IF NOT EXISTS repeats_of_first ON repeats(first);
 CREATE INDEX IF NOT EXISTS parts_of_request ON parts(request_no, request_position);
 """
 
-# Since version 3. `source_rows` holds no cell that is in `texts` as it stands; see row_cells.py.
+# Since version 3. `source_rows` holds no cell that is in `texts` as it stands; see ROW_FORM.
 _SINCE_3 = """
 -- The lengths of texts in blocks, in order: uint32 of each; see packed_texts.py.
 CREATE TABLE IF NOT EXISTS packed(
@@ -79,6 +81,15 @@ _INDEXES = (
 
 _LARGE = 16_000_000  # bytes of texts
 _PAGE, _LARGE_PAGE = 4_096, 32_768  # bytes
+
+# A row's cells are stored without what is a text of the job. `source_rows.cells` is a JSON array; a number in it stands
+# for what `texts` has for the row: the text, its id or its label. A row of which nothing else is left is not stored at
+# all; "row_form" then is the array of each.
+TEXT, ID, LABEL = 0, 1, 2
+ROW_FORM = "row_form"
+
+_decode = msgspec.json.Decoder(list[str | int]).decode
+_encode = msgspec.json.Encoder().encode
 
 
 def create(path: Path, *, indexed: bool = True, size: int = 0) -> None:
@@ -180,3 +191,35 @@ def _check_version(database: sqlite3.Connection, path: Path) -> None:
         raise DataError("This job's data is damaged.", detail=f"{path.name}: version {version}")
     if version < VERSION:
         database.executescript(f"BEGIN IMMEDIATE; {LATER_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+
+
+def cells_sql(rows: str = "f", texts: str = "t") -> str:
+    """An expression for a row's cells as a JSON array of strings, NULL when they are not known.
+
+    Of the aliases given, `rows` is `source_rows` for the row of the text, `texts` is `texts`; both may be outer joins.
+    """
+    form = f"(SELECT value FROM facts WHERE name = '{ROW_FORM}')"  # noqa: S608 - a constant
+    return f"row_cells(coalesce({rows}.cells, {form}), {texts}.text, {texts}.text_id, {texts}.label)"
+
+
+def row_cells(cells: str | None, text: str | None, text_id: str | None, label: str | None) -> str | None:
+    """The SQL function: the array with the numbers replaced."""
+    if cells is None:
+        return None
+    found = _decode(cells)
+    if not any(type(cell) is int for cell in found):
+        return cells
+    if text is None:
+        return None
+    held = (text, text_id, label)
+    return _encode([held[cell] if isinstance(cell, int) else cell for cell in found]).decode()
+
+
+def form_of(roles: Sequence[Role]) -> list[int | None]:
+    """For each column of texts what stands in for its cell, None for a cell that is to be stored."""
+    form: list[int | None] = [None] * len(roles)
+    for stands_for, wanted in ((TEXT, (Role.TEXT, Role.CONTEXT)), (ID, (Role.ID,)), (LABEL, (Role.LABEL,))):
+        index = next((index for index, role in enumerate(roles) if role in wanted), None)
+        if index is not None:
+            form[index] = stands_for
+    return form

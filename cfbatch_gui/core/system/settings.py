@@ -1,13 +1,17 @@
 """The settings file. It never holds a token."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from concurrent.futures import Executor
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
+from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.system.files import write_atomically
 
 VERSION = 2
@@ -89,6 +93,45 @@ class Settings:
     def save(self, path: Path) -> None:
         """Replace the file, whole or not at all. Raises DiskFull and ExportError."""
         write_atomically(path, msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n")
+
+
+class SettingsStore:
+    """The settings of a running program: changed in memory, saved by `disk`, one after the other."""
+
+    def __init__(self, path: Path, disk: Executor) -> None:
+        self._path, self._disk = path, disk
+        self.current = Settings.load(path)
+        self._will_save = False
+
+    async def keep(self, **changes: object) -> Settings:
+        """Change the settings, and return when they are saved. Raises DiskFull and ExportError.
+
+        They are saved also when the caller is cancelled, as a page is that closes.
+        """
+        self._change(changes)
+        await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._disk, self._save))
+        return self.current
+
+    def change(self, **changes: object) -> None:
+        """The same without waiting: saved before `disk` is shut down; a full disk is only logged."""
+        self._change(changes)
+        if not self._will_save:
+            self._will_save = True
+            with suppress(RuntimeError):  # after the shutdown there is nothing to save for
+                self._disk.submit(self._save_changed)
+
+    def _change(self, changes: dict[str, object]) -> None:
+        self.current = replace(self.current, **changes)  # type: ignore[arg-type]  # names are checked by replace
+
+    def _save(self) -> None:
+        self.current.save(self._path)  # as they are by now: an older change never overtakes a newer one
+
+    def _save_changed(self) -> None:
+        self._will_save = False  # first: what changes from now on may be too late for this save
+        try:
+            self._save()
+        except UserError as error:
+            _log.warning("The settings were not saved: %s", error.message)
 
 
 def lifted(stored: dict[str, Any], to: int, migrations: Migrations) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, Place
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, TokenSource
 from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.program import ACCOUNT_VARIABLE, BASE_URL_VARIABLE, Program
 
@@ -16,7 +16,7 @@ class AccountState:
     """
 
     account: str = ""
-    place: Place | None = None
+    place: TokenSource | None = None
     token_problem: str = ""
     problem: str = ""
     service: str = ""
@@ -33,22 +33,22 @@ class AccountState:
 
 async def read_account_state(program: Program) -> AccountState:
     """Look into settings, environment and keyring; the keyring may take its time, and is asked in a thread."""
-    held = program.held_by_environment()
+    held = program.address_book.held_by_environment()
     place, token_problem = None, ""
     try:
-        place = await program.credentials.place(CLOUDFLARE)
+        place = await program.credentials.token_source(CLOUDFLARE)
     except NotConnected as error:
         token_problem = error.message
-    facts = next(each for each in await program.connections() if each.id == CLOUDFLARE)
+    facts = next(each for each in await program.connections.summaries() if each.id == CLOUDFLARE)
     service = problem = ""
-    if program.account_id:
+    if program.address_book.account_id:
         try:
-            connection = program.connection(CLOUDFLARE)
+            connection = program.address_book.connection(CLOUDFLARE)
             service = connection.base_url if BASE_URL_VARIABLE in held else ""
         except NotConnected as error:
             problem = error.message
     return AccountState(
-        account=program.account_id,
+        account=program.address_book.account_id,
         place=place,
         token_problem=token_problem,
         problem=problem,

@@ -270,7 +270,7 @@ class ConnectionPage(QWidget):
         card.show_results(())
         try:
             card.set_working(self.tr("Saving… a keyring may ask for its password."))
-            await self._program.save_cloudflare(card.account.text(), card.token_block.field.text())
+            await self._program.connections.save_cloudflare(card.account.text(), card.token_block.field.text())
             card.saved()
             await self._refresh()
             self.changed.emit()
@@ -285,14 +285,14 @@ class ConnectionPage(QWidget):
             self.cloudflare.set_working("")
 
     async def _test(self) -> None:
-        await self.cloudflare.show_test(self._program.check_connection(CLOUDFLARE, self._program.settings.model))
+        await self.cloudflare.show_test(self._program.connections.check(CLOUDFLARE, self._program.settings.model))
         self._show_use(await read_account_state(self._program))
 
     async def _rename(self) -> None:
         record = self._program.address_book.saved()[0]
         name = await ask_text(self, self.tr("Rename"), self.tr("Name"), text=record.name)
         if name and name.strip() and name.strip() != record.name:
-            await self._program.save_connection(replace(record, name=name))
+            await self._program.connections.save(replace(record, name=name))
             await self._refresh()
             self.changed.emit()
 
@@ -311,7 +311,7 @@ class ConnectionPage(QWidget):
             return
         self.cloudflare.set_working(self.tr("Removing…"))
         try:
-            await self._program.forget_cloudflare()
+            await self._program.connections.forget_cloudflare()
             self.cloudflare.show_results(())
         finally:
             self.cloudflare.set_working("")

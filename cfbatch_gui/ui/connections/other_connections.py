@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.connections.address_book import free_name, gateway_secret_id
-from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Place, variable_of
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TokenSource, variable_of
 from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
@@ -106,23 +106,23 @@ class OtherConnections(QWidget):
         return free_name(first[kind], [*saved, *(card.record.name for card in self.cards)])
 
     async def _state_of(self, record: SavedConnection) -> CardState:
-        facts = next(each for each in await self._program.connections() if each.id == record.id)
+        facts = next(each for each in await self._program.connections.summaries() if each.id == record.id)
         credentials = self._program.credentials
         check = check_secret if record.kind == "worker" else check_form
-        token = await self._secret(record.id, lambda: credentials.place(record.id, check=check))
+        token = await self._secret(record.id, lambda: credentials.token_source(record.id, check=check))
         gateway = AccountState()
         if record.kind == "gateway":
             secret_id = gateway_secret_id(record.id)
-            gateway = await self._secret(secret_id, lambda: credentials.place(secret_id, check=check_secret))
+            gateway = await self._secret(secret_id, lambda: credentials.token_source(secret_id, check=check_secret))
         return CardState(facts.is_ready, token, gateway)
 
-    async def _secret(self, secret_id: str, place: Callable[[], Awaitable[Place | None]]) -> AccountState:
+    async def _secret(self, secret_id: str, place: Callable[[], Awaitable[TokenSource | None]]) -> AccountState:
         variable = variable_of(secret_id)
         try:
             found = await place()
         except NotConnected as error:
             return AccountState(token_problem=error.message, token_variable=variable)
-        return AccountState(place=found, token_is_fixed=found is Place.ENVIRONMENT, token_variable=variable)
+        return AccountState(place=found, token_is_fixed=found is TokenSource.ENVIRONMENT, token_variable=variable)
 
     def _show_guide(self, card: SavedCard) -> None:
         guide = WorkerGuide(self._tasks, self.window())
@@ -146,7 +146,7 @@ class OtherConnections(QWidget):
         card.set_working(self.tr("Saving… a keyring may ask for its password."))
         is_new = not card.record.id
         gateway_secret = card.gateway_block.field.text() if card.record.kind == "gateway" else ""
-        record = await self._program.save_connection(
+        record = await self._program.connections.save(
             card.typed(), secret=card.token_block.field.text(), gateway_secret=gateway_secret
         )
         card.forget_typed()
@@ -161,7 +161,7 @@ class OtherConnections(QWidget):
 
     async def _test(self, card: SavedCard) -> None:
         try:
-            await card.show_test(self._program.check_connection(card.record.id, self._program.settings.model))
+            await card.show_test(self._program.connections.check(card.record.id, self._program.settings.model))
         finally:
             self.tested.emit()
 
@@ -185,7 +185,7 @@ class OtherConnections(QWidget):
             return
         card.set_working(self.tr("Removing…"))
         try:
-            await self._program.remove_connection(card.record.id)
+            await self._program.connections.remove(card.record.id)
         finally:
             await self.refresh()
             self.changed.emit()
@@ -195,7 +195,7 @@ class OtherConnections(QWidget):
         if not name or not name.strip() or name.strip() == card.record.name:
             return
         if card.record.id:
-            card.show_record(await self._program.save_connection(replace(card.record, name=name)))
+            card.show_record(await self._program.connections.save(replace(card.record, name=name)))
             self.changed.emit()
         else:
             card.show_record(replace(card.record, name=name.strip()))

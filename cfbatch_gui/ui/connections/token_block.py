@@ -5,7 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
-from cfbatch_gui.core.connections.credentials import Place
+from cfbatch_gui.core.connections.credentials import TokenSource
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 from cfbatch_gui.ui.connections.account_state import AccountState
 from cfbatch_gui.ui.connections.connection_fields import FieldBlock, SecretWords, TokenField, token_words
@@ -76,10 +76,10 @@ class TokenBlock(FieldBlock):
         elif state.token_problem:
             self._show_where(self._words.unusable, "triangle-alert", changeable=True)
             self.set_problem(state.token_problem)
-        elif state.place is Place.KEYRING:
+        elif state.place is TokenSource.KEYRING:
             self._show_where(self._words.in_keyring, "key-round", changeable=True)
             self.set_hint(self.tr("It is not shown again."))
-        elif state.place is Place.SESSION:
+        elif state.place is TokenSource.SESSION:
             self._show_where(self._words.in_memory, "key-round", changeable=True)
             self.set_attention(
                 self.tr(

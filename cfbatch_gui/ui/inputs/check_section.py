@@ -7,12 +7,12 @@ from enum import StrEnum
 from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.plan.calibration import past_times
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import over_budget
-from cfbatch_gui.core.jobs.run.past_times import past_times
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.program import ConnectionFacts
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.model_listing import FALLBACK, Catalogue
@@ -65,7 +65,7 @@ class Readiness:
 class Surroundings:
     """What a draft is judged by besides itself: connections, the models of its own, the user's budget and past."""
 
-    connections: tuple[ConnectionFacts, ...] = ()
+    connections: tuple[ConnectionSummary, ...] = ()
     catalogue: Catalogue = FALLBACK
     budget: Budget = field(default_factory=Budget)
     jobs: Callable[[], Sequence[Job]] = tuple
@@ -181,7 +181,9 @@ class CheckSection(SectionCard):
         else:
             self.rows_wanted.emit(kind)
 
-    def _show_foot(self, state: DraftState, job: Job, connection: ConnectionFacts | None, around: Surroundings) -> None:
+    def _show_foot(
+        self, state: DraftState, job: Job, connection: ConnectionSummary | None, around: Surroundings
+    ) -> None:
         ready = readiness(state, job, connection)
         self._why_not = ready.why_not
         found = state.preflight
@@ -246,7 +248,7 @@ class CheckSection(SectionCard):
         }.get(cure, "")
 
 
-def readiness(state: DraftState, job: Job, connection: ConnectionFacts | None) -> Readiness:
+def readiness(state: DraftState, job: Job, connection: ConnectionSummary | None) -> Readiness:
     """Return the first reason against sending, in the order in which the user can remove them."""
     if state.opening:
         return Readiness(_tr("Opening {name}…").format(name=state.opening), is_waiting=True)

@@ -8,11 +8,12 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.job_folder.problems_file import save_problems
+from cfbatch_gui.core.job_folder.row_problems import save_problems
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import over_budget
-from cfbatch_gui.core.program import ConnectionFacts, Program
+from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, ConnectionKind
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.confirmation import may_cost
@@ -73,15 +74,15 @@ class DraftActions(QWidget):
         """Ask where, and write the rows with this problem."""
         self._tasks.start("save", self._save_problems(job_id, kind))
 
-    def ask_for_models(self, used: ConnectionFacts, *, now: float) -> None:
+    def ask_for_models(self, used: ConnectionSummary, *, now: float) -> None:
         """Ask for the service's own list when ours is old; without an answer the old one stays, with its date."""
-        known = self._program.models(used.id)
+        known = self._program.connections.models(used.id)
         if used.kind in _WITH_LIST and not (known.is_live and now - known.listed_at < _LIST_AGE):
             self._tasks.start("models", self._refresh_models(used.id))
 
     async def _refresh_models(self, connection_id: str) -> None:
         with suppress(UserError):
-            await self._program.refresh_models(connection_id)
+            await self._program.connections.refresh_models(connection_id)
         self.models_listed.emit()
 
     async def _send(self, job_id: str) -> None:

@@ -10,10 +10,11 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QWidget
 
+from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.inputs.input_values import Layout, Mapping, ReadOptions, Role
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.program import ConnectionFacts, Program
+from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
 from cfbatch_gui.ui.inputs.check_section import CheckSection, Cure, Surroundings
@@ -59,7 +60,7 @@ class DraftPage(QWidget):
         super().__init__(parent)
         self._program, self._notices, self._clock = program, notices, clock
         self._job_id = ""
-        self._connections: tuple[ConnectionFacts, ...] = ()
+        self._connections: tuple[ConnectionSummary, ...] = ()
         self.tasks = Tasks(self, on_error or self._show_error)
         drafts = self.drafts = DraftStates(program, on_error or self._show_error, self)
         reading = self.reading = DraftReading(program, drafts)
@@ -243,7 +244,7 @@ class DraftPage(QWidget):
     def _split(self) -> None:
         state, job = self.drafts.state(self._job_id), self.drafts.job(self._job_id)
         if state.mapping is not None:
-            facts = self._program.models(job.connection).find(job.model)
+            facts = self._program.connections.models(job.connection).find(job.model)
             self.choices.choose_mapping(self._job_id, replace(state.mapping, split=whole_reading(facts)))
 
     def _choose_budget(self, budget: Budget) -> None:
@@ -273,7 +274,7 @@ class DraftPage(QWidget):
         self.data.show_state(state, job)
         program = self._program
         around = Surroundings(
-            self._connections, program.models(job.connection), program.settings.budget, program.ledger.jobs
+            self._connections, program.connections.models(job.connection), program.settings.budget, program.ledger.jobs
         )
         self.check.show_state(state, job, around)
         self.check.set_sending(self.acts.is_sending(self._job_id))
@@ -317,7 +318,7 @@ class DraftPage(QWidget):
     # What takes a while
 
     async def _look_at_connections(self) -> None:
-        self._connections = await self._program.connections()
+        self._connections = await self._program.connections.summaries()
         self._show()
 
     async def _peek(self, codec: str) -> None:
@@ -334,7 +335,7 @@ class DraftPage(QWidget):
     async def _show_rows(self, kind: str) -> None:
         job_id = self._job_id
         job = self.drafts.job(job_id)
-        facts = self._program.models(job.connection).find(job.model)
+        facts = self._program.connections.models(job.connection).find(job.model)
         found = await asyncio.to_thread(read_problems, self._program.folder(job_id), kind, facts)
         preflight = self.drafts.state(job_id).preflight
         if preflight is None or job_id != self._job_id:

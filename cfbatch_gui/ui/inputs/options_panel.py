@@ -8,9 +8,9 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QLineEdit, QWidget
 
+from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, JobOptions
-from cfbatch_gui.core.program import ConnectionFacts
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
@@ -81,7 +81,7 @@ class OptionsPanel(Card):
         self,
         job: Job,
         kind: Kind,
-        connections: Sequence[ConnectionFacts],
+        connections: Sequence[ConnectionSummary],
         catalogue: Catalogue,
         *,
         fits_at_once: bool,
@@ -118,7 +118,7 @@ class OptionsPanel(Card):
             said += " " + self.tr("This one is not marked for batches.")
         return said
 
-    def _connection_words(self, facts: ConnectionFacts) -> str:
+    def _connection_words(self, facts: ConnectionSummary) -> str:
         if not facts.is_ready:
             return self.tr("{name} (not ready)").format(name=facts.title)
         return facts.title if facts.is_confirmed else self.tr("{name} (batches unconfirmed)").format(name=facts.title)

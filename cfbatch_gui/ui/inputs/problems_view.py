@@ -7,9 +7,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from cfbatch_gui.core.inputs.input_values import ProblemKind
-from cfbatch_gui.core.job_folder.filling import StoredProblem, problems
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.problems_file import problem_columns
+from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_columns, problems
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, ProblemCount
 from cfbatch_gui.core.jobs.plan.too_long import too_long_texts
 from cfbatch_gui.core.jobs.states import Job

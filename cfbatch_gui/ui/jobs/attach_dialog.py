@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
+from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.columns.layouts import check_mapping
 from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
@@ -15,7 +16,7 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.run.attaching import PastedJob, read_pasted_job
-from cfbatch_gui.core.program import AttachedInput, ConnectionFacts, Program
+from cfbatch_gui.core.program import AttachedInput, Program
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import CONTROL_HEIGHT, LARGE, MEDIUM, SMALL, WIDE
@@ -142,9 +143,9 @@ class AttachDialog(QDialog):
 
     async def _list_connections(self) -> None:
         chosen = self._program.settings.connection
-        self._fill(await self._program.connections(), chosen)
+        self._fill(await self._program.connections.summaries(), chosen)
 
-    def _fill(self, connections: Sequence[ConnectionFacts], chosen: str) -> None:
+    def _fill(self, connections: Sequence[ConnectionSummary], chosen: str) -> None:
         ready = [each for each in connections if each.is_ready]
         for each in ready:
             words = each.title if each.is_confirmed else self.tr("{name} (batches unconfirmed)").format(name=each.title)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from cfbatch_gui.core.errors import DataError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.as_code import Language, as_code, body_names, save_bodies, secret_variable
-from cfbatch_gui.core.jobs.plan.planned import Planned, read_planned
+from cfbatch_gui.core.jobs.plan.planning import Planned, read_planned
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, display
@@ -287,7 +287,7 @@ class CodeCopier(QWidget):
     def copy(self, job: Job, language: Language) -> None:
         """Put the code on the clipboard, and offer to save the files that it reads."""
         try:
-            connection = self._program.connection(job.connection)
+            connection = self._program.address_book.connection(job.connection)
         except UserError as error:
             self._notices.show_error(error)
             return

@@ -124,7 +124,7 @@ class SimilarView(VectorPage):
         self.button.set_possible(self.tr("The sentence is on its way."))
         self.foot.set_line(self.tr("Asking {title}…").format(title=connection_title(self.program, job)), "loader")
         try:
-            client = self.program.client(job.connection)
+            client = self.program.address_book.client(job.connection)
             metadata = metadata_of(job, connection_title(self.program, job))
             self._vector = await embed_sentence(client, metadata, embeddings, text)
             self._asked = text

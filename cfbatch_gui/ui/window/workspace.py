@@ -291,12 +291,12 @@ class Workspace:
 
     async def _show_connection(self) -> None:
         chosen = self._program.settings.connection
-        facts = {each.id: each for each in await self._program.connections()}
+        facts = {each.id: each for each in await self._program.connections.summaries()}
         if chosen in facts and not facts[chosen].is_practice:
             used = facts[chosen]
             has_failed = self._connection.has_failed()
             state: ConnectionState = "ready" if used.is_ready and not has_failed else "refused"
-            budget = self._program.budget
+            budget = self._program.connections.budget
             left = _tr("{left} of {all} calls left in 5 minutes").format(left=budget.left, all=budget.calls)
             ready = left if budget.left < _SCARCE else _tr("new jobs are sent there")
             known = _tr("its last test failed") if has_failed else ready

@@ -63,10 +63,10 @@ def test_what_holds_no_id_is_said(text: str) -> None:
 @pytest.fixture
 async def program(tmp_path: Path, endpoints: Endpoints) -> AsyncIterator[Program]:
     opened = await Program.open(tmp_path / "data", environ={}, credentials=Credentials(environ={}))
-    await opened.save_connection(
+    await opened.connections.save(
         SavedConnection("", "Account", "cloudflare", account_id=ACCOUNT, url=endpoints.rest.url), secret=TOKEN
     )
-    await opened.save_connection(SavedConnection("", "Mine", "worker", url=endpoints.worker_url), secret=SECRET)
+    await opened.connections.save(SavedConnection("", "Mine", "worker", url=endpoints.worker_url), secret=SECRET)
     yield opened
     await opened.close()
 

@@ -51,7 +51,7 @@ LIVE = [
 @pytest.fixture
 async def program(tmp_path: Path, endpoints: Endpoints) -> AsyncIterator[Program]:
     opened = await Program.open(tmp_path / "data", environ={}, credentials=Credentials(environ={}))
-    await opened.save_connection(
+    await opened.connections.save(
         SavedConnection("", "Mine", "cloudflare", account_id=ACCOUNT, url=endpoints.rest.url), secret=TOKEN
     )
     yield opened
@@ -74,40 +74,42 @@ def test_each_fact_is_read_in_whatever_form_it_comes() -> None:
 
 async def test_the_service_is_asked_and_the_list_kept(program: Program, endpoints: Endpoints) -> None:
     connection = program.address_book.find("Mine")
-    assert program.models(connection).models == MODELS and not program.models(connection).is_live
+    assert (
+        program.connections.models(connection).models == MODELS and not program.connections.models(connection).is_live
+    )
     endpoints.rest.follow(reply(LIVE))
-    live = await program.refresh_models(connection)
+    live = await program.connections.refresh_models(connection)
     assert live.is_live and live.listed_at > 1_780_000_000 and live.find("@cf/new/embedder").dimension == 2_560
     kept = await Program.open(program.paths.root.with_name("other"), environ={}, credentials=Credentials(environ={}))
     place = kept.paths.catalogue(connection)
     place.parent.mkdir()
     place.write_bytes(program.paths.catalogue(connection).read_bytes())
-    assert kept.models(connection) == live
-    assert kept.models("practice").models == MODELS  # each connection has its own
+    assert kept.connections.models(connection) == live
+    assert kept.connections.models("practice").models == MODELS  # each connection has its own
     await kept.close()
 
 
 async def test_a_list_that_cannot_be_had_leaves_the_old_one(program: Program, endpoints: Endpoints) -> None:
     connection = program.address_book.find("Mine")
-    await program.refresh_models(connection)
-    before = program.models(connection)
+    await program.connections.refresh_models(connection)
+    before = program.connections.models(connection)
     for fault in (reply([]), reply({"a": 1}), AnyReply(body="{"), AnyReply(status=500)):
         endpoints.rest.follow(fault)
         with pytest.raises(UserError):
-            await program.refresh_models(connection)
-        assert program.models(connection) == before
+            await program.connections.refresh_models(connection)
+        assert program.connections.models(connection) == before
 
 
 async def test_a_damaged_list_means_the_programs_own(program: Program) -> None:
     place = program.paths.catalogue("practice")
     place.parent.mkdir(exist_ok=True)
     place.write_bytes(b'{"models":[{"name":')
-    assert program.models("practice").models == MODELS
+    assert program.connections.models("practice").models == MODELS
     assert LISTED_ON.year == 2026
 
 
 async def test_any_name_may_be_typed(program: Program) -> None:
-    facts = program.models("practice").find("@cf/who/knows")
+    facts = program.connections.models("practice").find("@cf/who/knows")
     assert not facts.is_listed and not facts.batch and facts.max_tokens > 0
 
 

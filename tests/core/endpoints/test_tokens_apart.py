@@ -99,14 +99,14 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 async def connected(world: World) -> tuple[str, str, str]:
     program = world.program
-    first = await program.save_connection(
+    first = await program.connections.save(
         SavedConnection("", "First", "cloudflare", account_id=ACCOUNT, url=world.one.url), secret=ONE
     )
-    second = await program.save_connection(
+    second = await program.connections.save(
         SavedConnection("", "Second", "cloudflare", account_id=OTHER_ACCOUNT, url=world.other.url), secret=OTHER
     )
     url = world.worker.url.removesuffix("/client/v4")
-    third = await program.save_connection(SavedConnection("", "Mine", "worker", url=url), secret=SECRET)
+    third = await program.connections.save(SavedConnection("", "Mine", "worker", url=url), secret=SECRET)
     return first.id, second.id, third.id
 
 
@@ -136,7 +136,7 @@ async def test_a_deleted_connections_jobs_pause_and_are_asked_for_through_no_oth
     first, *_ = await connected(world)
     job = draft(world, first)
     await world.program.actions.send(job.id)
-    await world.program.remove_connection(first)
+    await world.program.connections.remove(first)
     paused = world.program.ledger.job(job.id)
     assert paused.state is JobState.PAUSED and "deleted" in paused.paused_because
     assert not any(first in name for _, name in world.ring.stored)
@@ -146,7 +146,7 @@ async def test_a_deleted_connections_jobs_pause_and_are_asked_for_through_no_oth
     assert again.state is JobState.PAUSED and "deleted" in again.paused_because
     assert not world.other.arrivals and not world.worker.arrivals
     with pytest.raises(NotConnected, match="deleted"):
-        world.program.connection(first)
+        world.program.address_book.connection(first)
 
 
 async def test_a_connection_that_gets_another_account_does_not_ask_it_for_old_batches(world: World) -> None:
@@ -155,7 +155,7 @@ async def test_a_connection_that_gets_another_account_does_not_ask_it_for_old_ba
     await world.program.actions.send(job.id)
     await world.until_queued()
     await world.program.runner.pause(job.id)
-    await world.program.save_connection(
+    await world.program.connections.save(
         SavedConnection(first, "First", "cloudflare", account_id=OTHER_ACCOUNT, url=world.one.url)
     )
     asked = len(world.one.arrivals)
@@ -163,7 +163,7 @@ async def test_a_connection_that_gets_another_account_does_not_ask_it_for_old_ba
     stopped = await world.program.runner.wait(job.id)
     assert stopped.state is JobState.PAUSED and "another account" in stopped.paused_because
     assert len(world.one.arrivals) == asked
-    await world.program.save_connection(
+    await world.program.connections.save(
         SavedConnection(first, "First", "cloudflare", account_id=ACCOUNT, url=world.one.url)
     )
     await world.program.runner.carry_on(job.id)
@@ -175,11 +175,11 @@ async def test_names_and_ids_are_unique_and_stable(world: World) -> None:
     assert len({first, second, third, "practice", "cloudflare"}) == 5
     for taken in ("Second", "second", "practice", "Practice service", "cloudflare", ""):
         with pytest.raises(UsageError):
-            await world.program.save_connection(SavedConnection(first, taken, "cloudflare", account_id=ACCOUNT))
-    renamed = await world.program.save_connection(SavedConnection(third, "Yours", "worker", url="http://127.0.0.1:9"))
+            await world.program.connections.save(SavedConnection(first, taken, "cloudflare", account_id=ACCOUNT))
+    renamed = await world.program.connections.save(SavedConnection(third, "Yours", "worker", url="http://127.0.0.1:9"))
     assert renamed.id == third and world.program.address_book.find("yours") == third
     await world.restart()
-    facts = {each.id: each for each in await world.program.connections()}
+    facts = {each.id: each for each in await world.program.connections.summaries()}
     assert facts[third].title == "Yours" and facts[third].sentence == "The secret is in this computer's keyring."
     with pytest.raises(UsageError, match="Yours"):
         world.program.address_book.find("nobody")

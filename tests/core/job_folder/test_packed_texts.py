@@ -16,7 +16,7 @@ from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Split
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.job_folder import flushing, schema
+from cfbatch_gui.core.job_folder import filling, schema
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing
@@ -128,7 +128,7 @@ def test_what_is_flushed_while_it_is_written_is_whole(
 ) -> None:
     path = write("a.jsonl", FILES["texts"][1])
     expected = bodies(filled(tmp_path, path, Kind.EMBED), Kind.EMBED)
-    monkeypatch.setattr(flushing, "_FROM", 1_000)
+    monkeypatch.setattr(filling, "_FLUSHED_FROM", 1_000)
     assert bodies(filled(tmp_path, path, Kind.EMBED), Kind.EMBED) == expected
 
 

@@ -11,7 +11,7 @@ from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, ReadOptions, Role
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.job_folder.filling import problems
+from cfbatch_gui.core.job_folder.row_problems import problems
 from cfbatch_gui.core.jobs.drafts import as_recognised
 from cfbatch_gui.core.jobs.states import JobState
 from tests.core.jobs.conftest import Bench

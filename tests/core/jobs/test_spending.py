@@ -8,11 +8,11 @@ import pytest
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.plan.calibration import PastTimes, past_times
 from cfbatch_gui.core.jobs.plan.packing import PlannedBatch
-from cfbatch_gui.core.jobs.plan.planned import TOKENS
+from cfbatch_gui.core.jobs.plan.planning import TOKENS
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, spent_today
 from cfbatch_gui.core.jobs.run.job_actions import rest_at_once, sent_again
-from cfbatch_gui.core.jobs.run.past_times import PastTimes, past_times
 from cfbatch_gui.core.jobs.states import Attempt, Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import find_model

@@ -32,7 +32,7 @@ async def connected(tmp_path: Path, qtbot: Any) -> AsyncIterator[DraftDriver]:
         program = await Program.open(
             tmp_path / "program", environ=environ, credentials=Credentials(environ=environ), practice_times=(0.0, 0.0)
         )
-        await program.save_cloudflare(ACCOUNT, TOKEN)
+        await program.connections.save_cloudflare(ACCOUNT, TOKEN)
         driver = DraftDriver(program, qtbot)
         yield driver
         await driver.page.close_work()

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Role
-from cfbatch_gui.core.job_folder.filling import problems
+from cfbatch_gui.core.job_folder.row_problems import problems
 from cfbatch_gui.core.program import Program
 from tests.ui.inputs.conftest import DraftDriver
 

@@ -28,10 +28,10 @@ async def connected(tmp_path: Path, qtbot: Any) -> AsyncIterator[DraftDriver]:
         program = await Program.open(
             tmp_path / "program", environ=environ, credentials=Credentials(environ=environ), practice_times=(0.0, 0.0)
         )
-        await program.save_cloudflare(ACCOUNT, TOKEN)
+        await program.connections.save_cloudflare(ACCOUNT, TOKEN)
         worker_url = worker.url.removesuffix("/client/v4")
-        await program.save_connection(SavedConnection("", "Berlin", "worker", url=worker_url), secret=SECRET)
-        await program.save_connection(
+        await program.connections.save(SavedConnection("", "Berlin", "worker", url=worker_url), secret=SECRET)
+        await program.connections.save(
             SavedConnection("", "Logged", "gateway", account_id=ACCOUNT, gateway=GATEWAY, by_header=True), secret=TOKEN
         )
         driver = DraftDriver(program, qtbot)
@@ -106,13 +106,13 @@ async def test_models_come_from_the_service_with_their_day(
     connected.page.open_path(questions)
     await until(connected.is_ready)
     options = connected.page.check.options
-    assert not connected.program.models("cloudflare").is_live
+    assert not connected.program.connections.models("cloudflare").is_live
     connected.click(connected.page.check.options_button)
-    await until(lambda: connected.program.models("cloudflare").is_live)
+    await until(lambda: connected.program.connections.models("cloudflare").is_live)
     await until(lambda: not connected.page.tasks.is_running("models"))
     assert options.hint.text().startswith("Models as Cloudflare listed them on 20")
-    listed_at = connected.program.models("cloudflare").listed_at
+    listed_at = connected.program.connections.models("cloudflare").listed_at
     connected.click(connected.page.check.options_button)
     connected.click(connected.page.check.options_button)
     assert not connected.page.tasks.is_running("models")  # it is of today
-    assert connected.program.models("cloudflare").listed_at == listed_at
+    assert connected.program.connections.models("cloudflare").listed_at == listed_at

@@ -14,13 +14,12 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.packed_texts import open_texts
 from cfbatch_gui.core.job_folder.schema import transaction
-from cfbatch_gui.core.jobs.plan.planning import Plan, PlannedBatch, Planning
+from cfbatch_gui.core.jobs.plan.cutting import Request, cut_into_batches
+from cfbatch_gui.core.jobs.plan.planning import Plan, PlannedBatch, plan_items, planned_batch
 from cfbatch_gui.core.jobs.plan.request_bodies import Pieces, copied_elements, element_of
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.workers_ai.catalogue import ModelFacts, find_model
-from cfbatch_gui.core.workers_ai.estimate import answer_bytes
-from cfbatch_gui.core.workers_ai.limits import MAX_ANSWER_BYTES, MAX_TEXTS_PER_BATCH
-from cfbatch_gui.core.workers_ai.wire.requests import batch_size, encode_batch
+from cfbatch_gui.core.workers_ai.wire.requests import encode_batch
 
 _encode = msgspec.json.Encoder().encode
 _OPENING, _CLOSING = encode_batch(())[:-2], encode_batch(())[-2:]  # of the body around its elements
@@ -56,7 +55,7 @@ def plan(folder: JobFolder, job: Job, facts: ModelFacts | None = None, *, is_tri
     if job.kind is Kind.RANK and not facts.can_rank:
         raise UsageError(f"{facts.title} cannot rank texts in batches; bge-m3 can. Choose bge-m3, or make vectors.")
     with folder.open() as database, transaction(database):
-        return Planning(database, job, facts, writes_places=not is_trial or job.kind is Kind.RANK).run()
+        return plan_items(database, job, facts, writes_positions=not is_trial or job.kind is Kind.RANK)
 
 
 def listed_facts(job: Job) -> ModelFacts:
@@ -122,42 +121,19 @@ def repack_failed(folder: JobFolder, job: Job, facts: ModelFacts | None = None) 
         rows = database.execute(
             f"{_sent_texts(where)} ORDER BY request_no, place", {"done": done, "known": known}
         ).fetchall()
-        counts = Counter(row[0] for row in rows)
+        texts = Counter(row[0] for row in rows)
         sizes = map(len, _elements(iter(rows), job.options))
-        bundles = _bundled(zip(counts, sizes, counts.values(), strict=True), job.kind, facts)
+        requests = [Request(number, size, texts[number]) for number, size in zip(texts, sizes, strict=True)]
+        bundles = list(cut_into_batches(requests, job.kind, facts))
         database.executemany(
             "UPDATE requests SET batch = ?, position = ?, state = 'waiting', error = '' WHERE request_no = ?",
             (
-                (known + number, position, request_no)
-                for number, bundle in enumerate(bundles, start=1)
-                for position, (request_no, _, _) in enumerate(bundle)
+                (number, position, request.number)
+                for number, bundle in enumerate(bundles, start=known + 1)
+                for position, request in enumerate(bundle)
             ),
         )
-    planned = []
-    for number, bundle in enumerate(bundles, start=known + 1):
-        _, sizes_of, texts_of = zip(*bundle, strict=True)
-        planned.append(PlannedBatch(number, len(bundle), sum(texts_of), batch_size(sizes_of)))
-    return tuple(planned)
-
-
-_Sized = tuple[int, int, int]  # a request's number, bytes and texts
-
-
-def _bundled(requests: Iterable[_Sized], kind: Kind, facts: ModelFacts) -> list[list[_Sized]]:
-    """The requests in order, in as many batches as the limits of one ask for."""
-    bundles: list[list[_Sized]] = []
-    size = texts = answer = 0
-    for request in requests:
-        _, bytes_of, count_of = request
-        expected = answer_bytes("scores" if kind is Kind.RANK else "embeddings", count_of, facts.dimension)
-        size, texts, answer = size + bytes_of + 1, texts + count_of, answer + expected
-        if not bundles or (
-            batch_size(()) + size > facts.body_bytes or texts > MAX_TEXTS_PER_BATCH or answer > MAX_ANSWER_BYTES
-        ):
-            bundles.append([])
-            size, texts, answer = bytes_of + 1, count_of, expected
-        bundles[-1].append(request)
-    return bundles
+    return tuple(planned_batch(number, bundle) for number, bundle in enumerate(bundles, start=known + 1))
 
 
 def may_run_at_once(batch: Batch) -> bool:

@@ -1,18 +1,87 @@
-"""The texts and queries of which a model reads the beginning only, one by one."""
+"""Texts and queries that are longer than a model reads: counted, left out where they are not cut, and listed."""
 
 import json
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import dataclass
 from heapq import merge
 from itertools import islice
 from operator import attrgetter
 
-from cfbatch_gui.core.inputs.input_values import ProblemKind
-from cfbatch_gui.core.job_folder.filling import StoredProblem
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.row_cells import cells_sql
+from cfbatch_gui.core.job_folder.row_problems import StoredProblem
+from cfbatch_gui.core.job_folder.schema import cells_sql
+from cfbatch_gui.core.jobs.plan.request_bodies import frame_of
+from cfbatch_gui.core.jobs.plan.sequence import Sequence, read_groups
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_most
+
+
+@dataclass(frozen=True, slots=True)
+class Sendable:
+    """What is sent of a sequence. `too_long` counts texts and queries, among them the items that are `left_out`."""
+
+    sequence: Sequence
+    too_long: int
+    left_out: int
+
+
+def without_too_long(database: sqlite3.Connection, sequence: Sequence, job: Job, facts: ModelFacts) -> Sendable:
+    """Leave out what the service would not cut, or not take at all, and write it down among the job's problems."""
+    most = facts.max_tokens
+    longer, perhaps_longer = _long_queries(database, most)
+    is_cut = job.options.truncate_inputs and facts.can_truncate
+    is_too_long = ((sequence.lower > most) | np.isin(sequence.query, longer)) & (not is_cut)
+    is_too_large = _too_large(database, sequence, job, facts) & ~is_too_long
+    what = "The text, or its query," if job.kind is Kind.RANK else "The text"
+    reads = f"{what} is longer than {facts.title} reads ({facts.max_tokens:,} tokens)."
+    large = f"The text alone is larger than a batch may be ({facts.body_bytes / 1_000_000:.0f} MB)."
+    left_out = repeats = 0
+    for is_left_out, reason in ((is_too_long, reads), (is_too_large, large)):
+        for item_no in sequence.item[is_left_out].tolist():
+            rows = _leave_out(database, item_no, reason)
+            left_out += rows
+            repeats += rows - 1  # items that repeat it are not in the sequence
+    sent = sequence.only(~(is_too_long | is_too_large))
+    # A query counts as one however many texts it ranks, as it is named once.
+    too_long = int(np.count_nonzero((sequence.upper > most) | is_too_long))
+    too_long += int(np.count_nonzero(np.isin(perhaps_longer, sent.query)))
+    return Sendable(sent, too_long + repeats, left_out)
+
+
+def _long_queries(database: sqlite3.Connection, most: int) -> tuple[list[int], list[int]]:
+    """The numbers of queries that are longer than the model reads, and of those that are or may be."""
+    found = database.execute("SELECT query_no, text FROM queries WHERE length(text) > ?", (most,))
+    perhaps = [(number, text) for number, text in found if tokens_most(text) > most]
+    return [number for number, text in perhaps if tokens_lower(text) > most], [number for number, _ in perhaps]
+
+
+def _too_large(database: sqlite3.Connection, sequence: Sequence, job: Job, facts: ModelFacts) -> NDArray[np.bool_]:
+    """Which texts would make a body of their own too large, by the exact bytes."""
+    is_too_large = np.zeros(len(sequence), np.bool_)
+    (longest,) = database.execute("SELECT max(length(CAST(text AS BLOB))) FROM queries").fetchone()
+    # A byte of a query takes at most six ("\u001f"): nearly always there is no need to look at any.
+    if not len(sequence) or int(sequence.size.max()) + 6 * (longest or 0) + 1_000 <= facts.body_bytes:
+        return is_too_large
+    for start, stop, query in read_groups(database, sequence, job.kind, facts.max_tokens):
+        around = frame_of(query.text, "", job.options).size(1, 0) + 200
+        is_too_large[start:stop] = sequence.size[start:stop] + around > facts.body_bytes
+    return is_too_large
+
+
+def _leave_out(database: sqlite3.Connection, item_no: int, reason: str) -> int:
+    """Write a problem for an item and for each that repeats it; returns how many these are."""
+    return database.execute(
+        "INSERT INTO problems(file, row, kind, reason, item_no)"
+        " SELECT t.file, t.row, ?, ?, i.item_no FROM items i JOIN texts t USING(text_no)"
+        " WHERE i.item_no = ? OR i.item_no IN (SELECT item_no FROM repeats WHERE first = ?)",
+        (ProblemKind.TOO_LONG, reason, item_no, item_no),
+    ).rowcount
 
 
 def too_long_texts(folder: JobFolder, facts: ModelFacts, *, limit: int = -1) -> Iterator[StoredProblem]:

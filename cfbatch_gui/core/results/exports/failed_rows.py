@@ -12,7 +12,7 @@ import msgspec
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.job_folder.row_cells import cells_sql
+from cfbatch_gui.core.job_folder.schema import cells_sql
 from cfbatch_gui.core.results.exports.base import Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
 from cfbatch_gui.core.results.exports.delimited import Dialect

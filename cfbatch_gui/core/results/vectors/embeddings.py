@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.row_cells import cells_sql
+from cfbatch_gui.core.job_folder.schema import cells_sql
 from cfbatch_gui.core.results.casefold_index import CasefoldIndex
 from cfbatch_gui.core.results.original_columns import columns_of_vectors
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, count_items, sent_of, status_of

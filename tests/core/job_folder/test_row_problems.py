@@ -11,7 +11,7 @@ from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, ReadOptions
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
-from cfbatch_gui.core.job_folder.problems_file import problem_columns, save_problems
+from cfbatch_gui.core.job_folder.row_problems import problem_columns, save_problems
 
 
 def filled(folder: Path, first: Path, second: Path | None = None) -> JobFolder:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.job_folder.write_line import write_line
+from cfbatch_gui.core.job_folder.write_queue import write_queue
 
 
 @pytest.fixture
@@ -22,29 +22,29 @@ def numbers(database: sqlite3.Connection) -> list[int]:
 
 
 def test_all_are_run_in_their_order(database: sqlite3.Connection) -> None:
-    with write_line(database) as line:
+    with write_queue(database) as writes:
         for number in range(1_000):
-            line.execute("INSERT INTO numbers VALUES(?)", (number,))
+            writes.execute("INSERT INTO numbers VALUES(?)", (number,))
     assert numbers(database) == list(range(1_000))
 
 
 def test_a_failure_is_raised_and_nothing_follows_it(database: sqlite3.Connection) -> None:
-    with pytest.raises(sqlite3.IntegrityError), write_line(database) as line:
+    with pytest.raises(sqlite3.IntegrityError), write_queue(database) as writes:
         for number in (1, 2, 1):
-            line.execute("INSERT INTO numbers VALUES(?)", (number,))
+            writes.execute("INSERT INTO numbers VALUES(?)", (number,))
         for number in range(10, 1_000):
-            line.execute("INSERT INTO numbers VALUES(?)", (number,))
+            writes.execute("INSERT INTO numbers VALUES(?)", (number,))
     assert numbers(database) == [1, 2]
 
 
 def test_the_last_one_s_failure_is_raised_too(database: sqlite3.Connection) -> None:
-    with pytest.raises(sqlite3.OperationalError), write_line(database) as line:
-        line.execute("INSERT INTO nothing VALUES(1)")
+    with pytest.raises(sqlite3.OperationalError), write_queue(database) as writes:
+        writes.execute("INSERT INTO nothing VALUES(1)")
 
 
 def test_who_stops_gets_the_connection_back_at_once(database: sqlite3.Connection) -> None:
-    with pytest.raises(KeyboardInterrupt), write_line(database) as line:
-        line.execute("INSERT INTO numbers VALUES(?)", (1,))
+    with pytest.raises(KeyboardInterrupt), write_queue(database) as writes:
+        writes.execute("INSERT INTO numbers VALUES(?)", (1,))
         raise KeyboardInterrupt
     database.execute("INSERT INTO numbers VALUES(2)")
     assert numbers(database)[-1] == 2
@@ -53,6 +53,6 @@ def test_who_stops_gets_the_connection_back_at_once(database: sqlite3.Connection
 def test_a_statement_may_have_as_many_values_as_it_says(tmp_path: Path) -> None:
     database = sqlite3.connect(tmp_path / "few.db", isolation_level=None, check_same_thread=False)
     database.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 100)
-    with write_line(database) as line:
-        assert line.most_values == 100
+    with write_queue(database) as writes:
+        assert writes.most_values == 100
     database.close()

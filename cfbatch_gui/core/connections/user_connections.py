@@ -1,0 +1,102 @@
+"""Connections as the user sets them up: saved with their secrets, tested, removed; and the models that each lists."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from cfbatch_gui.core.connections.address_book import AddressBook, ConnectionSummary, gateway_secret_id
+from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Credentials, TokenSource
+from cfbatch_gui.core.system.settings import SavedConnection, Settings
+from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
+from cfbatch_gui.core.workers_ai.budget import RateBudget
+from cfbatch_gui.core.workers_ai.checking import CheckResult, check_connection
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
+from cfbatch_gui.core.workers_ai.model_listing import Catalogue, ModelLists
+
+
+class Connections:
+    """`settings` returns the current ones, `keep_settings` changes some by name and returns when they are saved, and
+    `pause_jobs` pauses the jobs of a connection that is removed.
+    """
+
+    def __init__(
+        self,
+        address_book: AddressBook,
+        credentials: Credentials,
+        model_lists: ModelLists,
+        *,
+        settings: Callable[[], Settings],
+        keep_settings: Callable[..., Awaitable[Settings]],
+        pause_jobs: Callable[[str], Awaitable[None]],
+    ) -> None:
+        self._address_book, self._credentials, self._model_lists = address_book, credentials, model_lists
+        self._settings, self._keep_settings, self._pause_jobs = settings, keep_settings, pause_jobs
+
+    async def summaries(self) -> tuple[ConnectionSummary, ...]:
+        """All connections, whether they can be used or not."""
+        return await self._address_book.summaries()
+
+    @property
+    def budget(self) -> RateBudget:
+        """How often the connection that new jobs start with may still be asked."""
+        return self._address_book.budget(self._settings().connection or CLOUDFLARE)
+
+    async def save(self, record: SavedConnection, *, secret: str = "", gateway_secret: str = "") -> SavedConnection:
+        """Add a connection (`record.id` is "") or change one; as it was saved. An empty secret keeps the one there is.
+
+        Nothing is kept unless all of it can be. Raises NotConnected and UsageError.
+        """
+        record = self._address_book.checked(record)
+        check = check_secret if record.kind == "worker" else check_form
+        token = check(secret) if secret.strip() else None
+        gateway_token = check_secret(gateway_secret) if gateway_secret.strip() else None
+        if token is not None:
+            await self._credentials.save(record.id, token)
+        if gateway_token is not None:
+            await self._credentials.save(gateway_secret_id(record.id), gateway_token)
+        saved = {each.id: each for each in self._settings().connections}
+        saved[record.id] = record  # one that is changed keeps its position
+        await self._keep_settings(connections=tuple(saved.values()))
+        return record
+
+    async def remove(self, connection_id: str) -> None:
+        """Forget a connection and its secrets. Its jobs stay; those that are not finished pause and say why.
+
+        Raises DataError when the keyring may still have a secret.
+        """
+        others = tuple(each for each in self._settings().connections if each.id != connection_id)
+        chosen = PRACTICE.id if self._settings().connection == connection_id else self._settings().connection
+        await self._keep_settings(connections=others, connection=chosen)
+        await self._pause_jobs(connection_id)
+        await self._credentials.forget(connection_id)
+        await self._credentials.forget(gateway_secret_id(connection_id))
+
+    async def save_cloudflare(self, account_id: str, token_text: str) -> TokenSource:
+        """Connect the account; an empty token keeps the one that is there. Returns where the token is now.
+
+        Raises NotConnected when the one or the other has not the form it should have.
+        """
+        account = clean_account_id(account_id)
+        if not token_text.strip() and await self._credentials.token(CLOUDFLARE) is None:
+            check_form(token_text)
+        before = next((each for each in self._settings().connections if each.id == CLOUDFLARE), None)
+        before = before or SavedConnection(CLOUDFLARE, "Cloudflare", "cloudflare")
+        await self.save(replace(before, account_id=account), secret=token_text)
+        await self._keep_settings(connection=CLOUDFLARE)
+        return await self._credentials.token_source(CLOUDFLARE) or TokenSource.SESSION
+
+    async def forget_cloudflare(self) -> None:
+        """Take the token out of the keyring; the account id stays, as it is no secret."""
+        await self._credentials.forget(CLOUDFLARE)
+        await self._keep_settings(connection=PRACTICE.id)
+
+    async def check(self, connection_id: str, model: str) -> tuple[CheckResult, ...]:
+        """Check a connection, free of charge; one result for each question, in their order."""
+        return await check_connection(self._address_book.client(connection_id), model)
+
+    def models(self, connection_id: str) -> Catalogue:
+        """The models as the connection listed them last, else as the program's own list has them."""
+        return self._model_lists.of(connection_id)
+
+    async def refresh_models(self, connection_id: str) -> Catalogue:
+        """Ask the service for its models and keep the list. Raises UserError; the list there was stays."""
+        return await self._model_lists.refresh(connection_id, self._address_book.client(connection_id))

@@ -1,0 +1,114 @@
+"""Rows without a result: those that were left out, those that the service refused, and a file of the first to mend."""
+
+import csv
+import io
+import json
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cfbatch_gui.core.inputs.input_values import Layout
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import cells_sql, fact
+from cfbatch_gui.core.system.files import atomic_writer
+
+# An item's row in the first file: with shared contexts that is its query's, for the text stands in the second.
+_ITEM_ROW = "SELECT DISTINCT {file}, {row} FROM items i JOIN texts t USING(text_no) LEFT JOIN queries q USING(query_no)"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredProblem:
+    """A row that is not sent, with its original cells."""
+
+    file: int
+    row: int
+    kind: str
+    reason: str
+    cells: tuple[str, ...]
+
+
+def problems(folder: JobFolder, *, kind: str = "", limit: int = -1) -> tuple[StoredProblem, ...]:
+    """The rows that are left out, in the order of the file."""
+    with folder.open(read_only=True) as database:
+        return tuple(_problems(database, kind, limit))
+
+
+def _problems(database: sqlite3.Connection, kind: str, limit: int) -> Iterator[StoredProblem]:
+    found = database.execute(
+        f"SELECT p.file, p.row, p.kind, p.reason, {cells_sql()} FROM problems p"  # noqa: S608 - constants
+        " LEFT JOIN source_rows f USING(file, row) LEFT JOIN items i USING(item_no) LEFT JOIN texts t USING(text_no)"
+        " WHERE ? IN ('', p.kind) ORDER BY p.file, p.row, p.problem_no LIMIT ?",
+        (kind, limit),
+    )
+    for file, row, found_kind, reason, cells in found:
+        yield StoredProblem(file, row, found_kind, reason, tuple(json.loads(cells)) if cells else ())
+
+
+@dataclass(frozen=True, slots=True)
+class RowProblem:
+    """A row, or a part of it, without a result. `file` is 1 or 2; `reason` a sentence, or the service's own words."""
+
+    file: int
+    row: int
+    reason: str
+
+
+def count_sent_rows(folder: JobFolder) -> int:
+    """Rows of the first file that were sent, whole or in part. 0 for a draft."""
+    with folder.open(read_only=True) as database:
+        rows = fact(database, "rows", 0)
+        item_row = _item_row(fact(database, "layout"))
+        sent = {row for _, row in database.execute(f"{item_row} WHERE request_no IS NOT NULL")}
+    left_out = {problem.row for problem in problems(folder) if problem.file == 1}
+    return int(str(rows)) - len(left_out - sent) if sent else 0
+
+
+def row_problems(folder: JobFolder) -> Iterator[RowProblem]:
+    """Rows that were left out, in the order of the file, then those that the service refused."""
+    for problem in problems(folder):
+        yield RowProblem(problem.file, problem.row, problem.reason)
+    with folder.open(read_only=True) as database:
+        item_row = _item_row(fact(database, "layout"), ", r.error")
+        refused = database.execute(
+            f"{item_row} JOIN requests r USING(request_no) WHERE r.state = 'failed' ORDER BY 1, 2"
+        )
+        for file, row, reason in refused:
+            yield RowProblem(file, row, reason)
+
+
+def _item_row(layout: object, more: str = "") -> str:
+    if layout == Layout.SHARED:
+        return _ITEM_ROW.format(file="1", row=f"q.row{more}")
+    return _ITEM_ROW.format(file="t.file", row=f"t.row{more}")
+
+
+def problem_columns(folder: JobFolder, *, file: int = 1) -> tuple[str, ...]:
+    """The names of the columns of the first or the second file, as they were when it was read."""
+    with folder.open(read_only=True) as database:
+        found = fact(database, "columns" if file == 1 else "second_columns", [])
+    return tuple(str(name) for name in found) if isinstance(found, list) else ()
+
+
+def save_problems(folder: JobFolder, path: Path, *, kind: str = "") -> int:
+    """Write the rows that are left out (of one kind, or all) as CSV; returns how many.
+
+    "row" and "reason" come first, then the cells exactly as they were. The separator is that of the user's own file,
+    with a mark of UTF-8, so that the spreadsheet that wrote the one opens the other. Raises ExportError, DiskFull.
+    """
+    draft = folder.draft()
+    found = problems(folder, kind=kind)
+    columns = problem_columns(folder)
+    has_second = any(problem.file == 2 for problem in found)
+    if has_second:
+        second = problem_columns(folder, file=2)
+        columns = second if all(problem.file == 2 for problem in found) else columns + second[len(columns) :]
+    with atomic_writer(path) as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="", write_through=True)
+        writer = csv.writer(text, delimiter=(draft.options.separator if draft else None) or ",")
+        writer.writerow([*(["file"] if has_second else []), "row", "reason", *columns])
+        for problem in found:
+            which = [str(problem.file)] if has_second else []
+            writer.writerow([*which, problem.row, problem.reason, *problem.cells])
+        text.detach()
+    return len(found)
