@@ -16,4 +16,4 @@ if [ "$(cat "$home/.set" 2>/dev/null)" != "$fingerprint" ]; then
 fi
 # The libraries warn of their own affairs; what they read is what is tested. None may ask a server for anything.
 HF_HUB_OFFLINE=1 HF_HOME="$home/hugging-face" QT_QPA_PLATFORM=offscreen "$home/bin/python" -m pytest -W default \
-  tests/interop tests/core/results/test_formulas.py tests/core/inputs/test_inputs_detection.py "$@"
+  -m interop tests/interop tests/core "$@"

@@ -28,7 +28,8 @@ _TOGETHER: Final = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The option of this suite."""
+    """The options of this suite."""
+    parser.addoption("--write-docs", action="store_true", help="write the pages of docs/ that tests compare")
     parser.addoption(
         "--random-order", type=int, metavar="SEED", help="run the tests in another order, module by module"
     )

@@ -20,6 +20,7 @@ NAMES = {
 }
 
 
+@pytest.mark.interop
 @pytest.mark.parametrize("seed", range(5))
 def test_the_same_figures_as_trec_eval(seed: int, tmp_path: Path) -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")

@@ -23,6 +23,7 @@ def written(table: Table, path: Path, form: str) -> Path:
     return path
 
 
+@pytest.mark.interop
 def test_a_run_and_its_judgements_in_pytrec_eval(ranked: Table, tmp_path: Path) -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")
     with written(ranked, tmp_path / "out.run", "trec").open(encoding="utf-8") as file:
@@ -42,6 +43,7 @@ def test_a_run_and_its_judgements_in_pytrec_eval(ranked: Table, tmp_path: Path) 
     assert measured["q2"]["ndcg"] == 1.0
 
 
+@pytest.mark.interop
 def test_many_ties_stay_in_order_for_trec_eval(tmp_path: Path) -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")
     pairs = [Pair("q", f"text {place}", 0.5 if place < 300 else 0.49999999, id=f"d{place}") for place in range(600)]
@@ -53,6 +55,7 @@ def test_many_ties_stay_in_order_for_trec_eval(tmp_path: Path) -> None:
     assert measured["q1"]["recip_rank"] == pytest.approx(1 / 300)
 
 
+@pytest.mark.interop
 def test_a_run_in_ir_measures_and_ranx(ranked: Table, tmp_path: Path) -> None:
     run_path, qrels_path = (
         written(ranked, tmp_path / "out.trec", "trec"),
@@ -86,6 +89,7 @@ def test_the_folder_as_beir_and_mteb_read_it(ranked: Table, tmp_path: Path) -> N
     assert ranking == [{"query-id": "q1", "corpus-ids": FIRST}, {"query-id": "q2", "corpus-ids": SECOND}]
 
 
+@pytest.mark.interop
 def test_the_folder_in_datasets(ranked: Table, tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     datasets.disable_progress_bars()
@@ -99,6 +103,7 @@ def test_the_folder_in_datasets(ranked: Table, tmp_path: Path) -> None:
     assert datasets.Dataset.from_csv(str(folder / "qrels/test.tsv"), sep="\t", cache_dir=cache)["score"][:2] == [0, 1]
 
 
+@pytest.mark.interop
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_the_long_table_in_duckdb(ranked: Table, tmp_path: Path, form: str) -> None:
     duckdb = pytest.importorskip("duckdb")
@@ -113,6 +118,7 @@ def test_the_long_table_in_duckdb(ranked: Table, tmp_path: Path, form: str) -> N
     assert sorted(row[7] for row in rows if row[1] is None) == ["failed", "left out", "waiting"]
 
 
+@pytest.mark.interop
 def test_the_long_table_in_pyarrow(ranked: Table, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     found = parquet.read_table(written(ranked, tmp_path / "out.parquet", "parquet"))
@@ -124,6 +130,7 @@ def test_the_long_table_in_pyarrow(ranked: Table, tmp_path: Path) -> None:
         assert {name: "" if cell is None else str(cell) for name, cell in ours.items()} == theirs
 
 
+@pytest.mark.interop
 def test_the_workbook_in_openpyxl_and_libreoffice(ranked: Table, tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     path = written(ranked, tmp_path / "out.xlsx", "xlsx")
@@ -142,6 +149,7 @@ def test_the_workbook_in_openpyxl_and_libreoffice(ranked: Table, tmp_path: Path)
         assert [(row[place["doc_id"]], row[place["mine"]]) for row in rows][:2] == [("B", "=1+1"), ("doc 1", "x")]
 
 
+@pytest.mark.interop
 def test_json_lines_in_duckdb(ranked: Table, tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     path = written(ranked, tmp_path / "out.jsonl", "jsonl")
@@ -153,6 +161,7 @@ def test_json_lines_in_duckdb(ranked: Table, tmp_path: Path) -> None:
     assert [row[2] for row in rows] == [0.5, 0.25, 0.25, 0.25, 1 / 3, 0.1]
 
 
+@pytest.mark.interop
 @pytest.mark.parametrize("form", ["csv-excel", "failed"])
 def test_the_files_for_excel_in_pandas(ranked: Table, tmp_path: Path, form: str) -> None:
     pandas = pytest.importorskip("pandas")
@@ -169,6 +178,7 @@ def test_the_files_for_excel_in_pandas(ranked: Table, tmp_path: Path, form: str)
         assert [float(score) for score in found["score"] if score] == [0.5, 0.25, 0.25, 0.25, 1 / 3, 0.1]
 
 
+@pytest.mark.interop
 def test_judgements_with_a_header_in_pandas(ranked: Table, tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     found = pandas.read_csv(written(ranked, tmp_path / "out.qrels.tsv", "qrels-beir"), sep="\t")

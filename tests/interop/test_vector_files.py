@@ -25,6 +25,7 @@ def written(table: Table, path: Path, form: str) -> Exported:
     return export(table.folder, table.metadata(Kind.EMBED), path, target_for(path, Kind.EMBED, form))
 
 
+@pytest.mark.interop
 def test_parquet_in_pyarrow(embedded: Table, tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -38,6 +39,7 @@ def test_parquet_in_pyarrow(embedded: Table, tmp_path: Path) -> None:
     assert numbers.tobytes() == EXPECTED.tobytes()
 
 
+@pytest.mark.interop
 def test_parquet_in_duckdb(embedded: Table, tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     written(embedded, tmp_path / "out.parquet", "parquet")
@@ -47,6 +49,7 @@ def test_parquet_in_duckdb(embedded: Table, tmp_path: Path) -> None:
     assert np.array([row[2] for row in rows], dtype=np.float32).tobytes() == EXPECTED.tobytes()
 
 
+@pytest.mark.interop
 def test_the_map_in_pyarrow_and_duckdb(embedded: Table, tmp_path: Path) -> None:
     parquet, duckdb = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("duckdb")
     path = tmp_path / "out.atlas.parquet"
@@ -61,6 +64,7 @@ def test_the_map_in_pyarrow_and_duckdb(embedded: Table, tmp_path: Path) -> None:
     assert nowhere == [(len(THERE) - len(rows),)]
 
 
+@pytest.mark.interop
 def test_neighbours_in_pandas_and_duckdb(embedded: Table, tmp_path: Path) -> None:
     pandas, duckdb = pytest.importorskip("pandas"), pytest.importorskip("duckdb")
     path = tmp_path / "out.atlas.parquet"
@@ -83,6 +87,7 @@ def test_neighbours_in_pandas_and_duckdb(embedded: Table, tmp_path: Path) -> Non
     assert found[0][0]["ids"] == nearest[3]["ids"].tolist()
 
 
+@pytest.mark.interop
 def test_parquet_in_lancedb(embedded: Table, tmp_path: Path) -> None:
     lancedb = pytest.importorskip("lancedb")
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -97,6 +102,7 @@ def test_parquet_in_lancedb(embedded: Table, tmp_path: Path) -> None:
     assert stored.tobytes() == EXPECTED[1:].tobytes()
 
 
+@pytest.mark.interop
 def test_parquet_and_json_lines_in_datasets(embedded: Table, tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     datasets.disable_progress_bars()
@@ -123,6 +129,7 @@ def test_excel_in_openpyxl(embedded: Table, tmp_path: Path) -> None:
     assert np.array(numbers, dtype=np.float64).astype(np.float32).tobytes() == EXPECTED.tobytes()
 
 
+@pytest.mark.interop
 def test_a_collection_in_llm(embedded: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     llm = pytest.importorskip("llm")
     sqlite_utils = pytest.importorskip("sqlite_utils")
@@ -233,6 +240,7 @@ def test_openais_lines(embedded: Table, tmp_path: Path) -> None:
     assert numbers.tobytes() == EXPECTED.tobytes()
 
 
+@pytest.mark.interop
 def test_csv_in_duckdb_and_the_spreadsheets_own_reader(embedded: Table, tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     written(embedded, tmp_path / "out.csv", "csv")
@@ -245,6 +253,7 @@ def test_csv_in_duckdb_and_the_spreadsheets_own_reader(embedded: Table, tmp_path
     assert np.array([row[4:] for row in rows]).astype(np.float32).tobytes() == EXPECTED.tobytes()
 
 
+@pytest.mark.interop
 @pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
 def test_excel_in_libreoffice(embedded: Table, tmp_path: Path) -> None:
     from tests.interop.libreoffice import as_csv
@@ -257,6 +266,7 @@ def test_excel_in_libreoffice(embedded: Table, tmp_path: Path) -> None:
     assert numbers[1:].tobytes() == EXPECTED[1:].tobytes()
 
 
+@pytest.mark.interop
 @pytest.mark.parametrize("form", ["csv-cell", "csv-cell-excel"])
 def test_a_cell_for_each_vector_in_duckdb(embedded: Table, tmp_path: Path, form: str) -> None:
     duckdb = pytest.importorskip("duckdb")
@@ -283,6 +293,7 @@ def test_arrays_in_numpy(embedded: Table, tmp_path: Path, form: str) -> None:
     assert ids == IDS
 
 
+@pytest.mark.interop
 @pytest.mark.parametrize("form", ["csv-excel", "failed"])
 def test_the_files_for_excel_in_pandas(embedded: Table, tmp_path: Path, form: str) -> None:
     pandas = pytest.importorskip("pandas")

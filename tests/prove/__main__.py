@@ -30,7 +30,7 @@ from tests.prove.report import Report
 from tests.prove.variants import VARIANTS
 from tests.prove.world import Service
 
-PARTS = ("random", "steps", "exports", "migration", "variants", "machine")
+PARTS = ("random", "steps", "exports", "migration", "variants", "machine", "thorough")
 SECONDS = 0.02  # that a batch is queued, and as long running
 STALL = 1.0  # seconds; more than a submit waits for
 MACHINE = Path(__file__).parent / "test_state_machine.py"
@@ -62,15 +62,16 @@ def main() -> int:
         asked.export_kills = asked.kills // 4
     folder = Path(tempfile.mkdtemp(prefix="cfbatch-prove-"))
     started = time.monotonic()
-    report = _prove(asked, folder) if asked.only - {"machine"} else Report()
+    report = _prove(asked, folder) if asked.only - {"machine", "thorough"} else Report()
     report.seconds = time.monotonic() - started
     if asked.json:
         report.save(asked.json)
     print("\n".join(report.lines()))  # noqa: T201
     speed = report.kills / report.seconds
     print(f"\n{report.kills:,} kills in {report.seconds:.0f} s, {speed:.1f} a second; seed {asked.seed}.", flush=True)  # noqa: T201
-    machine = _machine(asked.examples) if "machine" in asked.only else 0
-    if report.is_clean and not machine:
+    failed = _machine(asked.examples) if "machine" in asked.only else 0
+    failed += _thorough() if "thorough" in asked.only else 0
+    if report.is_clean and not failed:
         parts.remove(folder)
         return 0
     print(f"The folders of what was found are in {folder}; child.log has the program's output.")  # noqa: T201
@@ -174,6 +175,13 @@ def _machine(examples: int) -> int:
     environ = {**os.environ, "PROVE_EXAMPLES": str(examples)}
     command = (sys.executable, "-m", "pytest", "-q", "--timeout=0", "-p", "no:cacheprovider", MACHINE)
     return subprocess.run(command, env=environ, check=False).returncode
+
+
+def _thorough() -> int:
+    """The tests that try much more here than in `make test`; their exit status."""
+    command = (sys.executable, "-m", "pytest", "-q", "--timeout=3600", "-n", "auto", "--dist", "loadscope")
+    chosen = ("-m", "thorough", "--hypothesis-profile=thorough", "-p", "no:cacheprovider")
+    return subprocess.run((*command, *chosen, MACHINE.parents[1]), check=False).returncode
 
 
 @contextmanager

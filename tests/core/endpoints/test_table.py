@@ -1,4 +1,7 @@
-"""The README's table, cell by cell: each page of Cloudflare's, each form of request and answer, each connection."""
+"""Protocol coverage, cell by cell: each page of Cloudflare's, each form of request and answer, each connection.
+
+`make test ARGS="tests/core/endpoints --write-docs"` writes docs/protocol-coverage.md anew.
+"""
 
 import json
 import re
@@ -23,7 +26,16 @@ from tests.parsed_requests import parse_requests
 
 MODEL = "@cf/baai/bge-m3"
 SEEDS = Path(__file__).parents[2] / "data" / "seeds"
-README = Path(__file__).parents[3] / "README.md"
+PAGE = Path(__file__).parents[3] / "docs" / "protocol-coverage.md"
+INTRODUCTION = """# Protocol coverage
+
+Every page of Cloudflare's on batches, and every form of request and answer, through every connection, over a socket
+(the practice service also as the program has it, without one). A cell is the name of its test in
+`tests/core/endpoints/test_table.py`, without `test_`. `tests/worker` runs the Worker itself in Cloudflare's own
+runtime, and `tests/core/endpoints/test_sdk.py` lets Cloudflare's Python client talk to the practice service.
+
+`make test ARGS="tests/core/endpoints --write-docs"` writes this page; `make test` fails when it is stale.
+"""
 CONNECTIONS = ("Cloudflare", "Worker", "AI Gateway", "AI Gateway, by header", "Practice")
 STORIES = (
     "This is a story about an orange cloud",
@@ -179,7 +191,7 @@ def test_the_bodies_are_the_pages_own(page: str, line: str) -> None:
 
 
 def table() -> list[str]:
-    """The lines of the README. A cell is the name of its test, without `test_`."""
+    """The lines of the page's table."""
     rows = [
         *(("page", title, f"{key}") for title, key in zip(PAGES, PAGE_IDS, strict=True)),
         *(
@@ -196,9 +208,11 @@ def table() -> list[str]:
     return lines
 
 
-def test_the_table_stands_in_the_readme(request: pytest.FixtureRequest) -> None:
-    wanted = "\n".join(table())
-    assert wanted in README.read_text(encoding="utf-8")
+def test_the_page_is_up_to_date(request: pytest.FixtureRequest) -> None:
+    page = "\n".join([INTRODUCTION, *table(), ""])
+    if request.config.getoption("--write-docs"):
+        PAGE.write_text(page, encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == page
     ran = {item.name.removeprefix("test_") for item in request.session.items}
-    named = set(re.findall(r"`(\w+\[[\w-]+\])`", wanted))
+    named = set(re.findall(r"`(\w+\[[\w-]+\])`", page))
     assert len(named) == 5 * (5 + 4 * 2 + 3) and (named <= ran or len(request.session.items) < len(named))

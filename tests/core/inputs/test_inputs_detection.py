@@ -19,8 +19,9 @@ def test_files_are_understood_to_the_letter() -> None:
     assert missed == set()
 
 
+@pytest.mark.interop
 @pytest.mark.parametrize("rival", list(RIVALS))
 def test_others_understand_fewer(rival: str) -> None:
     if not is_here(rival):
-        pytest.skip(f"{rival} is measured where make interop has put it")
+        pytest.skip(f"{rival} is not installed")
     assert len(understood(RIVALS[rival])) < 0.9 * len(FILES)

@@ -60,6 +60,7 @@ def test_a_ranking_with_the_columns_and_in_the_order_that_were_asked_for(tmp_pat
     }
 
 
+@pytest.mark.interop
 def test_parquet_of_one_column(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     table = ranked(tmp_path / "job")

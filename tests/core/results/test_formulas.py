@@ -103,6 +103,7 @@ def is_number(cell: object) -> bool:
     return True
 
 
+@pytest.mark.interop
 @OFFICE
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize(("kind", "form"), FORMS, ids=IDS)
@@ -112,6 +113,7 @@ def test_no_cell_is_a_formula_for_libreoffice(tmp_path: Path, kind: Kind, form: 
     assert libreoffice.formulas(path, tmp_path / "office", *options) == []
 
 
+@pytest.mark.interop
 @OFFICE
 @pytest.mark.timeout(240)
 def test_libreoffice_would_have_found_one(tmp_path: Path) -> None:
