@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
-from cfbatch_gui.cli.status import ExitStatus
+from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.core.jobs.store.backup import back_up
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.unfinished import listing

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from cfbatch_gui.cli.columns import ColumnsUnsettled, Inputs, open_inputs
 from cfbatch_gui.cli.console import Console, counted, elided
+from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.pricing import check_budget, reset_words, share_words, tokens_words
 from cfbatch_gui.cli.reading import add_input_arguments, dollars, reading_of, settle_kind, standard_input_as_file
-from cfbatch_gui.cli.status import ExitStatus
 from cfbatch_gui.core.errors import EncodingUnknown, UserError
 from cfbatch_gui.core.inputs.columns.layouts import describe
 from cfbatch_gui.core.inputs.files.encodings import CHOICES

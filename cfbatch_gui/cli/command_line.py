@@ -25,7 +25,7 @@ from cfbatch_gui.cli import (
     show,
 )
 from cfbatch_gui.cli.console import Console
-from cfbatch_gui.cli.status import ExitStatus, exit_statuses_help, status_of_error
+from cfbatch_gui.cli.exit_status import ExitStatus, exit_statuses_help, status_of_error
 from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.paths import OVERRIDE, Paths, default_root

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.report import table
 from cfbatch_gui.cli.secret_input import from_variable, read_secret
-from cfbatch_gui.cli.status import ExitStatus
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.connections.address_book import AddressBook, ConnectionSummary, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Credentials, TokenSource, variable_of

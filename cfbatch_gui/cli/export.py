@@ -8,8 +8,8 @@ import threading
 from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.outputs import check_outputs
-from cfbatch_gui.cli.status import ExitStatus
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cfbatch_gui.cli import report
 from cfbatch_gui.cli.console import Console
-from cfbatch_gui.cli.status import ExitStatus
+from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import get_args
 
-from cfbatch_gui.cli.status import ExitStatus, status_of_error
+from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.practice.app import Application, practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import Arrival

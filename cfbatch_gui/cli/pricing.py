@@ -4,8 +4,8 @@ import argparse
 import time
 from datetime import datetime
 
+from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.reading import dollars
-from cfbatch_gui.cli.status import ExitStatus
 from cfbatch_gui.core.errors import OverBudget
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget

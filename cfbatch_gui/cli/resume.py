@@ -7,10 +7,10 @@ from pathlib import Path
 
 from cfbatch_gui.cli import report
 from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error
 from cfbatch_gui.cli.outputs import owed
 from cfbatch_gui.cli.pricing import add_budget_argument, send_again
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.status import ExitStatus, status_of_error
 from cfbatch_gui.cli.working import conclude, has_results, opened, present, stopped_sentence, wait_for
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.jobs.states import Job, JobState

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from cfbatch_gui.cli.console import Console, counted
+from cfbatch_gui.cli.exit_status import ExitStatus, status_of_job
 from cfbatch_gui.cli.outputs import owed, write_owed
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.report import PRACTICE, PRACTICE_WORDS, json_of_job, lines_of_result
-from cfbatch_gui.cli.status import ExitStatus, status_of_job
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, variable_of
 from cfbatch_gui.core.errors import NotConnected, UserError

@@ -22,7 +22,7 @@ UserError
 └── ReplyError                 an answer that breaks the protocol; the batch is put aside
     └── UnreadableReply        … as a whole, so that asking again may help
 
-`cli.status` has the exit status of each. Anything that is not a UserError is a bug and is not caught.
+`cli.exit_status` has the exit status of each. Anything that is not a UserError is a bug and is not caught.
 """
 
 from enum import StrEnum

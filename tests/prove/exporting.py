@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cfbatch_gui.cli.status import ExitStatus
+from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.core.inputs.input_values import Kind
 from tests.prove import child
 from tests.prove.compare import Breach, Finding, unfinished_files

@@ -7,7 +7,7 @@ from typing import Any
 
 from cfbatch_gui.cli import compare as compare_command
 from cfbatch_gui.cli import export as export_command
-from cfbatch_gui.cli.status import ExitStatus
+from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import row_problems
