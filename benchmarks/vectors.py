@@ -19,7 +19,7 @@ from benchmarks.heartbeat import Heartbeat, add_beats, measured
 from benchmarks.limits import Figures, best_of, seconds
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.maps.text_map import make_map, make_near_map
+from cfbatch_gui.core.results.maps.text_map import make_map, make_tsne_map
 from cfbatch_gui.core.results.maps.tsne import NEIGHBOURS
 from cfbatch_gui.core.results.vectors.clusters import find_clusters
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
@@ -138,14 +138,14 @@ async def main_in_loop(figures: Figures, root: Path) -> None:
     )
     await versus(
         f"t-SNE of {COMPARED:,}",
-        lambda: make_near_map(unit_vectors(fewer)),
+        lambda: make_tsne_map(unit_vectors(fewer)),
         "numpy: kNN alone",
         lambda: plain_neighbours(some, NEIGHBOURS),
         2.0,
     )
     await versus(
         f"t-SNE of {MAPPED:,}",
-        lambda: make_near_map(unit_vectors(many)),
+        lambda: make_tsne_map(unit_vectors(many)),
         "numpy: kNN alone, in fifths",
         lambda: [plain_neighbours(whole[start : start + COMPARED], NEIGHBOURS) for start in fifths],
         2.0,

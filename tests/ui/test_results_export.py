@@ -21,7 +21,7 @@ from cfbatch_gui.core.results.outcomes import OutcomeCounts
 from cfbatch_gui.ui.results.export_choices import ColumnsDialog
 from cfbatch_gui.ui.results.export_dialog import ExportDialog
 from cfbatch_gui.ui.results.export_plan import Extent, missing_words, paths_for
-from cfbatch_gui.ui.results.limits import Limits
+from cfbatch_gui.ui.results.ranking_limits import Limits
 from cfbatch_gui.ui.window.loop import WORK_THREADS
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TEXTS, TIED, JobPageDriver, open_job_page

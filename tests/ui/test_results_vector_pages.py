@@ -211,12 +211,12 @@ async def test_what_has_come_back_so_far_is_shown_and_said(pages: Pages) -> None
 
 
 async def test_scores_of_a_ranking_stand_beside_similarities(pages: Pages) -> None:
-    assert not pages.views.beside.has_something(pages.job)
+    assert not pages.views.versus.has_something(pages.job)
     first, second = "Desk lamp of brass, number 0", "Garden hose with a nozzle, number 0"
     pairs = f'query,context\n"{first}","{second}"\n"{first}","Saucepan of steel, number 0"\n"{first}",elsewhere\n'
     await pages.driver.finished(pairs, Kind.RANK, "Ranked")
-    assert pages.views.beside.has_something(pages.job)
-    page = await pages.open(pages.views.beside)
+    assert pages.views.versus.has_something(pages.job)
+    page = await pages.open(pages.views.versus)
     found = page.versus()
     assert found is not None
     assert found.scores == pytest.approx(found.similarities, abs=1e-3)  # the practice service scores by its own vectors

@@ -27,7 +27,7 @@ from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Tabs, colu
 
 _NOT_READ = Planned()
 PROGRESS, RANKING, OVERVIEW, VECTORS, DETAILS = "progress", "ranking", "overview", "vectors", "details"
-MAP, SIMILAR, DUPLICATES, CLUSTERS, BESIDE = "map", "similar", "duplicates", "clusters", "beside"
+MAP, SIMILAR, DUPLICATES, CLUSTERS, VERSUS = "map", "similar", "duplicates", "clusters", "versus"
 
 
 class JobPage(QWidget):
@@ -188,7 +188,7 @@ class JobPage(QWidget):
             SIMILAR: self.tr("Similar"),
             DUPLICATES: self.tr("Duplicates"),
             CLUSTERS: self.tr("Clusters"),
-            BESIDE: self.tr("Beside scores"),
+            VERSUS: self.tr("Beside scores"),
             DETAILS: self.tr("Details"),
         }
         for key, page in self._pages.items():

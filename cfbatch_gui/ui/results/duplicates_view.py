@@ -23,7 +23,7 @@ from cfbatch_gui.core.results.vectors.near_duplicates import (
 )
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.results.limits import ThresholdField
+from cfbatch_gui.ui.results.ranking_limits import ThresholdField
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vector_rows import show_whole, table_over_text
 from cfbatch_gui.ui.tables.table_rows import Column

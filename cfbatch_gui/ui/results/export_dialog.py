@@ -27,7 +27,7 @@ from cfbatch_gui.ui.results.export_plan import (
     read_extent,
     usual_folder,
 )
-from cfbatch_gui.ui.results.limits import Limits, LimitsBar
+from cfbatch_gui.ui.results.ranking_limits import Limits, LimitsBar
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (

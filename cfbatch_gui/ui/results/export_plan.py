@@ -15,8 +15,8 @@ from cfbatch_gui.core.results.outcomes import OutcomeCounts
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.results.limits import Limits
 from cfbatch_gui.ui.results.loaded_results import failed_batches
+from cfbatch_gui.ui.results.ranking_limits import Limits
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, Label, LinkButton, column, row
 
 _FORBIDDEN = '<>:"/\\|?*'

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports.base import Cell
-from cfbatch_gui.core.results.maps.map_cache import cached_map, near_map
+from cfbatch_gui.core.results.maps.map_cache import cached_map, tsne_map
 from cfbatch_gui.core.results.maps.text_map import Layout, TextMap, make_map
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.ui import display
@@ -170,7 +170,7 @@ class MapView(VectorPage):
         if self.find_field.text():
             self.tasks.start("find", self._find())
         if wanted is Layout.NEIGHBOURS and kept is None:
-            self._make_near_map(asked=False)
+            self._make_tsne_map(asked=False)
 
     def _wanted_layout(self, embeddings: Embeddings) -> Layout:
         """The layout chosen last, else the better one that is quick; by direction while vectors are still to come."""
@@ -186,7 +186,7 @@ class MapView(VectorPage):
         sentence = self.tr("Laying out {texts}…").format(texts=count)
         return await self.worked_out(sentence, lambda tell: make_map(embeddings, tell))
 
-    def _make_near_map(self, *, asked: bool) -> None:
+    def _make_tsne_map(self, *, asked: bool) -> None:
         self._asked = asked or (self._asked and self.tasks.is_running("neighbours"))
         if self.embeddings is not None and not self.tasks.is_running("neighbours"):
             self.tasks.start("neighbours", self._by_neighbours(self.embeddings))
@@ -196,7 +196,7 @@ class MapView(VectorPage):
         sentence = self.tr("Putting beside each other what is alike. You can read the map meanwhile.")
         self.stop_link.show()
         try:
-            made = await self.worked_out(sentence, lambda tell: near_map(folder, embeddings, tell))
+            made = await self.worked_out(sentence, lambda tell: tsne_map(folder, embeddings, tell))
         finally:
             self.stop_link.hide()
         self._maps[made.layout] = made
@@ -321,7 +321,7 @@ class MapView(VectorPage):
         if layout in self._maps:
             self.tasks.start("layout", self._show(self._maps[layout]))
         elif layout is Layout.NEIGHBOURS:
-            self._make_near_map(asked=True)
+            self._make_tsne_map(asked=True)
         else:
             self.tasks.start("layout", self._turn_to_direction())
 

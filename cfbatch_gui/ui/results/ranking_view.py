@@ -20,7 +20,6 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView
-from cfbatch_gui.ui.results.limits import Limits, LimitsBar
 from cfbatch_gui.ui.results.loaded_results import (
     ResultLoader,
     SearchBar,
@@ -36,6 +35,7 @@ from cfbatch_gui.ui.results.ranking_columns import (
     query_columns,
     status_words,
 )
+from cfbatch_gui.ui.results.ranking_limits import Limits, LimitsBar
 from cfbatch_gui.ui.results.score_summary import FigureReader, baseline_line, partial_line
 from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView, say_too_much

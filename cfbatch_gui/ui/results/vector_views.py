@@ -68,7 +68,7 @@ class VectorViews(QObject):
         self.similar = LatePage(lambda: SimilarView(program, notices, memory=memory), self._show_rows)
         self.duplicates = LatePage(lambda: DuplicatesView(program, notices, memory=memory), self._show_rows)
         self.clusters = LatePage(lambda: ClustersView(program, notices, memory=memory), self._show_rows)
-        self.beside = LatePage(
+        self.versus = LatePage(
             lambda: VersusScoresView(program, notices), self._show_rows, lambda: bool(rankings(program))
         )
 
@@ -79,12 +79,12 @@ class VectorViews(QObject):
             "similar": self.similar,
             "duplicates": self.duplicates,
             "clusters": self.clusters,
-            "beside": self.beside,
+            "versus": self.versus,
         }
 
     async def close(self) -> None:
         """Stop what the pages are doing."""
-        for late in (self.map, self.similar, self.duplicates, self.clusters, self.beside):
+        for late in (self.map, self.similar, self.duplicates, self.clusters, self.versus):
             await late.close_work()
 
     def _show_rows(self, items: object, name: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import Exported, atlas, export, target_for
-from cfbatch_gui.core.results.maps.map_cache import near_map
+from cfbatch_gui.core.results.maps.map_cache import tsne_map
 from cfbatch_gui.core.results.maps.text_map import make_map
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.nearest import nearest
@@ -85,7 +85,7 @@ def test_the_map_is_the_one_that_is_kept_with_the_job(tmp_path: Path) -> None:
     exported, rows = written(table, tmp_path / "before.parquet")
     assert places(rows) == make_map(Embeddings(table.folder)).points.tolist()
     assert "by direction (PCA)" in said(exported)
-    made = near_map(table.folder, Embeddings(table.folder))
+    made = tsne_map(table.folder, Embeddings(table.folder))
     exported, rows = written(table, tmp_path / "after.parquet")
     assert places(rows) == made.points.tolist()
     assert "by neighbours (t-SNE)" in said(exported)

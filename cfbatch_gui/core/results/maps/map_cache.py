@@ -13,7 +13,7 @@ import numpy as np
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.maps.text_map import Layout, TextMap, make_near_map, map_of
+from cfbatch_gui.core.results.maps.text_map import Layout, TextMap, make_tsne_map, map_of
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.unit_vectors import Progress, UnitVectors, unit_vectors
 from cfbatch_gui.core.system.files import write_own_file
@@ -27,12 +27,12 @@ def cached_map(folder: JobFolder, embeddings: Embeddings) -> TextMap | None:
     return _read(folder, unit_vectors(embeddings))
 
 
-def near_map(folder: JobFolder, embeddings: Embeddings, progress: Progress = lambda share: None) -> TextMap:
+def tsne_map(folder: JobFolder, embeddings: Embeddings, progress: Progress = lambda share: None) -> TextMap:
     """The kept map, or a new one that is then kept. For a thread. Raises DataError."""
     unit = unit_vectors(embeddings)
     found = _read(folder, unit)
     if found is None:
-        found = make_near_map(unit, progress)
+        found = make_tsne_map(unit, progress)
         content = io.BytesIO()
         np.savez(content, key=np.array(_key(unit)), points=found.points)
         with suppress(UserError):  # a full disk, a folder that may not be written, or one that is gone

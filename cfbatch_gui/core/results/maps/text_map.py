@@ -81,7 +81,7 @@ def make_map(embeddings: Embeddings, progress: Progress = lambda share: None) ->
     return map_of(unit, points, share, Layout.DIRECTION)
 
 
-def make_near_map(unit: UnitVectors, progress: Progress = lambda share: None) -> TextMap:
+def make_tsne_map(unit: UnitVectors, progress: Progress = lambda share: None) -> TextMap:
     """Lay them out by neighbours; the same map for the same vectors on the same machine.
 
     Half a minute for 100,000: call it in a thread. Raises DataError, and what `progress` raises.

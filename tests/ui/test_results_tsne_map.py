@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.results.maps.map_cache import near_map
+from cfbatch_gui.core.results.maps.map_cache import tsne_map
 from cfbatch_gui.core.results.maps.text_map import Layout, TextMap
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.unit_vectors import Progress
@@ -85,9 +85,9 @@ def begin(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
 
     def made_later(folder: JobFolder, embeddings: Embeddings, progress: Progress) -> TextMap:
         assert event.wait(60)
-        return near_map(folder, embeddings, progress)
+        return tsne_map(folder, embeddings, progress)
 
-    monkeypatch.setattr(map_view, "near_map", made_later)
+    monkeypatch.setattr(map_view, "tsne_map", made_later)
     yield event
     event.set()
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.maps.knn_graph import knn_graph
-from cfbatch_gui.core.results.maps.map_cache import cached_map, near_map
-from cfbatch_gui.core.results.maps.text_map import Layout, make_map, make_near_map
+from cfbatch_gui.core.results.maps.map_cache import cached_map, tsne_map
+from cfbatch_gui.core.results.maps.text_map import Layout, make_map, make_tsne_map
 from cfbatch_gui.core.results.maps.tsne import Repulsion, tsne_layout
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.unit_vectors import unit_vectors as measure
@@ -50,7 +50,7 @@ def kept_neighbours(vectors: NDArray[np.float32], points: NDArray[np.float32]) -
 def test_it_keeps_far_more_neighbours_than_the_plane_does(tmp_path: Path) -> None:
     vectors = groups()
     embeddings = stored(tmp_path, vectors)
-    near, plane = make_near_map(measure(embeddings)), make_map(embeddings)
+    near, plane = make_tsne_map(measure(embeddings)), make_map(embeddings)
     assert near.layout is Layout.NEIGHBOURS
     assert np.array_equal(near.item_numbers, plane.item_numbers)
     assert kept_neighbours(vectors, near.points) > 0.9
@@ -58,7 +58,7 @@ def test_it_keeps_far_more_neighbours_than_the_plane_does(tmp_path: Path) -> Non
 
 
 def test_groups_are_islands(tmp_path: Path) -> None:
-    points = make_near_map(measure(stored(tmp_path, groups()))).points.reshape(GROUPS, EACH, 2)
+    points = make_tsne_map(measure(stored(tmp_path, groups()))).points.reshape(GROUPS, EACH, 2)
     middles = points.mean(axis=1)
     reach = np.linalg.norm(points - middles[:, None], axis=2).max()
     apart = np.linalg.norm(middles[:, None] - middles[None], axis=2)[np.triu_indices(GROUPS, 1)].min()
@@ -68,15 +68,15 @@ def test_groups_are_islands(tmp_path: Path) -> None:
 def test_it_is_the_same_each_time_and_what_is_repeated_stands_together(tmp_path: Path) -> None:
     vectors = np.repeat(unit_vectors(40, 32), 3, axis=0)
     unit = measure(stored(tmp_path, vectors))
-    points = make_near_map(unit).points
-    assert np.array_equal(points, make_near_map(unit).points)
+    points = make_tsne_map(unit).points
+    assert np.array_equal(points, make_tsne_map(unit).points)
     apart = np.linalg.norm(points.reshape(40, 3, 2) - points.reshape(40, 3, 2)[:, :1], axis=2)
     assert apart.max() < 0.2 * np.linalg.norm(points, axis=1).max()
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 8, 9, 17, 60])
 def test_a_few_texts_have_one_too(tmp_path: Path, count: int) -> None:
-    found = make_near_map(measure(stored(tmp_path, unit_vectors(count, 12))))
+    found = make_tsne_map(measure(stored(tmp_path, unit_vectors(count, 12))))
     assert found.points.shape == (count, 2)
     assert np.isfinite(found.points).all()
     assert np.abs(found.points).max() < 1_000
@@ -84,7 +84,7 @@ def test_a_few_texts_have_one_too(tmp_path: Path, count: int) -> None:
 
 def test_one_text_many_times_is_a_map(tmp_path: Path) -> None:
     vectors = np.repeat(unit_vectors(1, 16), 5_000, axis=0)
-    found = make_near_map(measure(stored(tmp_path, vectors)))
+    found = make_tsne_map(measure(stored(tmp_path, vectors)))
     assert np.isfinite(found.points).all()
     assert np.abs(found.points).max() < 1_000
     near = knn_graph(vectors, 15)
@@ -121,7 +121,7 @@ def test_the_push_is_the_sum_over_all_pairs(width: float) -> None:
 def test_progress_rises_to_the_end_and_what_it_raises_ends_the_work(tmp_path: Path) -> None:
     unit = measure(stored(tmp_path, unit_vectors(300, 16)))
     told: list[float] = []
-    make_near_map(unit, told.append)
+    make_tsne_map(unit, told.append)
     assert told == sorted(told)
     assert told[-1] == pytest.approx(1.0)
 
@@ -130,7 +130,7 @@ def test_progress_rises_to_the_end_and_what_it_raises_ends_the_work(tmp_path: Pa
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        make_near_map(unit, stop)
+        make_tsne_map(unit, stop)
     with pytest.raises(KeyboardInterrupt):
         tsne_layout(np.zeros((20, 3), dtype=np.int32), np.zeros((20, 2), dtype=np.float32), stop)
 
@@ -146,13 +146,13 @@ def test_it_is_kept_until_the_vectors_are_others(tmp_path: Path) -> None:
     folder, embeddings = kept(tmp_path, vectors)
     assert cached_map(folder, embeddings) is None
     told: list[float] = []
-    made = near_map(folder, embeddings, told.append)
+    made = tsne_map(folder, embeddings, told.append)
     found = cached_map(folder, embeddings)
     assert found is not None
     assert np.array_equal(found.points, made.points)
     assert (found.layout, found.dimension) == (Layout.NEIGHBOURS, 16)
     told.clear()
-    assert np.array_equal(near_map(folder, embeddings, told.append).points, made.points)
+    assert np.array_equal(tsne_map(folder, embeddings, told.append).points, made.points)
     assert told == []
     vectors[3] = vectors[4]
     np.save(folder.vectors, vectors)
@@ -162,11 +162,11 @@ def test_it_is_kept_until_the_vectors_are_others(tmp_path: Path) -> None:
 def test_more_vectors_are_another_map(tmp_path: Path) -> None:
     outcomes: list[Outcome] = [1.0] * 39
     folder, embeddings = kept(tmp_path, unit_vectors(40, 16), [*outcomes, WAITING])
-    assert len(near_map(folder, embeddings).points) == 39
+    assert len(tsne_map(folder, embeddings).points) == 39
     with folder.open() as database:
         database.execute("UPDATE requests SET state = 'done'")
     assert cached_map(folder, embeddings) is None
-    assert len(near_map(folder, embeddings).points) == 40
+    assert len(tsne_map(folder, embeddings).points) == 40
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 torn", b"\x93NUMPY\x01\x00"])
@@ -174,8 +174,8 @@ def test_a_damaged_file_is_made_anew_and_a_full_disk_is_no_failure(tmp_path: Pat
     folder, embeddings = kept(tmp_path, unit_vectors(20, 8))
     folder.map.write_bytes(content)
     assert cached_map(folder, embeddings) is None
-    assert len(near_map(folder, embeddings).points) == 20
+    assert len(tsne_map(folder, embeddings).points) == 20
     assert cached_map(folder, embeddings) is not None
     folder.map.unlink()
     folder.map.mkdir()  # nothing can be written there
-    assert len(near_map(folder, embeddings).points) == 20
+    assert len(tsne_map(folder, embeddings).points) == 20
