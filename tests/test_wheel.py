@@ -63,7 +63,16 @@ def test_the_source_archive_has_what_the_folder_has_and_nothing_that_is_made(tmp
     with tarfile.open(path) as archive:
         names = {Path(name).relative_to(f"cfbatch_gui-{__version__}").parts for name in archive.getnames()}
     path.unlink()  # the tests' own tokens are in it, where nobody looks for them
-    folders = {"benchmarks", "cfbatch_gui", "packaging", "requirements", "resources", "scripts", "tests"}
-    files = {"CHANGELOG.md", "LICENSE", "Makefile", "README.md", "pyproject.toml", "PKG-INFO", ".gitignore"}
+    folders = {"benchmarks", "cfbatch_gui", "docs", "packaging", "requirements", "resources", "scripts", "tests"}
+    files = {
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "LICENSE",
+        "Makefile",
+        "README.md",
+        "pyproject.toml",
+        "PKG-INFO",
+        ".gitignore",
+    }
     assert {parts[0] for parts in names} == folders | files
     assert not [parts for parts in names if "__pycache__" in parts or parts[-1].endswith((".pyc", ".egg-info"))]
