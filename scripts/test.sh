@@ -8,4 +8,4 @@ if [ -w /dev/shm ] && [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail -1)"
   export TMPDIR
   trap 'rm -rf "$TMPDIR"' EXIT
 fi
-"$@" -n 2 --dist loadscope -m "not interop"
+"$1" -n 2 --dist loadscope -m "not interop" "${@:2}"

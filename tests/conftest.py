@@ -11,7 +11,7 @@ pytest_plugins = ["tests.canary_plugin"]
 
 # A deadline per example would be an assertion on time.
 settings.register_profile("short", deadline=None, max_examples=30, derandomize=True)  # the same ones each time
-settings.register_profile("thorough", deadline=None)  # tests/thorough.py
+settings.register_profile("thorough", deadline=None, max_examples=1_000)  # tests/thorough.py
 settings.load_profile("short")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -36,7 +36,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Another order: of the modules, and of the tests in each, so that what a module shares is made once."""
+    """Another order: of the modules, and of the tests in each, so that what a module shares is made once.
+
+    Whatever is tested on generated examples is tested on more of them by `make prove`.
+    """
+    for item in items:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("thorough")
     seed = config.getoption("--random-order")
     if seed is not None:
         chance = random.Random(seed)
