@@ -33,7 +33,7 @@ from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, Settings, SettingsStore
 from cfbatch_gui.core.system.unfinished import end_list, keep_list
-from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, is_on_this_computer
 from cfbatch_gui.core.workers_ai.model_listing import ModelLists
 from cfbatch_gui.core.workers_ai.traffic import HostTraffic, TrafficLog, traffic
@@ -75,7 +75,7 @@ class Program:
         self._settings = SettingsStore(paths.settings, self._disk)
         self.recipes = RecipeBook(paths.recipes)
         self.calibration = Calibration(paths.calibration, self._is_counted_by_cloudflare)
-        self.drafts = Drafts(ledger, paths, clock=clock, facts_for=self._facts_for)
+        self.drafts = Drafts(ledger, paths, clock=clock, metadata_for=self._metadata_for)
         self.recovered: tuple[Job, ...] = ()  # put together again at this start, because the ledger was lost
         self.address_book = AddressBook(
             lambda: self.settings.connections,
@@ -90,7 +90,7 @@ class Program:
             ledger, paths, self.address_book.client, disk=self._disk, on_change=on_change, clock=clock
         )
         self.runner = Runner(self.store, clock=clock, patience=patience)
-        self.actions = JobActions(self.store, self.runner, clock=clock, facts_for=self._facts_for)
+        self.actions = JobActions(self.store, self.runner, clock=clock, metadata_for=self._metadata_for)
         self.connections = Connections(
             self.address_book,
             credentials,
@@ -195,12 +195,12 @@ class Program:
         found = self.drafts.examine(job_id)
         job = self.ledger.job(job_id)
         with suppress(DataError):  # a full disk: what was learned is learned again
-            self.calibration.learn(self.ledger.jobs(), self.folder, self._facts_for)
-        return calibrated(found, job, self.folder(job_id), self._facts_for(job), self.calibration)
+            self.calibration.learn(self.ledger.jobs(), self.folder, self._metadata_for)
+        return calibrated(found, job, self.folder(job_id), self._metadata_for(job), self.calibration)
 
     def spent_today(self) -> Spent:
         """What left for Cloudflare since midnight UTC; for a thread, as it may read the folders of jobs at work."""
-        return spent_today(self.ledger.jobs(), self.folder, self._facts_for, self._clock())
+        return spent_today(self.ledger.jobs(), self.folder, self._metadata_for, self._clock())
 
     async def send_again(self, job_id: str, *numbers: int, budget: Budget | None = None) -> Job:
         """Send batches of a job once more, or without `numbers` exactly what failed; it may be billed again.
@@ -219,7 +219,7 @@ class Program:
         job = self.ledger.job(job_id)
         if job.connection == PRACTICE.id or budget in (Budget(), Budget(unit="neurons")):
             return
-        again, before = price_again(job, self.folder(job_id), self._facts_for(job), numbers)
+        again, before = price_again(job, self.folder(job_id), self._metadata_for(job), numbers)
         sentence = over_budget(again, budget, self.spent_today(), before) if again.neurons else ""
         if sentence:
             raise OverBudget(sentence)
@@ -237,11 +237,11 @@ class Program:
             return False
         return not connection.is_practice and not is_on_this_computer(connection.base_url)
 
-    def _facts_for(self, job: Job) -> ModelFacts:
-        facts = self.connections.models(job.connection).find(job.model)
+    def _metadata_for(self, job: Job) -> ModelMetadata:
+        metadata = self.connections.models(job.connection).find(job.model)
         with suppress(NotConnected):
-            facts = replace(facts, body_bytes=self.address_book.connection(job.connection).body_bytes)
-        return facts
+            metadata = replace(metadata, body_bytes=self.address_book.connection(job.connection).body_bytes)
+        return metadata
 
     def traffic(self) -> tuple[HostTraffic, ...]:
         """What has left this computer, for each host, connection and kind of exchange; the last one first."""

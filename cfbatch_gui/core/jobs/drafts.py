@@ -12,14 +12,14 @@ from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.job_folder.filling import Progress, fill
 from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
 from cfbatch_gui.core.job_folder.schema import fact, put_fact, transaction
-from cfbatch_gui.core.jobs.plan.packing import listed_facts
+from cfbatch_gui.core.jobs.plan.packing import listed_metadata
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.system.files import sha256_of
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another
 
@@ -33,9 +33,9 @@ class Drafts:
         paths: Paths,
         *,
         clock: Callable[[], float] = time.time,
-        facts_for: Callable[[Job], ModelFacts] = listed_facts,
+        metadata_for: Callable[[Job], ModelMetadata] = listed_metadata,
     ) -> None:
-        self._ledger, self._paths, self._clock, self._facts_for = ledger, paths, clock, facts_for
+        self._ledger, self._paths, self._clock, self._metadata_for = ledger, paths, clock, metadata_for
 
     def folder(self, job_id: str) -> JobFolder:
         """The folder of a job."""
@@ -100,7 +100,7 @@ class Drafts:
     def examine(self, job_id: str) -> Preflight:
         """Plan the draft and say what it comes to."""
         job = self._draft(job_id)
-        return examine(self.folder(job_id), job, self._facts_for(job))
+        return examine(self.folder(job_id), job, self._metadata_for(job))
 
     def change(
         self,
@@ -121,7 +121,7 @@ class Drafts:
                 connection=connection or job.connection,
                 options=options or job.options,
             )
-            if model and job.options.pooling not in self._facts_for(job).poolings:
+            if model and job.options.pooling not in self._metadata_for(job).poolings:
                 job = replace(job, options=replace(job.options, pooling=""))  # a model that knows no such word
             return job
 

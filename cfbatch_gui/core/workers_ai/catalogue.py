@@ -22,7 +22,7 @@ DEFAULT_MODEL: Final = "@cf/baai/bge-m3"
 
 
 @dataclass(frozen=True, slots=True)
-class ModelFacts:
+class ModelMetadata:
     """What a client must know of a model.
 
     `name` is what to call it by. `can_rank` says whether it scores contexts against a query. `dimension` is the length
@@ -30,7 +30,7 @@ class ModelFacts:
     number times the longest, 0 when no limit is known. `poolings` are the values of the `pooling` key, the model's own
     first; () when it takes no such key (vectors of different poolings cannot be compared). `neurons_per_million` is the
     price of a million input tokens. `batch` says whether it takes batches, as far as known. `is_listed` is False for a
-    model that this list does not know: its other facts are then cautious guesses. `body_bytes` is what a batch may
+    model that this list does not know: all other values are then cautious guesses. `body_bytes` is what a batch may
     have; less than the service takes where something on the way to the model takes less.
     """
 
@@ -54,8 +54,8 @@ class ModelFacts:
         return not self.poolings
 
 
-def _english(size: str, *, dimension: int, neurons_per_million: float) -> ModelFacts:
-    return ModelFacts(
+def _english(size: str, *, dimension: int, neurons_per_million: float) -> ModelMetadata:
+    return ModelMetadata(
         f"@cf/baai/bge-{size}-en-v1.5",
         f"BGE {size} (English)",
         can_rank=False,
@@ -70,7 +70,7 @@ def _english(size: str, *, dimension: int, neurons_per_million: float) -> ModelF
 # bge-m3 always pools "cls" and has no key for it. Its mark for batches came and went in the live catalogue, while the
 # batch pages use no other model: it is taken to have it, and a refusal (code 8007) is met when it comes.
 MODELS: Final = (
-    ModelFacts(
+    ModelMetadata(
         DEFAULT_MODEL,
         "BGE-M3 (100+ languages)",
         can_rank=True,
@@ -85,21 +85,21 @@ MODELS: Final = (
     _english("large", dimension=1_024, neurons_per_million=18_582),
 )
 
-_BY_NAME: Final = {facts.name: facts for facts in MODELS}
-_UNKNOWN: Final = ModelFacts(
+_BY_NAME: Final = {model.name: model for model in MODELS}
+_UNKNOWN: Final = ModelMetadata(
     "",
     "",
     can_rank=False,
     dimension=0,
-    max_tokens=min(facts.max_tokens for facts in MODELS),
+    max_tokens=min(model.max_tokens for model in MODELS),
     padded_tokens=BGE_M3_PADDED_TOKENS,
     poolings=(),
-    neurons_per_million=max(facts.neurons_per_million for facts in MODELS),
+    neurons_per_million=max(model.neurons_per_million for model in MODELS),
     batch=False,
     is_listed=False,
 )
 
 
-def find_model(name: str) -> ModelFacts:
-    """The facts of a model by its exact name; cautious ones for a name that is not listed."""
+def find_model(name: str) -> ModelMetadata:
+    """The metadata of a model by its exact name; cautious values for a name that is not listed."""
     return _BY_NAME.get(name) or replace(_UNKNOWN, name=name, title=name.rsplit("/", 1)[-1])

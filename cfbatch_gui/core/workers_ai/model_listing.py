@@ -17,7 +17,7 @@ import msgspec
 
 from cfbatch_gui.core.errors import ReplyError, UserError
 from cfbatch_gui.core.system.files import write_atomically
-from cfbatch_gui.core.workers_ai.catalogue import LISTED_ON, MODELS, ModelFacts, find_model
+from cfbatch_gui.core.workers_ai.catalogue import LISTED_ON, MODELS, ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.client import PER_PAGE, WorkersAI
 from cfbatch_gui.core.workers_ai.prices import DOLLARS_PER_NEURON
 from cfbatch_gui.core.workers_ai.wire.decoding import decode
@@ -33,13 +33,13 @@ _log = logging.getLogger(__name__)
 class Catalogue:
     """Models, and when they were listed, in seconds since 1970. `is_live` is False for the program's own list."""
 
-    models: tuple[ModelFacts, ...]
+    models: tuple[ModelMetadata, ...]
     listed_at: float
     is_live: bool
 
-    def find(self, name: str) -> ModelFacts:
-        """The facts of a model by its exact name; cautious ones for a name that no list has."""
-        return next((facts for facts in self.models if facts.name == name), None) or find_model(name)
+    def find(self, name: str) -> ModelMetadata:
+        """The metadata of a model by its exact name; cautious values for a name that no list has."""
+        return next((model for model in self.models if model.name == name), None) or find_model(name)
 
 
 FALLBACK: Final = Catalogue(
@@ -73,7 +73,7 @@ _prices_decoder: Final = msgspec.json.Decoder(list[_Price])
 _text_decoder: Final = msgspec.json.Decoder(str | int | float | bool)
 
 
-def read_models(result: msgspec.Raw) -> tuple[tuple[ModelFacts, ...], int]:
+def read_models(result: msgspec.Raw) -> tuple[tuple[ModelMetadata, ...], int]:
     """The models for embeddings in one page of the list, and how many entries it had in all.
 
     Read leniently: booleans come as strings, numbers as either; an entry that cannot be read is passed over.
@@ -85,7 +85,7 @@ def read_models(result: msgspec.Raw) -> tuple[tuple[ModelFacts, ...], int]:
         with suppress(msgspec.MsgspecError, UnicodeDecodeError):
             model = _model_decoder.decode(entry)
             if model.name and model.task is not None and model.task.name.casefold() == _TASK:
-                found.append(_facts(model))
+                found.append(_metadata(model))
     return tuple(found), len(entries)
 
 
@@ -104,10 +104,10 @@ class ModelLists:
 
     async def refresh(self, connection_id: str, client: WorkersAI) -> Catalogue:
         """Ask the service. Raises UsageError for a connection without a list (a Worker), else as `find_models`."""
-        models: dict[str, ModelFacts] = {}
+        models: dict[str, ModelMetadata] = {}
         for page in range(1, _MOST_PAGES + 1):
             found, count = read_models((await client.find_models("", page=page)).result)
-            models |= {facts.name: facts for facts in found}
+            models |= {model.name: model for model in found}
             if count < PER_PAGE:
                 break
         if not models:
@@ -132,7 +132,7 @@ class ModelLists:
             _log.warning("The list of models could not be kept.")
 
 
-def _facts(model: _Model) -> ModelFacts:
+def _metadata(model: _Model) -> ModelMetadata:
     """What the list says, over what the program knows: pooling and ranking are in no list."""
     known = find_model(model.name)
     said = {each.property_id: each.value for each in model.properties}

@@ -6,7 +6,7 @@ Source: https://developers.cloudflare.com/workers-ai/platform/pricing/, 2026-08.
 from dataclasses import dataclass
 from typing import Final
 
-from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 
 DOLLARS_PER_NEURON: Final = 0.011 / 1_000
 FREE_NEURONS_A_DAY: Final = 10_000
@@ -23,9 +23,9 @@ class Price:
     share_of_free_day: float
 
 
-def price(tokens: int, facts: ModelFacts) -> Price:
+def price(tokens: int, metadata: ModelMetadata) -> Price:
     """The price of `tokens` input tokens; for a model that is not listed, that of the dearest listed one."""
-    neurons = tokens * facts.neurons_per_million / 1_000_000
+    neurons = tokens * metadata.neurons_per_million / 1_000_000
     return Price(neurons, neurons * DOLLARS_PER_NEURON, neurons / FREE_NEURONS_A_DAY)
 
 

@@ -136,17 +136,17 @@ class CheckSection(SectionCard):
         fits = found is not None and found.fits_at_once
         self.options.show_job(job, kind, around.connections, around.catalogue, fits_at_once=fits)
         self.options.budget.show_budget(around.budget)
-        facts = around.catalogue.find(job.model)
+        metadata = around.catalogue.find(job.model)
         if found is None:
             if not state.is_reading or self.figures.says_nothing():
                 self.figures.show_nothing(state.kind)
         else:
             is_practice = connection is not None and connection.is_practice
             self.figures.show_preflight(
-                found, kind, facts, is_practice=is_practice, spent=state.spent, now=self._clock()
+                found, kind, metadata, is_practice=is_practice, spent=state.spent, now=self._clock()
             )
         if found is not None or not state.is_reading:
-            self.problem_bars.show_preflight(found, job, facts)
+            self.problem_bars.show_preflight(found, job, metadata)
         self._show_foot(state, job, connection, around)
 
     def set_sending(self, is_sending: bool) -> None:

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import Spent
-from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.prices import FREE_NEURONS_A_DAY, next_reset
 from cfbatch_gui.ui.display import dollars, number, size
 from cfbatch_gui.ui.inputs.input_labels import clock_time, count_range, share_of_day
@@ -47,7 +47,7 @@ class FiguresRow(QWidget):
             figure.set_figure(_NOTHING, caption)
 
     def show_preflight(
-        self, found: Preflight, kind: Kind, model: ModelFacts, *, is_practice: bool, spent: Spent, now: float
+        self, found: Preflight, kind: Kind, model: ModelMetadata, *, is_practice: bool, spent: Spent, now: float
     ) -> None:
         """What a draft comes to. `now` is in seconds since 1970."""
         if kind is Kind.RANK:
@@ -88,7 +88,7 @@ class FiguresRow(QWidget):
             return self.tr("batch · {size}").format(size=size(found.largest_bytes))
         return self.tr("batches · largest {size}").format(size=size(found.largest_bytes))
 
-    def _price_caption(self, found: Preflight, model: ModelFacts, spent: Spent, now: float) -> str:
+    def _price_caption(self, found: Preflight, model: ModelMetadata, spent: Spent, now: float) -> str:
         if not model.is_listed:
             return self.tr("at most; this model's price is not known")
         share, time = share_of_day(found.price_high.share_of_free_day), clock_time(next_reset(now))

@@ -88,7 +88,7 @@ class OptionsPanel(Card):
     ) -> None:
         """Show what is set, and what can be chosen for this kind of job; at once only for one that is small enough."""
         self._options = job.options
-        facts = catalogue.find(job.model)
+        metadata = catalogue.find(job.model)
         self._show_model(job.model, kind, catalogue)
         self.hint.set_line(self._hint_words(catalogue, job.model))
         self.way.set_value(job.options.at_once)
@@ -100,36 +100,38 @@ class OptionsPanel(Card):
         self._show(self.connection, len(connections) > 1)
         self.too_long.set_value(job.options.truncate_inputs)
         self.pooling.clear()
-        own = facts.poolings[0] if facts.poolings else ""
+        own = metadata.poolings[0] if metadata.poolings else ""
         self.pooling.add(self.tr("The model's own ({name})").format(name=own), "")
-        for name in facts.poolings[1:]:
+        for name in metadata.poolings[1:]:
             self.pooling.add(name, name)
         self.pooling.set_value(job.options.pooling)
-        self._show(self.pooling, bool(facts.poolings) and kind is Kind.EMBED)
+        self._show(self.pooling, bool(metadata.poolings) and kind is Kind.EMBED)
 
     def _hint_words(self, catalogue: Catalogue, model: str) -> str:
-        facts, day = catalogue.find(model), datetime.fromtimestamp(catalogue.listed_at, UTC).date()
-        if not facts.is_listed:
+        metadata, day = catalogue.find(model), datetime.fromtimestamp(catalogue.listed_at, UTC).date()
+        if not metadata.is_listed:
             return self.tr("Not in our list of {date}: limits and price are cautious guesses.").format(date=day)
         said = self.tr("Models as Cloudflare listed them on {date}.").format(date=day)
-        if facts.retired_on:
-            said += " " + self.tr("This one ends on {date}.").format(date=facts.retired_on)
-        if not facts.batch:
+        if metadata.retired_on:
+            said += " " + self.tr("This one ends on {date}.").format(date=metadata.retired_on)
+        if not metadata.batch:
             said += " " + self.tr("This one is not marked for batches.")
         return said
 
-    def _connection_words(self, facts: ConnectionSummary) -> str:
-        if not facts.is_ready:
-            return self.tr("{name} (not ready)").format(name=facts.title)
-        return facts.title if facts.is_confirmed else self.tr("{name} (batches unconfirmed)").format(name=facts.title)
+    def _connection_words(self, summary: ConnectionSummary) -> str:
+        if not summary.is_ready:
+            return self.tr("{name} (not ready)").format(name=summary.title)
+        if not summary.is_confirmed:
+            return self.tr("{name} (batches unconfirmed)").format(name=summary.title)
+        return summary.title
 
     def _show_model(self, name: str, kind: Kind, catalogue: Catalogue) -> None:
-        fitting = [facts for facts in catalogue.models if facts.can_rank or kind is Kind.EMBED]
-        names = [facts.name for facts in fitting]
+        fitting = [model for model in catalogue.models if model.can_rank or kind is Kind.EMBED]
+        names = [model.name for model in fitting]
         if [self.model.itemData(index) for index in range(self.model.count())] != names:
             self.model.clear()
-            for facts in fitting:
-                self.model.add(facts.title, facts.name)
+            for model in fitting:
+                self.model.add(model.title, model.name)
         if name != self._model or not self.typed_model.hasFocus():
             self._model = name
             self.model.setCurrentIndex(names.index(name) if name in names else -1)

@@ -12,7 +12,7 @@ from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_colu
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, ProblemCount
 from cfbatch_gui.core.jobs.plan.too_long import too_long_texts
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
@@ -60,19 +60,19 @@ class ProblemBars(QWidget):
         found = [item.widget() for item in items if item is not None]
         return [widget for widget in found if isinstance(widget, NoticeBar)]
 
-    def show_preflight(self, found: Preflight | None, job: Job, facts: ModelFacts) -> None:
+    def show_preflight(self, found: Preflight | None, job: Job, metadata: ModelMetadata) -> None:
         """Show what is known now; nothing is touched while that is the same."""
         notes = _notes(found, self) if found else ()
-        wanted = (found.problems, found.too_long, job.options.truncate_inputs, facts.max_tokens) if found else ()
+        wanted = (found.problems, found.too_long, job.options.truncate_inputs, metadata.max_tokens) if found else ()
         self.notes.set_line("\n".join(notes))
         self.notes.setVisible(bool(notes))
         if wanted != self._shown:
             self._shown = wanted
-            self._renew(found, job, facts)
+            self._renew(found, job, metadata)
             self.changed.emit()
         self.setVisible(bool(notes or self.bars()))
 
-    def _renew(self, found: Preflight | None, job: Job, facts: ModelFacts) -> None:
+    def _renew(self, found: Preflight | None, job: Job, metadata: ModelMetadata) -> None:
         for bar in self.bars():
             self._bars.removeWidget(bar)
             bar.hide()
@@ -81,7 +81,7 @@ class ProblemBars(QWidget):
         for problem in problems:
             self._bars.addWidget(self._problem_bar(problem))
         if found is not None and found.too_long:
-            self._bars.addWidget(self._too_long_bar(found.too_long, job, facts))
+            self._bars.addWidget(self._too_long_bar(found.too_long, job, metadata))
         total = sum(problem.count for problem in problems)
         self.save_all.setText(
             plural(
@@ -100,8 +100,8 @@ class ProblemBars(QWidget):
         bar.add_link(self.tr("Save them…"), lambda: self.save_wanted.emit(kind))
         return bar
 
-    def _too_long_bar(self, count: int, job: Job, facts: ModelFacts) -> NoticeBar:
-        reads = plural(facts.max_tokens, self.tr("{n} token"), self.tr("{n} tokens"))
+    def _too_long_bar(self, count: int, job: Job, metadata: ModelMetadata) -> NoticeBar:
+        reads = plural(metadata.max_tokens, self.tr("{n} token"), self.tr("{n} tokens"))
         if job.options.truncate_inputs:
             text = plural(count, self.tr("{n} text may be longer"), self.tr("{n} texts may be longer"))
             sentence = self.tr("{texts} than the model reads ({reads}). The rest is not read.")
@@ -144,10 +144,10 @@ class ProblemRows:
     columns: tuple[str, ...]
 
 
-def read_problems(folder: JobFolder, kind: str, facts: ModelFacts) -> ProblemRows:
-    """The first rows with this problem, or `CUT` for the texts that `facts` says are too long; for a thread."""
+def read_problems(folder: JobFolder, kind: str, metadata: ModelMetadata) -> ProblemRows:
+    """The first rows with this problem, or `CUT` for the texts that `metadata` says are too long; for a thread."""
     if kind == CUT:
-        found = tuple(too_long_texts(folder, facts, limit=MOST_ROWS))
+        found = tuple(too_long_texts(folder, metadata, limit=MOST_ROWS))
     else:
         found = problems(folder, kind=kind, limit=MOST_ROWS)
     file = 2 if found and all(problem.file == 2 for problem in found) else 1

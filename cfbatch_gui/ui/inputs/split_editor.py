@@ -9,7 +9,7 @@ from cfbatch_gui.core.inputs.columns.nested_contexts import split_contexts
 from cfbatch_gui.core.inputs.columns.templates import read_template
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, Role, Split
 from cfbatch_gui.core.inputs.splitting import split_text
-from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 from cfbatch_gui.ui.display import number, plural
 from cfbatch_gui.ui.inputs.draft_state import OpenFile
@@ -102,9 +102,9 @@ class SplitEditor(Card):
         self.count.setText(of + said + what)
 
 
-def whole_reading(facts: ModelFacts) -> Split:
+def whole_reading(metadata: ModelMetadata) -> Split:
     """Parts that are nearly as long as the model reads, for texts that are longer."""
-    return Split(facts.max_tokens * 15 // 16, facts.max_tokens // 16)
+    return Split(metadata.max_tokens * 15 // 16, metadata.max_tokens // 16)
 
 
 def _rows_of(file: OpenFile, mapping: Mapping, *, second: bool) -> list[list[str]]:

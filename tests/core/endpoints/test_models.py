@@ -109,8 +109,8 @@ async def test_a_damaged_list_means_the_programs_own(program: Program) -> None:
 
 
 async def test_any_name_may_be_typed(program: Program) -> None:
-    facts = program.connections.models("practice").find("@cf/who/knows")
-    assert not facts.is_listed and not facts.batch and facts.max_tokens > 0
+    metadata = program.connections.models("practice").find("@cf/who/knows")
+    assert not metadata.is_listed and not metadata.batch and metadata.max_tokens > 0
 
 
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(max_size=5), st.lists, max_leaves=8))
@@ -121,5 +121,5 @@ def test_no_value_of_a_property_breaks_the_list(value: object) -> None:
         said = json.dumps([entry(MODEL, async_queue=value, price=value, output_dimensions=value)], allow_nan=False)
     except ValueError:
         return
-    ((facts,), _) = read_models(msgspec.Raw(said.encode()))
-    assert facts.name == MODEL and facts.dimension > 0
+    ((metadata,), _) = read_models(msgspec.Raw(said.encode()))
+    assert metadata.name == MODEL and metadata.dimension > 0

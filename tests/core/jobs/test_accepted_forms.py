@@ -230,9 +230,9 @@ def test_what_passes_the_checks_is_accepted(
                 mapping = replace(mapping, split=Split(chance.choice((16, 100, 500)), chance.choice((0, 4))))
             if check_mapping(mapping, source, second):
                 continue
-            facts = chance.choice([each for each in MODELS if each.can_rank or mapping.kind is Kind.EMBED])
-            options = JobOptions(chance.random() < 0.6, chance.choice(("", *facts.poolings)))
-            service.take(source, mapping, second, facts.name, options)
+            metadata = chance.choice([each for each in MODELS if each.can_rank or mapping.kind is Kind.EMBED])
+            options = JobOptions(chance.random() < 0.6, chance.choice(("", *metadata.poolings)))
+            service.take(source, mapping, second, metadata.name, options)
         except UserError as error:
             assert error.message.endswith((".", "}.")), error.message
     assert service.accepted > 0

@@ -62,13 +62,13 @@ class Past:
 
     def estimate(self, job: Job) -> tuple[float, float, int]:
         """The range in parts of the middle by rules of thumb, and how many jobs it was learned from."""
-        facts = find_model(job.model)
+        metadata = find_model(job.model)
         self.calibration.learn(self.jobs, self.folder, lambda each: find_model(each.model))
         plain = examine(self.folder(job.id), job)
         middle = (plain.tokens_low + plain.tokens_high) / 2
-        found = calibrated(plain, job, self.folder(job.id), facts, self.calibration)
+        found = calibrated(plain, job, self.folder(job.id), metadata, self.calibration)
         assert read_planned(self.folder(job.id)).tokens == (found.tokens_low, found.tokens_high)
-        assert found.price_high.neurons == pytest.approx(found.tokens_high * facts.neurons_per_million / 1e6)
+        assert found.price_high.neurons == pytest.approx(found.tokens_high * metadata.neurons_per_million / 1e6)
         return found.tokens_low / middle, found.tokens_high / middle, found.learned_from
 
 

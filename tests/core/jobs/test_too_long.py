@@ -14,7 +14,7 @@ from cfbatch_gui.core.jobs.plan.too_long import too_long_texts
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, find_model
 
-FACTS = replace(find_model(DEFAULT_MODEL), max_tokens=512)
+METADATA = replace(find_model(DEFAULT_MODEL), max_tokens=512)
 LONG, DOUBTFUL, SHORT = "word " * 600, "word " * 340, "word " * 200
 
 
@@ -32,9 +32,9 @@ def found(tmp_path: Path, *, split: Split | None = None, options: JobOptions | N
     mapping = suggest_mapping(source, Kind.EMBED, preview(source))
     folder = JobFolder(tmp_path / "job")
     fill(folder, source, type(mapping)(mapping.kind, mapping.layout, mapping.roles, split=split))
-    job = Job("job", "Texts", Kind.EMBED, FACTS.name, "practice", 1.0, options=options or JobOptions())
-    preflight = examine(folder, job, FACTS)
-    rows = list(too_long_texts(folder, FACTS))
+    job = Job("job", "Texts", Kind.EMBED, METADATA.name, "practice", 1.0, options=options or JobOptions())
+    preflight = examine(folder, job, METADATA)
+    rows = list(too_long_texts(folder, METADATA))
     assert all(row.cells[0] in "bcd" for row in rows)
     assert len(rows) == preflight.too_long
     return [(row.row, row.reason) for row in rows]
@@ -58,11 +58,11 @@ def ranked(tmp_path: Path, *, truncate: bool) -> list[tuple[int, str]]:
     source = open_source(path)
     folder = JobFolder(tmp_path / "job")
     fill(folder, source, suggest_mapping(source, Kind.RANK, preview(source)))
-    job = Job("job", "Pairs", Kind.RANK, FACTS.name, "practice", 1.0, options=JobOptions(truncate_inputs=truncate))
-    preflight = examine(folder, job, FACTS)
-    rows = list(too_long_texts(folder, FACTS))
+    job = Job("job", "Pairs", Kind.RANK, METADATA.name, "practice", 1.0, options=JobOptions(truncate_inputs=truncate))
+    preflight = examine(folder, job, METADATA)
+    rows = list(too_long_texts(folder, METADATA))
     assert len(rows) == preflight.too_long
-    assert len(list(too_long_texts(folder, FACTS, limit=1))) == 1
+    assert len(list(too_long_texts(folder, METADATA, limit=1))) == 1
     assert all(row.cells == tuple(line.split(",")) for row in rows for line in [RANKING.split("\n")[row.row - 1]])
     return [(row.row, row.reason) for row in rows]
 

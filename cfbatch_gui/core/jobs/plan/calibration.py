@@ -22,7 +22,7 @@ from cfbatch_gui.core.jobs.plan.planning import LEARNED, read_estimate
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.system.files import write_own_file
-from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import Script, script_of, tokens_lower, tokens_upper
 from cfbatch_gui.core.workers_ai.prices import price
 
@@ -85,7 +85,7 @@ class Calibration:
         self._passed: set[str] = set()  # jobs that have nothing to teach
 
     def learn(
-        self, jobs: Iterable[Job], folder_of: Callable[[str], JobFolder], facts_for: Callable[[Job], ModelFacts]
+        self, jobs: Iterable[Job], folder_of: Callable[[str], JobFolder], metadata_for: Callable[[Job], ModelMetadata]
     ) -> None:
         """Take in the newest finished jobs that are not known yet. Raises DiskFull, DataError."""
         with self._guard:
@@ -98,7 +98,7 @@ class Calibration:
             finished.sort(key=lambda job: job.finished_at, reverse=True)
             new = []
             for job in finished[:_LOOKED_AT]:
-                found = _observed(job, folder_of(job.id), facts_for(job)) if self._counts(job) else None
+                found = _observed(job, folder_of(job.id), metadata_for(job)) if self._counts(job) else None
                 if found is None:
                     self._passed.add(job.id)
                 else:
@@ -108,7 +108,7 @@ class Calibration:
                 write_own_file(self._path, msgspec.json.encode(_Stored(kept)))
                 self._observations = kept
 
-    def apply(self, job: Job, folder: JobFolder, facts: ModelFacts, low: int, high: int) -> Calibrated:
+    def apply(self, job: Job, folder: JobFolder, metadata: ModelMetadata, low: int, high: int) -> Calibrated:
         """The range for a job whose range by rules of thumb is from `low` to `high`. Practice stays by the rules."""
         fitting = [each for each in self._observations if (each.model, each.kind) == (job.model, job.kind)]
         if not fitting or not high or not self._counts(job):
@@ -116,7 +116,7 @@ class Calibration:
         middle = (low + high) / 2
         least = most = 0.0
         used: set[str] = set()
-        for script, share in _shares(folder, facts).items():
+        for script, share in _shares(folder, metadata).items():
             learned = _learned(script, fitting)
             if learned is None:
                 least, most = least + low * share, most + high * share
@@ -126,12 +126,12 @@ class Calibration:
         return Calibrated(round(least), max(1, round(most)), len(used))
 
 
-def calibrated(found: Preflight, job: Job, folder: JobFolder, facts: ModelFacts, known: Calibration) -> Preflight:
+def calibrated(found: Preflight, job: Job, folder: JobFolder, metadata: ModelMetadata, known: Calibration) -> Preflight:
     """The same with tokens and prices as they were learned; limits stay with the cautious estimate.
 
     The job's data remembers it, for what is shown of the job later. Raises DiskFull, DataError.
     """
-    learned = known.apply(job, folder, facts, found.tokens_low, found.tokens_high)
+    learned = known.apply(job, folder, metadata, found.tokens_low, found.tokens_high)
     if learned.jobs:
         with folder.open() as database:
             put_fact(database, LEARNED, (found.tokens_low, found.tokens_high, learned.low, learned.high))
@@ -139,16 +139,16 @@ def calibrated(found: Preflight, job: Job, folder: JobFolder, facts: ModelFacts,
         found,
         tokens_low=learned.low,
         tokens_high=learned.high,
-        price_low=price(learned.low, facts),
-        price_high=price(learned.high, facts),
+        price_low=price(learned.low, metadata),
+        price_high=price(learned.high, metadata),
         learned_from=learned.jobs,
     )
 
 
-def _observed(job: Job, folder: JobFolder, facts: ModelFacts) -> Observation | None:
+def _observed(job: Job, folder: JobFolder, metadata: ModelMetadata) -> Observation | None:
     try:
         planned = read_estimate(folder).by_rules
-        shares = _shares(folder, facts) if planned else {}
+        shares = _shares(folder, metadata) if planned else {}
     except DataError as error:
         _log.info("Nothing is learned from job %s: %s", job.id, error.detail)
         return None
@@ -159,7 +159,7 @@ def _observed(job: Job, folder: JobFolder, facts: ModelFacts) -> Observation | N
     return found if _BELIEVED[0] < found.ratio < _BELIEVED[1] else None
 
 
-def _shares(folder: JobFolder, facts: ModelFacts) -> dict[Script, float]:
+def _shares(folder: JobFolder, metadata: ModelMetadata) -> dict[Script, float]:
     """How a job's tokens are spread over scripts, 1.0 in all, by texts taken evenly from all of it."""
     weights: dict[Script, float] = {}
     with folder.open(read_only=True) as database:
@@ -171,7 +171,7 @@ def _shares(folder: JobFolder, facts: ModelFacts) -> dict[Script, float]:
                 continue
             tokens = (tokens_lower(row[0]) + tokens_upper(row[0])) / 2
             script = script_of(row[0])
-            weights[script] = weights.get(script, 0.0) + min(tokens, facts.max_tokens)
+            weights[script] = weights.get(script, 0.0) + min(tokens, metadata.max_tokens)
     total = sum(weights.values())
     return {script: weight / total for script, weight in weights.items()} if total else {}
 

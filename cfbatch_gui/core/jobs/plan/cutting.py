@@ -12,7 +12,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.request_bodies import frame_of
 from cfbatch_gui.core.jobs.plan.sequence import Group, QueryTokens, SequenceArrays
 from cfbatch_gui.core.jobs.states import JobOptions
-from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import answer_bytes
 from cfbatch_gui.core.workers_ai.limits import MAX_ANSWER_BYTES, MAX_TEXTS_PER_BATCH
 from cfbatch_gui.core.workers_ai.wire.requests import AnswerKind, Frame, batch_size
@@ -32,19 +32,21 @@ class Request:
     start: int = 0
 
 
-def most_texts(kind: Kind, facts: ModelFacts) -> int:
+def most_texts(kind: Kind, metadata: ModelMetadata) -> int:
     """Of a request. The limit of 100 is on "text"; contexts have none stated, and are cut by tokens."""
-    return MAX_TEXTS_PER_BATCH if kind is Kind.RANK else min(MAX_TEXTS_PER_BATCH, facts.texts_per_request)
+    return MAX_TEXTS_PER_BATCH if kind is Kind.RANK else min(MAX_TEXTS_PER_BATCH, metadata.texts_per_request)
 
 
-def cut_by_tokens(arrays: SequenceArrays, groups: Iterable[Group], texts: int, facts: ModelFacts) -> Iterator[Group]:
+def cut_by_tokens(
+    arrays: SequenceArrays, groups: Iterable[Group], texts: int, metadata: ModelMetadata
+) -> Iterator[Group]:
     """Each group in as many as its number of texts and its tokens ask for."""
     for start, stop, query in groups:
         at = start
         while at < stop:
             count = min(texts, stop - at)
-            if (count + 1) * max(query.upper, arrays.longest) > facts.padded_tokens > 0:
-                count = _fitting(arrays.upper[at : at + count], query, facts.padded_tokens)
+            if (count + 1) * max(query.upper, arrays.longest) > metadata.padded_tokens > 0:
+                count = _fitting(arrays.upper[at : at + count], query, metadata.padded_tokens)
             yield at, at + count, query
             at += count
 
@@ -101,17 +103,17 @@ def _frames(options: JobOptions) -> Callable[[str | None, str], Frame]:
 
 
 def cut_into_batches(
-    requests: Iterable[Request], kind: Kind, facts: ModelFacts, *, is_synchronous: bool = False
+    requests: Iterable[Request], kind: Kind, metadata: ModelMetadata, *, is_synchronous: bool = False
 ) -> Iterator[list[Request]]:
     """The requests of each batch, in order; a request that is run synchronously is a batch of its own."""
     form: AnswerKind = "scores" if kind is Kind.RANK else "embeddings"
     batch: list[Request] = []
     size = texts = answer = 0
     for request in requests:
-        expected = answer_bytes(form, request.texts, facts.dimension)
+        expected = answer_bytes(form, request.texts, metadata.dimension)
         if batch and (
             is_synchronous
-            or _EMPTY_BODY + size + request.size + len(batch) > facts.body_bytes
+            or _EMPTY_BODY + size + request.size + len(batch) > metadata.body_bytes
             or texts + request.texts > MAX_TEXTS_PER_BATCH
             or answer + expected > MAX_ANSWER_BYTES
         ):

@@ -18,7 +18,7 @@ from cfbatch_gui.core.jobs.plan.cutting import Request, cut_into_batches
 from cfbatch_gui.core.jobs.plan.planning import Plan, PlannedBatch, plan_items, planned_batch
 from cfbatch_gui.core.jobs.plan.request_bodies import Pieces, copied_elements, element_of
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
-from cfbatch_gui.core.workers_ai.catalogue import ModelFacts, find_model
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.wire.requests import encode_batch
 
 _encode = msgspec.json.Encoder().encode
@@ -29,7 +29,7 @@ __all__ = [
     "Plan",
     "PlannedBatch",
     "bodies_of",
-    "listed_facts",
+    "listed_metadata",
     "may_run_at_once",
     "plan",
     "repack_at_once",
@@ -43,22 +43,22 @@ TEXTS_OF_REQUEST = (
 )
 
 
-def plan(folder: JobFolder, job: Job, facts: ModelFacts | None = None, *, is_trial: bool = False) -> Plan:
+def plan(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None, *, is_trial: bool = False) -> Plan:
     """Lay out all items anew and write the layout to the job's data; runs long for many items.
 
     A trial is for looking at what would be sent: the job is planned again before it is. Then texts without queries are
     not told which request they go with, which takes as long as all the rest; `bodies_of` does without.
-    `facts` are the model's, None for those of the program's own list.
+    `metadata` is the model's; None takes it from the program's own list.
     Raises UsageError when the model cannot do what the job wants.
     """
-    facts = facts or find_model(job.model)
-    if job.kind is Kind.RANK and not facts.can_rank:
-        raise UsageError(f"{facts.title} cannot rank texts in batches; bge-m3 can. Choose bge-m3, or make vectors.")
+    metadata = metadata or find_model(job.model)
+    if job.kind is Kind.RANK and not metadata.can_rank:
+        raise UsageError(f"{metadata.title} cannot rank texts in batches; bge-m3 can. Choose bge-m3, or make vectors.")
     with folder.open() as database, transaction(database):
-        return plan_items(database, job, facts, writes_positions=not is_trial or job.kind is Kind.RANK)
+        return plan_items(database, job, metadata, writes_positions=not is_trial or job.kind is Kind.RANK)
 
 
-def listed_facts(job: Job) -> ModelFacts:
+def listed_metadata(job: Job) -> ModelMetadata:
     """What the program's own list says of the job's model."""
     return find_model(job.model)
 
@@ -108,12 +108,12 @@ def _sent_texts(where: str) -> str:
     )
 
 
-def repack_failed(folder: JobFolder, job: Job, facts: ModelFacts | None = None) -> tuple[PlannedBatch, ...]:
+def repack_failed(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None) -> tuple[PlannedBatch, ...]:
     """Put the requests that the service refused in finished batches into new ones, under every limit of a batch.
 
     Requests keep their references. Those of an earlier call that the ledger never learned of are taken again.
     """
-    facts = facts or find_model(job.model)
+    metadata = metadata or find_model(job.model)
     known = max((batch.number for batch in job.batches), default=0)
     done = json.dumps([batch.number for batch in job.batches if batch.state is BatchState.DONE])
     where = "(r.state = 'failed' AND r.batch IN (SELECT value FROM json_each(:done)) OR r.batch > :known)"
@@ -124,7 +124,7 @@ def repack_failed(folder: JobFolder, job: Job, facts: ModelFacts | None = None) 
         texts = Counter(row[0] for row in rows)
         sizes = map(len, _elements(iter(rows), job.options))
         requests = [Request(number, size, texts[number]) for number, size in zip(texts, sizes, strict=True)]
-        bundles = list(cut_into_batches(requests, job.kind, facts))
+        bundles = list(cut_into_batches(requests, job.kind, metadata))
         database.executemany(
             "UPDATE requests SET batch = ?, position = ?, state = 'waiting', error = '' WHERE request_no = ?",
             (

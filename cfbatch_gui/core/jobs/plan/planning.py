@@ -26,7 +26,7 @@ from cfbatch_gui.core.jobs.plan.sequence import (
 )
 from cfbatch_gui.core.jobs.plan.too_long import without_too_long
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.wire.requests import batch_size
 
 TOKENS = "estimated_tokens"  # stored by planning: low, high
@@ -65,29 +65,31 @@ class Plan:
     saved_tokens: int = 0  # that these would have taken, by the high estimate
 
 
-def plan_items(database: sqlite3.Connection, job: Job, facts: ModelFacts, *, writes_positions: bool = True) -> Plan:
+def plan_items(
+    database: sqlite3.Connection, job: Job, metadata: ModelMetadata, *, writes_positions: bool = True
+) -> Plan:
     """Lay out all items anew, within a transaction of the caller's; runs long for many items.
 
     Without `writes_positions` the rows of items do not say which request they go with; only runs of texts do.
     """
     _clear(database)
     sequence, lengths = read_sequence(database, job.kind)
-    texts = most_texts(job.kind, facts)
-    sequence = with_close_estimates(database, sequence, facts.max_tokens, facts.padded_tokens, texts)
-    sendable = without_too_long(database, sequence, job, facts)
+    texts = most_texts(job.kind, metadata)
+    sequence = with_close_estimates(database, sequence, metadata.max_tokens, metadata.padded_tokens, texts)
+    sendable = without_too_long(database, sequence, job, metadata)
     sequence = sendable.sequence
-    arrays, counts = SequenceArrays(sequence, facts.max_tokens), _QueryCounts()
-    groups = read_groups(database, sequence, job.kind, facts.max_tokens)
-    parts = counts.added(cut_by_tokens(arrays, groups, texts, facts))
-    requests = cut_by_bytes(arrays, parts, job.id, job.options, facts.body_bytes)
-    bundles = cut_into_batches(requests, job.kind, facts, is_synchronous=job.options.at_once)
+    arrays, counts = SequenceArrays(sequence, metadata.max_tokens), _QueryCounts()
+    groups = read_groups(database, sequence, job.kind, metadata.max_tokens)
+    parts = counts.added(cut_by_tokens(arrays, groups, texts, metadata))
+    requests = cut_by_bytes(arrays, parts, job.id, job.options, metadata.body_bytes)
+    bundles = cut_into_batches(requests, job.kind, metadata, is_synchronous=job.options.at_once)
     batches = tuple(_written(database, bundles, arrays, job, writes_positions=writes_positions))
-    low = counts.low + int(np.minimum(sequence.lower, facts.max_tokens).sum())
-    high = counts.high + int(np.minimum(sequence.upper, facts.max_tokens).sum())
+    low = counts.low + int(np.minimum(sequence.lower, metadata.max_tokens).sum())
+    high = counts.high + int(np.minimum(sequence.upper, metadata.max_tokens).sum())
     put_fact(database, "model", job.model)
     put_fact(database, "asked_pooling", job.options.pooling)
     put_fact(database, TOKENS, (low, high))
-    repeated, saved = _repeats(database, lengths.upper, facts.max_tokens)
+    repeated, saved = _repeats(database, lengths.upper, metadata.max_tokens)
     return Plan(
         batches,
         sequence.count_queries(),

@@ -9,7 +9,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import fact
 from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, plan
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.workers_ai.catalogue import ModelFacts, find_model
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.prices import Price, price
 
 AT_ONCE_REQUESTS = 60  # four at a time and a second each: about a quarter of a minute
@@ -61,13 +61,13 @@ class Preflight:
         return sum(batch.bytes for batch in self.batches)
 
 
-def examine(folder: JobFolder, job: Job, facts: ModelFacts | None = None) -> Preflight:
-    """Plan the job anew, as a trial, and say what it comes to; `facts` as for `plan`.
+def examine(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None) -> Preflight:
+    """Plan the job anew, as a trial, and say what it comes to; `metadata` as for `plan`.
 
     Writes the plan to the job's data; runs long for many items.
     """
-    facts = facts or find_model(job.model)
-    planned = plan(folder, job, facts, is_trial=True)
+    metadata = metadata or find_model(job.model)
+    planned = plan(folder, job, metadata, is_trial=True)
     requests = sum(batch.requests for batch in planned.batches)
     fits = 0 < requests <= AT_ONCE_REQUESTS and planned.tokens_high <= AT_ONCE_TOKENS
     return Preflight(
@@ -76,8 +76,8 @@ def examine(folder: JobFolder, job: Job, facts: ModelFacts | None = None) -> Pre
         batches=planned.batches,
         tokens_low=planned.tokens_low,
         tokens_high=planned.tokens_high,
-        price_low=price(planned.tokens_low, facts),
-        price_high=price(planned.tokens_high, facts),
+        price_low=price(planned.tokens_low, metadata),
+        price_high=price(planned.tokens_high, metadata),
         too_long=planned.too_long - planned.left_out,
         fits_at_once=fits,
         at_once_sentence=f"{_counted(job, planned)}: an answer in seconds, without the queue." if fits else "",

@@ -8,7 +8,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.planning import read_estimate
 from cfbatch_gui.core.jobs.states import ENDED, Attempt, Batch, BatchState, Job
 from cfbatch_gui.core.system.settings import Budget
-from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.prices import DOLLARS_PER_NEURON, FREE_NEURONS_A_DAY, Price, next_reset, price
 
@@ -30,7 +30,7 @@ class Spent:
 def spent_today(
     jobs: Iterable[Job],
     folder_of: Callable[[str], JobFolder],
-    facts_for: Callable[[Job], ModelFacts],
+    metadata_for: Callable[[Job], ModelMetadata],
     now: float,
 ) -> Spent:
     """Add up the attempts that left since 00:00 UTC, without those of the practice service.
@@ -45,11 +45,11 @@ def spent_today(
             continue
         recent = [each for batch in job.batches for each in batch.billable if each.sent_at >= since]
         if recent:
-            neurons += price(_tokens(job, recent, folder_of(job.id)), facts_for(job)).neurons
+            neurons += price(_tokens(job, recent, folder_of(job.id)), metadata_for(job)).neurons
     return Spent(neurons)
 
 
-def price_again(job: Job, folder: JobFolder, facts: ModelFacts, numbers: Collection[int]) -> tuple[Price, Spent]:
+def price_again(job: Job, folder: JobFolder, metadata: ModelMetadata, numbers: Collection[int]) -> tuple[Price, Spent]:
     """The price of sending some batches again, by the upper estimate, and what the job came to without that.
 
     Without `numbers`, of exactly what failed. Reads the plan from the job's folder, so it belongs in a thread.
@@ -59,7 +59,7 @@ def price_again(job: Job, folder: JobFolder, facts: ModelFacts, numbers: Collect
     if not numbers:
         texts = sum(map(_failed_texts, job.batches))
     before = [each for batch in job.batches for each in batch.billable]
-    return price(_estimated(job, texts, folder), facts), Spent(price(_tokens(job, before, folder), facts).neurons)
+    return price(_estimated(job, texts, folder), metadata), Spent(price(_tokens(job, before, folder), metadata).neurons)
 
 
 def _failed_texts(batch: Batch) -> float:

@@ -18,7 +18,7 @@ from cfbatch_gui.core.job_folder.schema import cells_sql
 from cfbatch_gui.core.jobs.plan.request_bodies import frame_of
 from cfbatch_gui.core.jobs.plan.sequence import Sequence, read_groups
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_most
 
 
@@ -31,16 +31,16 @@ class Sendable:
     left_out: int
 
 
-def without_too_long(database: sqlite3.Connection, sequence: Sequence, job: Job, facts: ModelFacts) -> Sendable:
+def without_too_long(database: sqlite3.Connection, sequence: Sequence, job: Job, metadata: ModelMetadata) -> Sendable:
     """Leave out what the service would not cut, or not take at all, and write it down among the job's problems."""
-    most = facts.max_tokens
+    most = metadata.max_tokens
     longer, perhaps_longer = _long_queries(database, most)
-    is_cut = job.options.truncate_inputs and facts.can_truncate
+    is_cut = job.options.truncate_inputs and metadata.can_truncate
     is_too_long = ((sequence.lower > most) | np.isin(sequence.query, longer)) & (not is_cut)
-    is_too_large = _too_large(database, sequence, job, facts) & ~is_too_long
+    is_too_large = _too_large(database, sequence, job, metadata) & ~is_too_long
     what = "The text, or its query," if job.kind is Kind.RANK else "The text"
-    reads = f"{what} is longer than {facts.title} reads ({facts.max_tokens:,} tokens)."
-    large = f"The text alone is larger than a batch may be ({facts.body_bytes / 1_000_000:.0f} MB)."
+    reads = f"{what} is longer than {metadata.title} reads ({metadata.max_tokens:,} tokens)."
+    large = f"The text alone is larger than a batch may be ({metadata.body_bytes / 1_000_000:.0f} MB)."
     left_out = repeats = 0
     for is_left_out, reason in ((is_too_long, reads), (is_too_large, large)):
         for item_no in sequence.item[is_left_out].tolist():
@@ -61,16 +61,18 @@ def _long_queries(database: sqlite3.Connection, most: int) -> tuple[list[int], l
     return [number for number, text in perhaps if tokens_lower(text) > most], [number for number, _ in perhaps]
 
 
-def _too_large(database: sqlite3.Connection, sequence: Sequence, job: Job, facts: ModelFacts) -> NDArray[np.bool_]:
+def _too_large(
+    database: sqlite3.Connection, sequence: Sequence, job: Job, metadata: ModelMetadata
+) -> NDArray[np.bool_]:
     """Which texts would make a body of their own too large, by the exact bytes."""
     is_too_large = np.zeros(len(sequence), np.bool_)
     (longest,) = database.execute("SELECT max(length(CAST(text AS BLOB))) FROM queries").fetchone()
     # A byte of a query takes at most six ("\u001f"): nearly always there is no need to look at any.
-    if not len(sequence) or int(sequence.size.max()) + 6 * (longest or 0) + 1_000 <= facts.body_bytes:
+    if not len(sequence) or int(sequence.size.max()) + 6 * (longest or 0) + 1_000 <= metadata.body_bytes:
         return is_too_large
-    for start, stop, query in read_groups(database, sequence, job.kind, facts.max_tokens):
+    for start, stop, query in read_groups(database, sequence, job.kind, metadata.max_tokens):
         around = frame_of(query.text, "", job.options).size(1, 0) + 200
-        is_too_large[start:stop] = sequence.size[start:stop] + around > facts.body_bytes
+        is_too_large[start:stop] = sequence.size[start:stop] + around > metadata.body_bytes
     return is_too_large
 
 
@@ -84,7 +86,7 @@ def _leave_out(database: sqlite3.Connection, item_no: int, reason: str) -> int:
     ).rowcount
 
 
-def too_long_texts(folder: JobFolder, facts: ModelFacts, *, limit: int = -1) -> Iterator[StoredProblem]:
+def too_long_texts(folder: JobFolder, metadata: ModelMetadata, *, limit: int = -1) -> Iterator[StoredProblem]:
     """Texts and queries that may be longer than the model reads and are sent, in the order of the file, with their
     row's cells; a query once, however many texts it ranks.
 
@@ -98,7 +100,7 @@ def too_long_texts(folder: JobFolder, facts: ModelFacts, *, limit: int = -1) -> 
             f" WHERE length(t.text) > ? AND {_SENT}"
             " AND (i.query_no IS NULL OR NOT EXISTS(SELECT 1 FROM parts p WHERE p.item_no = i.item_no))"
             " GROUP BY i.text_no ORDER BY t.file, t.row, i.text_no",
-            (facts.max_tokens,),
+            (metadata.max_tokens,),
         )
         queries = database.execute(
             # Of its texts the one in its own row, whose cells are wanted: min() says which row the others are from.
@@ -107,23 +109,25 @@ def too_long_texts(folder: JobFolder, facts: ModelFacts, *, limit: int = -1) -> 
             " LEFT JOIN source_rows f ON f.file = 1 AND f.row = q.row"
             f" WHERE length(q.text) > ? AND {_SENT}"
             " GROUP BY q.query_no ORDER BY q.row, q.query_no",
-            (facts.max_tokens,),
+            (metadata.max_tokens,),
         )
-        found = merge(_problems(queries, facts, "The query: "), _problems(texts, facts), key=attrgetter("file", "row"))
+        found = merge(
+            _problems(queries, metadata, "The query: "), _problems(texts, metadata), key=attrgetter("file", "row")
+        )
         yield from islice(found, limit if limit >= 0 else None)
 
 
 _SENT = "i.item_no NOT IN (SELECT item_no FROM problems WHERE item_no IS NOT NULL)"
 
 
-def _problems(found: sqlite3.Cursor, facts: ModelFacts, what: str = "") -> Iterator[StoredProblem]:
+def _problems(found: sqlite3.Cursor, metadata: ModelMetadata, what: str = "") -> Iterator[StoredProblem]:
     for file, row, text, cells, *_ in found:
         high = tokens_most(text)
-        if high <= facts.max_tokens:
+        if high <= metadata.max_tokens:
             continue
         low = tokens_lower(text)
-        reads = f"tokens; the model reads {facts.max_tokens:,}."
-        size = f"{low:,} to {high:,}" if low > facts.max_tokens else f"{'up' if what else 'Up'} to {high:,}"
+        reads = f"tokens; the model reads {metadata.max_tokens:,}."
+        size = f"{low:,} to {high:,}" if low > metadata.max_tokens else f"{'up' if what else 'Up'} to {high:,}"
         yield StoredProblem(
             file, row, ProblemKind.TOO_LONG, f"{what}{size} {reads}", tuple(json.loads(cells)) if cells else ()
         )

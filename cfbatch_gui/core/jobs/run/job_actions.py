@@ -20,7 +20,7 @@ from cfbatch_gui.core.jobs.run.watching import check_account
 from cfbatch_gui.core.jobs.states import ENDED, Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.recovery import write_manifest
-from cfbatch_gui.core.workers_ai.catalogue import ModelFacts
+from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.client import Reply
 from cfbatch_gui.core.workers_ai.wire.replies import Waiting
 
@@ -32,7 +32,7 @@ Change = Callable[[Job], Job]
 class JobActions:
     """Every method belongs to the loop's thread, and returns before the first byte has left.
 
-    `facts_for` gives the model of a job as its connection lists it.
+    `metadata_for` gives the model of a job as its connection lists it.
     """
 
     def __init__(
@@ -41,9 +41,9 @@ class JobActions:
         runner: Runner,
         *,
         clock: Callable[[], float] = time.time,
-        facts_for: Callable[[Job], ModelFacts] = packing.listed_facts,
+        metadata_for: Callable[[Job], ModelMetadata] = packing.listed_metadata,
     ) -> None:
-        self._store, self._runner, self._clock, self._facts_for = store, runner, clock, facts_for
+        self._store, self._runner, self._clock, self._metadata_for = store, runner, clock, metadata_for
         self._planning: set[str] = set()  # drafts that are about to be sent
         self._repacking = asyncio.Lock()
 
@@ -62,7 +62,7 @@ class JobActions:
         return self._store.job(job_id)
 
     async def _plan(self, job: Job) -> None:
-        plan = await asyncio.to_thread(packing.plan, self._store.folder(job.id), job, self._facts_for(job))
+        plan = await asyncio.to_thread(packing.plan, self._store.folder(job.id), job, self._metadata_for(job))
         if not plan.batches:
             raise UsageError("There is nothing to send: no row has a text. Choose the column that holds it.")
         change = sent(job, plan, self._clock())
@@ -117,7 +117,7 @@ class JobActions:
             job = self._store.job(job_id)
             _check_is_ours(job)
             folder = self._store.folder(job_id)
-            repacked = await asyncio.to_thread(packing.repack_failed, folder, job, self._facts_for(job))
+            repacked = await asyncio.to_thread(packing.repack_failed, folder, job, self._metadata_for(job))
             if not repacked and not any(batch.state in ENDED for batch in job.batches):
                 raise UsageError("Nothing of this job failed.")
             await self._commit(job, failed_sent_again(job, repacked, self._clock()))
