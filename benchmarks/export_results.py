@@ -213,7 +213,7 @@ def embedded_job(path: Path, texts: int, dimension: int) -> JobFolder:
     folder = _folder(path)
     np.save(folder.vectors, vectors)
     with closing(sqlite3.connect(folder.data)) as database, database:
-        schema.put_fact(database, "dimension", dimension)
+        schema.put_metadata_value(database, "dimension", dimension)
         _requests(database, texts // 100)
         _texts(database, range(1, texts + 1))
         database.executemany(

@@ -56,8 +56,8 @@ def fill(folder: JobFolder, queries: int, count: int, *, seed: int) -> None:
     with folder.open() as database:
         database.executescript("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY;")
         with schema.transaction(database):
-            for fact, value in (("columns", ("query", "text")), ("roles", ("query", "context")), ("layout", "long")):
-                schema.put_fact(database, fact, value)
+            for name, value in (("columns", ("query", "text")), ("roles", ("query", "context")), ("layout", "long")):
+                schema.put_metadata_value(database, name, value)
             rows: Iterator[tuple[object, ...]]
             rows = ((number, "", f"question number {number}", 2) for number in range(1, queries + 1))
             database.executemany("INSERT INTO queries VALUES(?, ?, ?, ?)", rows)

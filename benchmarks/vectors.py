@@ -42,7 +42,7 @@ def job(path: Path, count: int) -> Embeddings:
     folder.create()
     schema.create(folder.data)
     with closing(sqlite3.connect(folder.data)) as database, database:
-        schema.put_fact(database, "dimension", DIMENSION)
+        schema.put_metadata_value(database, "dimension", DIMENSION)
         database.execute("INSERT INTO requests VALUES(1, 'r', 1, 1, 'done', '')")
         numbers = range(1, count + 1)
         database.executemany("INSERT INTO texts VALUES(?, '', ?, '', 1, ?)", ((n, f"text {n}", n) for n in numbers))

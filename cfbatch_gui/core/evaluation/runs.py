@@ -76,6 +76,6 @@ def read_run(folder: JobFolder, metadata: JobMetadata) -> Run:
         raise UsageError(f"“{metadata.name}” has no scores yet. Compare it when the first batch is back.")
     with folder.open(read_only=True) as database:
         # Labels of shared texts say nothing about a pair.
-        judges = schema.fact(database, "layout") != Layout.SHARED
+        judges = schema.metadata_value(database, "layout") != Layout.SHARED
         labels = read_labels(database, table.texts) if judges else np.full(len(table), NO_LABEL)
     return Run(metadata, folder, table, labels)

@@ -146,8 +146,8 @@ def _finish(
         "repeated_ids": filled.repeated_ids,
         schema.ITEMS_ARE_TEXTS: mapping.layout is Layout.TEXTS,
     }.items():
-        schema.put_fact(database, name, value)
+        schema.put_metadata_value(database, name, value)
     if loading.form and None not in loading.form:
-        schema.put_fact(database, ROW_FORM, loading.form)
+        schema.put_metadata_value(database, ROW_FORM, loading.form)
     schema.create_indexes(database, has_queries=filled.queries > 0)
     return filled

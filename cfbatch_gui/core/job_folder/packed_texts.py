@@ -16,11 +16,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.job_folder.schema import fact, put_fact
+from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
 from cfbatch_gui.core.job_folder.write_queue import WriteQueue
 from cfbatch_gui.core.workers_ai.estimate import count_tokens
 
-FACT = "packed_texts"  # name and size of the file
+_METADATA_NAME = "packed_texts"  # its value: name and size of the file
 _encode = msgspec.json.Encoder().encode
 _NUMBER = np.dtype("<u4")
 _BLOCKS = """
@@ -53,7 +53,7 @@ class TextPacker:
 
     def note(self, database: sqlite3.Connection, name: str) -> None:
         """Tell the data that the file will be there under this name."""
-        put_fact(database, FACT, [name, self._position])
+        put_metadata_value(database, _METADATA_NAME, [name, self._position])
 
 
 def _lengths(first: int, start: int | None, texts: Sequence[str], encoded: Sequence[bytes]) -> tuple[object, ...]:
@@ -140,7 +140,7 @@ class PackedTexts:
 @contextmanager
 def open_texts(folder: Path, database: sqlite3.Connection) -> Iterator[PackedTexts | TextsOfTable]:
     """The texts of a job, from their file, or else, as in older jobs, from their table."""
-    noted = fact(database, FACT)
+    noted = metadata_value(database, _METADATA_NAME)
     name, size = noted if isinstance(noted, list) and len(noted) == 2 else ("", 0)
     path = folder / Path(str(name)).name
     if not name or not _has_size(path, size):
@@ -173,7 +173,7 @@ def read_lengths(database: sqlite3.Connection) -> Lengths:
     known = found[-1][0] - 1 + len(found[-1][1]) // _NUMBER.itemsize if found else 0
     if known < last:
         database.execute("DELETE FROM packed")
-        database.execute("DELETE FROM facts WHERE name = ?", (FACT,))
+        database.execute("DELETE FROM facts WHERE name = ?", (_METADATA_NAME,))
         _find_lengths(database)
         return read_lengths(database)
     return Lengths(*(np.frombuffer(b"".join(row[place] for row in found), _NUMBER) for place in (1, 2, 3)))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import cells_sql, fact
+from cfbatch_gui.core.job_folder.schema import cells_sql, metadata_value
 from cfbatch_gui.core.system.files import atomic_writer
 
 # An item's row in the first file: with shared contexts that is its query's, for the text stands in the second.
@@ -57,8 +57,8 @@ class RowProblem:
 def count_sent_rows(folder: JobFolder) -> int:
     """Rows of the first file that were sent, whole or in part. 0 for a draft."""
     with folder.open(read_only=True) as database:
-        rows = fact(database, "rows", 0)
-        item_row = _item_row(fact(database, "layout"))
+        rows = metadata_value(database, "rows", 0)
+        item_row = _item_row(metadata_value(database, "layout"))
         sent = {row for _, row in database.execute(f"{item_row} WHERE request_no IS NOT NULL")}
     left_out = {problem.row for problem in problems(folder) if problem.file == 1}
     return int(str(rows)) - len(left_out - sent) if sent else 0
@@ -69,7 +69,7 @@ def row_problems(folder: JobFolder) -> Iterator[RowProblem]:
     for problem in problems(folder):
         yield RowProblem(problem.file, problem.row, problem.reason)
     with folder.open(read_only=True) as database:
-        item_row = _item_row(fact(database, "layout"), ", r.error")
+        item_row = _item_row(metadata_value(database, "layout"), ", r.error")
         refused = database.execute(
             f"{item_row} JOIN requests r USING(request_no) WHERE r.state = 'failed' ORDER BY 1, 2"
         )
@@ -86,7 +86,7 @@ def _item_row(layout: object, more: str = "") -> str:
 def problem_columns(folder: JobFolder, *, file: int = 1) -> tuple[str, ...]:
     """The names of the columns of the first or the second file, as they were when it was read."""
     with folder.open(read_only=True) as database:
-        found = fact(database, "columns" if file == 1 else "second_columns", [])
+        found = metadata_value(database, "columns" if file == 1 else "second_columns", [])
     return tuple(str(name) for name in found) if isinstance(found, list) else ()
 
 

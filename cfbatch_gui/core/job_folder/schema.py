@@ -16,7 +16,7 @@ from cfbatch_gui.core.errors import DataError, DiskFull
 from cfbatch_gui.core.inputs.input_values import Role
 
 VERSION = 3
-ITEMS_ARE_TEXTS = "items_are_texts"  # the fact that every text is an item with its number, from 1 without a gap
+ITEMS_ARE_TEXTS = "items_are_texts"  # true when every text is an item with its number, from 1 without a gap
 
 TABLES = """
 CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -170,13 +170,13 @@ def translated(error: sqlite3.Error, path: Path) -> DataError:
     return DataError("This job's data is damaged.", detail=detail)
 
 
-def put_fact(database: sqlite3.Connection, name: str, value: object) -> None:
+def put_metadata_value(database: sqlite3.Connection, name: str, value: object) -> None:
     """Store a small JSON value under a name."""
     database.execute("INSERT OR REPLACE INTO facts VALUES(?, ?)", (name, json.dumps(value, ensure_ascii=False)))
 
 
-def fact(database: sqlite3.Connection, name: str, default: object = None) -> object:
-    """A value stored by `put_fact`."""
+def metadata_value(database: sqlite3.Connection, name: str, default: object = None) -> object:
+    """A value stored by `put_metadata_value`."""
     found = database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
     return json.loads(found[0]) if found else default
 

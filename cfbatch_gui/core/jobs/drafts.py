@@ -11,7 +11,7 @@ from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Mapping, Read
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.job_folder.filling import Progress, fill
 from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
-from cfbatch_gui.core.job_folder.schema import fact, put_fact, transaction
+from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.jobs.plan.packing import listed_metadata
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.states import Job, JobOptions
@@ -232,8 +232,8 @@ def _trim(folder: JobFolder, kind: Kind, first: int) -> tuple[int, int, int, int
                 (rows,) = database.execute(
                     "SELECT count(*) FROM (SELECT row FROM texts WHERE file = 1 UNION SELECT row FROM queries)"
                 ).fetchone()
-                put_fact(database, "rows", rows)
+                put_metadata_value(database, "rows", rows)
         counts = database.execute(
             "SELECT (SELECT count(*) FROM queries), (SELECT count(*) FROM items), (SELECT count(*) FROM problems)"
         ).fetchone()
-        return int(str(fact(database, "rows", 0))), int(counts[0]), int(counts[1]), int(counts[2])
+        return int(str(metadata_value(database, "rows", 0))), int(counts[0]), int(counts[1]), int(counts[2])

@@ -10,7 +10,7 @@ from cfbatch_gui.core.inputs.input_values import Layout, Role
 from cfbatch_gui.core.job_folder import schema
 
 _CELLS = msgspec.json.Decoder(list[str])
-_FACTS = (("columns", "roles"), ("second_columns", "second_roles"))
+_STORED_AS = (("columns", "roles"), ("second_columns", "second_roles"))
 _NAMES = msgspec.json.Decoder(tuple[str, ...])
 
 
@@ -36,7 +36,7 @@ def columns_of_rankings(database: sqlite3.Connection, taken: Collection[str] = (
     A name that is in `taken`, or comes twice, gets " (original)" at its end until it is unique.
     """
     # Only in a row for each pair is the first file's label the context's; elsewhere it says something of the query.
-    is_label_of_context = schema.fact(database, "layout") == Layout.LONG
+    is_label_of_context = schema.metadata_value(database, "layout") == Layout.LONG
     return _columns(database, (Role.KEEP,) if is_label_of_context else (Role.KEEP, Role.LABEL), (Role.KEEP,), taken)
 
 
@@ -48,14 +48,15 @@ def columns_of_vectors(database: sqlite3.Connection, taken: Collection[str] = ()
 
 def column_of(database: sqlite3.Connection, file: int, *roles: Role) -> int | None:
     """The place of the one column with one of `roles` in the first or second file; None for none or several."""
-    found = [place for place, role in enumerate(_names(database, _FACTS[file - 1][1])) if role in roles]
+    found = [place for place, role in enumerate(_names(database, _STORED_AS[file - 1][1])) if role in roles]
     return found[0] if len(found) == 1 else None
 
 
 def column_mapping(database: sqlite3.Connection) -> dict[str, dict[str, str]]:
     """Column name → role, for each file."""
     both = (
-        (file, _names(database, columns), _names(database, roles)) for file, (columns, roles) in enumerate(_FACTS, 1)
+        (file, _names(database, columns), _names(database, roles))
+        for file, (columns, roles) in enumerate(_STORED_AS, 1)
     )
     return {f"file {file}": dict(zip(columns, roles, strict=False)) for file, columns, roles in both if columns}
 
@@ -66,7 +67,7 @@ def _columns(
     used = set(taken)
     names: list[str] = []
     places: list[tuple[int, ...]] = []
-    for (columns_fact, roles_fact), roles in zip(_FACTS, (first, second), strict=True):
+    for (columns_fact, roles_fact), roles in zip(_STORED_AS, (first, second), strict=True):
         columns = _names(database, columns_fact)
         found = tuple(place for place, role in enumerate(_names(database, roles_fact)[: len(columns)]) if role in roles)
         places.append(found)
@@ -79,8 +80,8 @@ def _columns(
     return OriginalColumns(tuple(names), places[0], places[1])
 
 
-def _names(database: sqlite3.Connection, fact: str) -> tuple[str, ...]:
-    return _NAMES.decode(msgspec.json.encode(schema.fact(database, fact, ())))
+def _names(database: sqlite3.Connection, name: str) -> tuple[str, ...]:
+    return _NAMES.decode(msgspec.json.encode(schema.metadata_value(database, name, ())))
 
 
 def _picked(row: str | None, places: tuple[int, ...]) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ def test_what_is_not_counted_yet_is_estimated_from_above(tmp_path: Path, state: 
     folder.create()
     schema.create(folder.data)
     with folder.open() as database:
-        schema.put_fact(database, TOKENS, (800, 1_200))
+        schema.put_metadata_value(database, TOKENS, (800, 1_200))
     assert spent(tmp_path, job("a", batch(tokens=500), batch(state=state, number=2))) == pytest.approx(neurons(1_100))
     assert spent(tmp_path, job("without data", batch(state=state))) == 0.0
 

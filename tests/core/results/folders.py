@@ -95,14 +95,14 @@ class Table:
                 row = self._source(database, cells)
                 self._item(database, None, text, identifier, "", row, outcome, "")
             if vectors is not None:
-                schema.put_fact(database, "dimension", vectors.shape[1])
+                schema.put_metadata_value(database, "dimension", vectors.shape[1])
                 np.save(self.folder.vectors, vectors)
         return self
 
     def _metadata(self, database: sqlite3.Connection, columns: object, roles: object, layout: str) -> None:
         metadata = {"columns": columns, "roles": roles, "second_columns": (), "second_roles": (), "layout": layout}
         for name, value in metadata.items():
-            schema.put_fact(database, name, value)
+            schema.put_metadata_value(database, name, value)
 
     def _source(self, database: sqlite3.Connection, cells: tuple[str, ...]) -> int:
         self.rows += 1

@@ -104,5 +104,5 @@ def test_the_dimension_is_believed_only_from_the_tables(partial: Table) -> None:
         database.execute("DELETE FROM facts WHERE name = 'dimension'")
     assert Embeddings(partial.folder).dimension == 0
     with partial.folder.open() as database:
-        schema.put_fact(database, "dimension", 8)
+        schema.put_metadata_value(database, "dimension", 8)
     assert Embeddings(partial.folder).dimension == 8

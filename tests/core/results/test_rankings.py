@@ -164,7 +164,7 @@ def test_shared_contexts_carry_the_cells_of_both_files(tmp_path: Path) -> None:
             "second_roles": ["context", "keep", "ignore"],
         }
         for name, value in metadata.items():
-            schema.put_fact(database, name, value)
+            schema.put_metadata_value(database, name, value)
         database.executescript("""
             INSERT INTO source_rows VALUES (1, 2, '["one","red","5"]'), (1, 3, '["two"]');
             INSERT INTO source_rows VALUES (2, 2, '["text","blue","x"]');

@@ -71,7 +71,7 @@ def test_what_a_label_calls_relevant_is_related(table: Table) -> None:
 def test_labels_of_shared_texts_say_nothing_of_a_pair(table: Table) -> None:
     folder = table.rank(crossed(30, label="1")).folder
     with closing(sqlite3.connect(folder.data)) as database, database:
-        schema.put_fact(database, "layout", "shared")
+        schema.put_metadata_value(database, "layout", "shared")
     assert score_figures(folder).unrelated_pairs == 60
 
 

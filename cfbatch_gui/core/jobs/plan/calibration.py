@@ -17,7 +17,7 @@ import msgspec
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import put_fact
+from cfbatch_gui.core.job_folder.schema import put_metadata_value
 from cfbatch_gui.core.jobs.plan.planning import LEARNED, read_estimate
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.states import Job, JobState
@@ -134,7 +134,7 @@ def calibrated(found: Preflight, job: Job, folder: JobFolder, metadata: ModelMet
     learned = known.apply(job, folder, metadata, found.tokens_low, found.tokens_high)
     if learned.jobs:
         with folder.open() as database:
-            put_fact(database, LEARNED, (found.tokens_low, found.tokens_high, learned.low, learned.high))
+            put_metadata_value(database, LEARNED, (found.tokens_low, found.tokens_high, learned.low, learned.high))
     return replace(
         found,
         tokens_low=learned.low,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, fact, put_fact
+from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, metadata_value, put_metadata_value
 from cfbatch_gui.core.jobs.plan.cutting import (
     Request,
     cut_by_bytes,
@@ -86,9 +86,9 @@ def plan_items(
     batches = tuple(_written(database, bundles, arrays, job, writes_positions=writes_positions))
     low = counts.low + int(np.minimum(sequence.lower, metadata.max_tokens).sum())
     high = counts.high + int(np.minimum(sequence.upper, metadata.max_tokens).sum())
-    put_fact(database, "model", job.model)
-    put_fact(database, "asked_pooling", job.options.pooling)
-    put_fact(database, TOKENS, (low, high))
+    put_metadata_value(database, "model", job.model)
+    put_metadata_value(database, "asked_pooling", job.options.pooling)
+    put_metadata_value(database, TOKENS, (low, high))
     repeated, saved = _repeats(database, lengths.upper, metadata.max_tokens)
     return Plan(
         batches,
@@ -256,7 +256,7 @@ def read_estimate(folder: JobFolder) -> Planned:
 
 
 def _estimate(database: sqlite3.Connection) -> Planned:
-    found, learned = fact(database, TOKENS), fact(database, LEARNED)
+    found, learned = metadata_value(database, TOKENS), metadata_value(database, LEARNED)
     by_rules = (int(found[0]), int(found[1])) if isinstance(found, list) else None
     tokens = by_rules
     if isinstance(learned, list) and tuple(learned[:2]) == by_rules:  # not of another plan

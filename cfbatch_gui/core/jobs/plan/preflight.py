@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import fact
+from cfbatch_gui.core.job_folder.schema import metadata_value
 from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, plan
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
@@ -96,7 +96,7 @@ def _notices(folder: JobFolder, planned: Plan) -> Iterator[str]:
             f"{planned.saved_tokens:,} tokens."
         )
     with folder.open(read_only=True) as database:
-        repeated_ids = fact(database, "repeated_ids", 0)
+        repeated_ids = metadata_value(database, "repeated_ids", 0)
         parts = database.execute("SELECT count(DISTINCT item_no) FROM parts").fetchone()[0]
     if isinstance(repeated_ids, int) and repeated_ids:
         rows = "1 row has" if repeated_ids == 1 else f"{repeated_ids:,} rows have"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.packed_texts import Lengths, read_lengths
-from cfbatch_gui.core.job_folder.schema import ITEMS_ARE_TEXTS, fact
+from cfbatch_gui.core.job_folder.schema import ITEMS_ARE_TEXTS, metadata_value
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_most
 
 _BLOCK = 10_000  # rows read at a time
@@ -144,7 +144,7 @@ def read_sequence(database: sqlite3.Connection, kind: Kind) -> tuple[Sequence, L
             database,
             "SELECT item_no, query_no, text_no FROM items WHERE query_no IS NOT NULL ORDER BY query_no, position",
         )
-    elif fact(database, ITEMS_ARE_TEXTS, False):
+    elif metadata_value(database, ITEMS_ARE_TEXTS, False):
         (last,) = database.execute("SELECT coalesce(max(item_no), 0) FROM items").fetchone()
         item = text = np.arange(1, last + 1, dtype=np.int64)
         query = np.zeros(last, np.int64)

@@ -13,7 +13,7 @@ from numpy.lib.format import open_memmap
 from cfbatch_gui.core.errors import DiskFull, ReplyError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import fact, put_fact, transaction
+from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.jobs.plan.packing import TEXTS_OF_REQUEST
 from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Expected, Finished, Matched, Refused, Scored, match
 from cfbatch_gui.core.workers_ai.wire.requests import AnswerKind
@@ -75,7 +75,7 @@ class _Collecting:
         self._first_error = ""
 
     def run(self, finished: Finished, expected: list[Expected]) -> Collected:
-        known = fact(self._database, "dimension")
+        known = metadata_value(self._database, "dimension")
         dimension = known if isinstance(known, int) else None
         for matched in match(finished, expected, dimension=dimension):
             self._store(matched)
@@ -131,7 +131,11 @@ class _Collecting:
             )
 
     def _store_vectors(self, request_no: int, matched: Embedded) -> None:
-        wanted = fact(self._database, "pooling") or fact(self._database, "asked_pooling") or matched.pooling
+        wanted = (
+            metadata_value(self._database, "pooling")
+            or metadata_value(self._database, "asked_pooling")
+            or matched.pooling
+        )
         if matched.pooling and matched.pooling != wanted:
             raise ReplyError(
                 "The vectors of this batch are pooled in another way than was asked for, or than those before, so they"
@@ -148,14 +152,14 @@ class _Collecting:
 
     def _open_vectors(self, dimension: int, pooling: str) -> "np.memmap[tuple[int, int], np.dtype[np.float32]]":
         path = self._folder.vectors
-        if path.exists() and fact(self._database, "dimension") is not None:
+        if path.exists() and metadata_value(self._database, "dimension") is not None:
             found = open_memmap(path, mode="r+")
             if found.shape[1] != dimension:
                 raise ReplyError("The vectors of this batch have another length than those before.")
             return found
         count = self._database.execute("SELECT max(item_no) FROM items").fetchone()[0]
-        put_fact(self._database, "dimension", dimension)
-        put_fact(self._database, "pooling", pooling)
+        put_metadata_value(self._database, "dimension", dimension)
+        put_metadata_value(self._database, "pooling", pooling)
         created = open_memmap(path, mode="w+", dtype=np.float32, shape=(count, dimension))
         _reserve(path)
         return created

@@ -135,7 +135,7 @@ def _job(metadata: JobMetadata, folder: JobFolder) -> dict[str, object]:
     if metadata.kind is Kind.RANK:
         return {**job, "tie_rule": TIE_RULE}
     with folder.open(read_only=True) as database:
-        answered = schema.fact(database, "pooling", "")
+        answered = schema.metadata_value(database, "pooling", "")
     return {**job, "pooling": answered or metadata.pooling}
 
 

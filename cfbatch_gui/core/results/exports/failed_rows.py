@@ -33,7 +33,7 @@ LEFT JOIN source_rows f ON f.file = p.file AND f.row = p.row
 LEFT JOIN items i ON i.item_no = p.item_no LEFT JOIN texts t USING(text_no)
 WHERE p.file = :file ORDER BY p.row, p.reason
 """
-_FACTS = {1: "columns", 2: "second_columns"}
+_NAMES_STORED_AS = {1: "columns", 2: "second_columns"}
 _CELLS = msgspec.json.Decoder(list[str])
 _NAMES = msgspec.json.Decoder(tuple[str, ...])
 
@@ -78,7 +78,7 @@ def write(work: Work) -> Written:
 def _columns(work: Work, file: int) -> Sequence[str]:
     """The file's own, by their own names, and two of ours, whose names give way."""
     with work.folder.open(read_only=True) as database:
-        names = _NAMES.decode(msgspec.json.encode(schema.fact(database, _FACTS[file], ())))
+        names = _NAMES.decode(msgspec.json.encode(schema.metadata_value(database, _NAMES_STORED_AS[file], ())))
     ours = []
     for name in ("row_number", "reason"):
         while name in names:

@@ -42,7 +42,7 @@ def judgements(ids: RetrievalIds, contexts: Sequence[RankedContext]) -> dict[str
 def check_labels(work: Work) -> str:
     """Why the labels are no judgements, as a sentence; "" when they are."""
     with work.folder.open(read_only=True) as database:
-        layout = schema.fact(database, "layout")
+        layout = schema.metadata_value(database, "layout")
         labels = database.execute("SELECT label, min(row) FROM texts WHERE label <> '' GROUP BY label")
         if layout == Layout.SHARED:
             return "The labels of this job belong to the texts alone, not to a query with a text: they judge nothing."

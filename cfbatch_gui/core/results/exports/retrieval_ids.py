@@ -22,7 +22,7 @@ class RetrievalIds:
 
     def __init__(self, folder: JobFolder) -> None:
         with folder.open(read_only=True) as database:
-            self._row_is_text = schema.fact(database, "layout") in _ROW_IS_TEXT
+            self._row_is_text = schema.metadata_value(database, "layout") in _ROW_IS_TEXT
             self._queries_have_ids = _any(database.execute("SELECT 1 FROM queries WHERE query_id <> '' LIMIT 1"))
             self._texts_have_ids = _any(database.execute("SELECT 1 FROM texts WHERE text_id <> '' LIMIT 1"))
         self._encoded = 0

@@ -143,7 +143,7 @@ class _SkippedShape:
             self._ids = [column_of(database, file, Role.ID) for file in (1, 2)]
             self._labels = [column_of(database, file, Role.LABEL) for file in (1, 2)]
             # Only with a row for each pair is the first file's id the context's.
-            self._is_long = schema.fact(database, "layout") == Layout.LONG
+            self._is_long = schema.metadata_value(database, "layout") == Layout.LONG
 
     def row(self, file: int, number: int, reason: str, stored: str | None) -> Sequence[Cell]:
         cells: list[str] = msgspec.json.decode(stored, type=list[str]) if stored else []

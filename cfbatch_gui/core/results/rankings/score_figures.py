@@ -83,7 +83,7 @@ def score_figures(folder: JobFolder) -> ScoreFigures:
     table = read_score_table(folder)
     with folder.open(read_only=True) as database:
         # Labels of shared texts say nothing about a pair.
-        judges = schema.fact(database, "layout") != Layout.SHARED
+        judges = schema.metadata_value(database, "layout") != Layout.SHARED
         labels = read_labels(database, table.texts) if judges else np.full(len(table), NO_LABEL)
     texts, queries = read_text_hashes(folder, table).texts, read_query_hashes(folder, table).texts
     seen_twice, unrelated = _unrelated(table, texts, queries, labels)

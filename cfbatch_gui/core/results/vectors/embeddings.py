@@ -118,7 +118,7 @@ class Embeddings:
     def pooling(self) -> str:
         """How the service said that it made the vectors, "" when it did not say."""
         with self._folder.open(read_only=True) as database:
-            return str(schema.fact(database, "pooling") or "")
+            return str(schema.metadata_value(database, "pooling") or "")
 
     def column(self, place: int) -> tuple[str, ...]:
         """The cells of one of `columns()`, one for each text, "" where its row is short."""
@@ -143,7 +143,7 @@ class Embeddings:
         """
         with self._folder.open(read_only=True) as database:
             # The file is there a moment before it is whole; this is stored together with the first vectors.
-            if schema.fact(database, "dimension") is None:
+            if schema.metadata_value(database, "dimension") is None:
                 return np.empty((self._count, 0), dtype=np.float32)
         try:
             vectors: NDArray[np.float32] = np.load(self._folder.vectors, mmap_mode="r", allow_pickle=False)
