@@ -58,7 +58,7 @@ def test_a_full_disk_stops_the_job_and_room_lets_it_go_on(desktop: Desktop, tmp_
         desktop.data = disk / "data"
         desktop.start_and_wait("--example")
         desktop.until(lambda: desktop.is_in(JobState.DRAFT) and len(desktop.main_buttons()) == 2)
-        Paths(desktop.data).ballast.unlink()  # as if something before this had taken it
+        Paths(desktop.data).reserve_file.unlink()  # as if something before this had taken it
         fill_up(disk)
         desktop.press("ctrl+Return")
         desktop.until(lambda: len(desktop.main_buttons()) == 2)

@@ -171,12 +171,12 @@ def translated(error: sqlite3.Error, path: Path) -> DataError:
 
 
 def put_metadata_value(database: sqlite3.Connection, name: str, value: object) -> None:
-    """Store a small JSON value under a name."""
+    """Store `value` as JSON under `name` in the table `facts`, in place of an earlier one; the caller commits."""
     database.execute("INSERT OR REPLACE INTO facts VALUES(?, ?)", (name, json.dumps(value, ensure_ascii=False)))
 
 
 def metadata_value(database: sqlite3.Connection, name: str, default: object = None) -> object:
-    """A value stored by `put_metadata_value`."""
+    """The value that `put_metadata_value` stored under `name`, decoded; `default` when there is none."""
     found = database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
     return json.loads(found[0]) if found else default
 

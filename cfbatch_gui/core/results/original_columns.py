@@ -10,7 +10,7 @@ from cfbatch_gui.core.inputs.input_values import Layout, Role
 from cfbatch_gui.core.job_folder import schema
 
 _CELLS = msgspec.json.Decoder(list[str])
-_STORED_AS = (("columns", "roles"), ("second_columns", "second_roles"))
+_KEYS = (("columns", "roles"), ("second_columns", "second_roles"))
 _NAMES = msgspec.json.Decoder(tuple[str, ...])
 
 
@@ -48,15 +48,14 @@ def columns_of_vectors(database: sqlite3.Connection, taken: Collection[str] = ()
 
 def column_of(database: sqlite3.Connection, file: int, *roles: Role) -> int | None:
     """The place of the one column with one of `roles` in the first or second file; None for none or several."""
-    found = [place for place, role in enumerate(_names(database, _STORED_AS[file - 1][1])) if role in roles]
+    found = [place for place, role in enumerate(_names(database, _KEYS[file - 1][1])) if role in roles]
     return found[0] if len(found) == 1 else None
 
 
 def column_mapping(database: sqlite3.Connection) -> dict[str, dict[str, str]]:
     """Column name → role, for each file."""
     both = (
-        (file, _names(database, columns), _names(database, roles))
-        for file, (columns, roles) in enumerate(_STORED_AS, 1)
+        (file, _names(database, columns), _names(database, roles)) for file, (columns, roles) in enumerate(_KEYS, 1)
     )
     return {f"file {file}": dict(zip(columns, roles, strict=False)) for file, columns, roles in both if columns}
 
@@ -67,7 +66,7 @@ def _columns(
     used = set(taken)
     names: list[str] = []
     places: list[tuple[int, ...]] = []
-    for (columns_fact, roles_fact), roles in zip(_STORED_AS, (first, second), strict=True):
+    for (columns_fact, roles_fact), roles in zip(_KEYS, (first, second), strict=True):
         columns = _names(database, columns_fact)
         found = tuple(place for place, role in enumerate(_names(database, roles_fact)[: len(columns)]) if role in roles)
         places.append(found)

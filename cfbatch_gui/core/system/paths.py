@@ -27,7 +27,7 @@ class Paths:
         return self.root / "ledger.lock"
 
     @property
-    def ballast(self) -> Path:
+    def reserve_file(self) -> Path:
         """The reserve file, deleted when the disk is full to free space for the ledger."""
         return self.root / "ballast"
 

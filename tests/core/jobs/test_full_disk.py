@@ -52,12 +52,12 @@ def test_an_accepted_batch_is_written_down_on_a_full_disk(small_disk: Path) -> N
     paths = Paths(small_disk / "data")
     paths.create()
     ledger = Ledger.open(paths)
-    assert paths.ballast.stat().st_size == SIZE
+    assert paths.reserve_file.stat().st_size == SIZE
     batch = Batch("job00001", 1, BatchState.SENDING, 1, 1, 10)
     ledger.save_plan(a_job(1), [batch])
     fill_up(small_disk)
-    ledger.save_plan(a_job(2), [])  # gives the ballast up
-    assert not paths.ballast.exists()
+    ledger.save_plan(a_job(2), [])  # deletes the reserve file
+    assert not paths.reserve_file.exists()
     ledger.close()
     again = Ledger.open(paths)
     assert {job.id for job in again.jobs()} == {"job00001", "job00002"}

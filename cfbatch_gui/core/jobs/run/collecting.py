@@ -131,11 +131,8 @@ class _Collecting:
             )
 
     def _store_vectors(self, request_no: int, matched: Embedded) -> None:
-        wanted = (
-            metadata_value(self._database, "pooling")
-            or metadata_value(self._database, "asked_pooling")
-            or matched.pooling
-        )
+        answered, asked = (metadata_value(self._database, name) for name in ("pooling", "asked_pooling"))
+        wanted = answered or asked or matched.pooling
         if matched.pooling and matched.pooling != wanted:
             raise ReplyError(
                 "The vectors of this batch are pooled in another way than was asked for, or than those before, so they"

@@ -47,20 +47,20 @@ class WriterLock:
 SIZE = 512 * 1024  # bytes
 
 
-class Ballast:
-    """A file of no use but its size."""
+class ReserveFile:
+    """A file that keeps `SIZE` bytes of the disk for the ledger, deleted when the disk is full."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def take_in(self) -> None:
-        """Make the file if it is not there; without room for it the program works all the same."""
+    def create(self) -> None:
+        """Write the file unless it is there in full. An error is ignored: the program works without a reserve."""
         with suppress(OSError):
             if not self._path.exists() or self._path.stat().st_size < SIZE:
                 self._path.write_bytes(bytes(SIZE))
 
-    def give_up(self) -> bool:
-        """Make room. False when there was none to give."""
+    def delete(self) -> bool:
+        """Free the space. False when the file was gone already or could not be deleted."""
         try:
             self._path.unlink()
         except OSError:
@@ -86,9 +86,9 @@ class Ledger:
     """All jobs of one data folder. Methods may be called from any thread; a write returns when it is on disk."""
 
     def __init__(
-        self, database: sqlite3.Connection, path: Path, lock: WriterLock | None, ballast: Ballast | None = None
+        self, database: sqlite3.Connection, path: Path, lock: WriterLock | None, reserve: ReserveFile | None = None
     ) -> None:
-        self._database, self._path, self._lock, self._ballast = database, path, lock, ballast
+        self._database, self._path, self._lock, self._reserve = database, path, lock, reserve
         self._writing = threading.Lock()  # one writer at a time, from reading what is changed until it is on disk
         self._guard = threading.Lock()  # what is in memory; never held while the disk works, as the window reads here
         self._jobs: dict[str, Job] = {}
@@ -101,13 +101,13 @@ class Ledger:
         Raises DataError when another process holds it, when it is damaged, or was written by a newer version.
         """
         lock = WriterLock(paths.lock)
-        ballast = Ballast(paths.ballast)
-        ballast.take_in()
+        reserve = ReserveFile(paths.reserve_file)
+        reserve.create()
         try:
             database = _connect(paths.ledger)
             try:
                 _prepare(database, paths.ledger)
-                return cls(database, paths.ledger, lock, ballast)
+                return cls(database, paths.ledger, lock, reserve)
             except BaseException:
                 database.close()
                 raise
@@ -231,8 +231,8 @@ class Ledger:
                 self._jobs.pop(job_id, None)
 
     def make_room(self) -> bool:
-        """On a full disk: give up the ballast. False when there is none left to give."""
-        return self._ballast is not None and self._ballast.give_up()
+        """On a full disk: delete the reserve file. False when there was none to delete."""
+        return self._reserve is not None and self._reserve.delete()
 
     def close(self) -> None:
         """Close the file and let another process in."""
@@ -269,7 +269,7 @@ class Ledger:
             failure = translated(error, self._path)
             if not isinstance(failure, DiskFull) or not self.make_room():
                 raise failure from error
-            self._write(jobs, batches, forget_batches_of)  # once more: the ballast is gone by now
+            self._write(jobs, batches, forget_batches_of)  # once more: deleting the reserve file has freed space
 
     def _load(self) -> None:
         if not self._database.execute("SELECT 1 FROM sqlite_master WHERE name = 'jobs'").fetchone():
