@@ -1,4 +1,4 @@
-"""Which operation an address means, read from the path as it came over the wire."""
+"""Find the operation that a request calls, from its path before percent-decoding."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _ACCOUNT = re.compile(r"[0-9a-fA-F]{32}\Z")
 
 @dataclass(frozen=True, slots=True)
 class RunModel:
-    """POST …/ai/run/{model}: submit, poll or synchronous call."""
+    """POST …/ai/run/{model}: a submit or a poll with `queue` (`queueRequest=true`), else a synchronous call."""
 
     account: str
     model: str
@@ -44,7 +44,7 @@ Route = RunModel | SearchModels | ModelSchema | VerifyToken
 
 
 def find_route(method: str, raw_path: bytes, query: bytes) -> Route:
-    """Read an address; the prefix /client/v4 may be left out.
+    """Return the operation for a method, an undecoded path and a query string. The prefix /client/v4 is optional.
 
     Raises RefusalError: 404 for an unknown path, an account id that is not 32 hex digits, or a percent-encoded
     slash anywhere; 405 for the wrong method.
@@ -53,8 +53,8 @@ def find_route(method: str, raw_path: bytes, query: bytes) -> Route:
     parts = [unquote(part) for part in path.removeprefix(PREFIX).split("/")]
     if parts.pop(0) or any("/" in part for part in parts):
         raise no_route(path)
-    asked = {name: values[-1] for name, values in parse_qs(query.decode("ascii", "replace")).items()}
-    allowed, route = _match(parts, asked, path)
+    parameters = {name: values[-1] for name, values in parse_qs(query.decode("ascii", "replace")).items()}
+    allowed, route = _match(parts, parameters, path)
     if method != allowed:
         raise RefusalError(
             405, (10405, "Method not allowed for this authentication scheme"), headers=(("allow", allowed),)
@@ -62,7 +62,7 @@ def find_route(method: str, raw_path: bytes, query: bytes) -> Route:
     return route
 
 
-def _match(parts: list[str], asked: dict[str, str], path: str) -> tuple[str, Route]:
+def _match(parts: list[str], parameters: dict[str, str], path: str) -> tuple[str, Route]:
     match parts:
         case ["user", "tokens", "verify"]:
             return "GET", VerifyToken()
@@ -71,12 +71,12 @@ def _match(parts: list[str], asked: dict[str, str], path: str) -> tuple[str, Rou
                 case ["tokens", "verify"]:
                     return "GET", VerifyToken()
                 case ["ai", "models", "search"]:
-                    pages = _positive(asked.get("page"), 1), _positive(asked.get("per_page"), 20)
-                    return "GET", SearchModels(asked.get("search", ""), *pages)
+                    pages = _positive(parameters.get("page"), 1), _positive(parameters.get("per_page"), 20)
+                    return "GET", SearchModels(parameters.get("search", ""), *pages)
                 case ["ai", "models", "schema"]:
-                    return "GET", ModelSchema(asked.get("model", ""))
+                    return "GET", ModelSchema(parameters.get("model", ""))
                 case ["ai", "run", *model] if any(model):
-                    return "POST", RunModel(account.lower(), "/".join(model), asked.get("queueRequest") == "true")
+                    return "POST", RunModel(account.lower(), "/".join(model), parameters.get("queueRequest") == "true")
     raise no_route(path)
 
 

@@ -1,4 +1,4 @@
-"""The published JSON Schemas of the models' inputs and outputs, as `ai/models/schema` hands them out.
+"""The published JSON Schemas of the models' inputs and outputs, as `ai/models/schema` returns them.
 
 Source: https://developers.cloudflare.com/workers-ai/models/bge-m3/ and the pages of the other bge models.
 """
@@ -47,7 +47,7 @@ _POOLING: Schema = {
     "enum": ["mean", "cls"],
     "description": "The pooling method used in the embedding process.",
 }
-_ASKED_POOLING: Schema = {**_POOLING, "default": "mean"}
+_POOLING_OPTION: Schema = {**_POOLING, "default": "mean"}
 _VECTORS: Schema = {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}
 _SHAPE: Schema = {"type": "array", "items": {"type": "number"}}
 _SCORES: Schema = {
@@ -82,7 +82,7 @@ _EMBED_ELEMENT: Schema = {
     "properties": {"text": _TEXT, "truncate_inputs": _TRUNCATE},
     "required": ["text"],
 }
-_TEXT_ELEMENT: Schema = {"properties": {"text": _TEXT, "pooling": _ASKED_POOLING}, "required": ["text"]}
+_TEXT_ELEMENT: Schema = {"properties": {"text": _TEXT, "pooling": _POOLING_OPTION}, "required": ["text"]}
 
 
 def _batch_of(items: Schema) -> Schema:

@@ -1,4 +1,4 @@
-"""The service's own list of models, read when it is asked for, kept with its date, and the program's list without it.
+"""The service's list of models, fetched on request and stored with its date; the built-in list until then.
 
 Sources: https://developers.cloudflare.com/workers-ai/models/ and
 https://developers.cloudflare.com/api/resources/ai/subresources/models/methods/list/
@@ -22,23 +22,25 @@ from cfbatch_gui.core.workers_ai.client import PER_PAGE, WorkersAI
 from cfbatch_gui.core.workers_ai.prices import DOLLARS_PER_NEURON
 from cfbatch_gui.core.workers_ai.wire.decoding import decode
 
-_TASK: Final = "text embeddings"  # jobs end in scores or vectors; the README says what text in, text out would want
+_TASK: Final = "text embeddings"  # jobs give scores or vectors; the README says what generating text would need
 _MOST_PAGES: Final = 20
-_ROUNDING: Final = 0.1  # prices are printed with three decimals: within a tenth, our own number is the better one
+_ROUNDING: Final = (
+    0.1  # prices are rounded to three decimals: if both agree within a tenth, the catalogue's is more exact
+)
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Models, and when they were listed, in seconds since 1970. `is_live` is False for the program's own list."""
+    """A list of models. `listed_at` is in seconds since 1970; `is_live` is False for the built-in list."""
 
     models: tuple[ModelMetadata, ...]
     listed_at: float
     is_live: bool
 
     def find(self, name: str) -> ModelMetadata:
-        """The metadata of a model by its exact name; cautious values for a name that no list has."""
+        """Return the metadata of a model by its exact name; cautious values for a name that no list has."""
         return next((model for model in self.models if model.name == name), None) or find_model(name)
 
 
@@ -74,10 +76,10 @@ _text_decoder: Final = msgspec.json.Decoder(str | int | float | bool)
 
 
 def read_models(result: msgspec.Raw) -> tuple[tuple[ModelMetadata, ...], int]:
-    """The models for embeddings in one page of the list, and how many entries it had in all.
+    """Return the embedding models of one page of the list, and the number of entries of any kind on that page.
 
-    Read leniently: booleans come as strings, numbers as either; an entry that cannot be read is passed over.
-    Raises ReplyError when it is no list.
+    Booleans may be strings, and numbers may be strings or numbers; an entry that cannot be decoded is skipped.
+    Raises ReplyError when `result` is not a list.
     """
     entries = decode(_models_decoder, result, "models")
     found = []
@@ -90,20 +92,27 @@ def read_models(result: msgspec.Raw) -> tuple[tuple[ModelMetadata, ...], int]:
 
 
 class ModelLists:
-    """One list for each connection. `place` says where a connection's is kept."""
+    """The list of models of each connection.
 
-    def __init__(self, place: Callable[[str], Path], *, clock: Callable[[], float]) -> None:
-        self._place, self._clock = place, clock
+    `path_of` returns the file in which a connection's list is stored, by its id. `clock` is in seconds since 1970.
+    """
+
+    def __init__(self, path_of: Callable[[str], Path], *, clock: Callable[[], float]) -> None:
+        self._path_of, self._clock = path_of, clock
         self._known: dict[str, Catalogue] = {}
 
     def of(self, connection_id: str) -> Catalogue:
-        """As it was listed last through this connection; the program's own list where it never was."""
+        """Return the list that was last fetched through this connection; the built-in list if there is none."""
         if connection_id not in self._known:
             self._known[connection_id] = self._read(connection_id)
         return self._known[connection_id]
 
     async def refresh(self, connection_id: str, client: WorkersAI) -> Catalogue:
-        """Ask the service. Raises UsageError for a connection without a list (a Worker), else as `find_models`."""
+        """Fetch the list from the service and store it.
+
+        Raises UsageError for a connection without a list (a Worker), ReplyError for a list without an embedding model,
+        and what `find_models` raises.
+        """
         models: dict[str, ModelMetadata] = {}
         for page in range(1, _MOST_PAGES + 1):
             found, count = read_models((await client.find_models("", page=page)).result)
@@ -119,12 +128,12 @@ class ModelLists:
 
     def _read(self, connection_id: str) -> Catalogue:
         try:
-            return msgspec.json.decode(self._place(connection_id).read_bytes(), type=Catalogue)
-        except (OSError, ValueError):  # none yet, or one that cannot be read
+            return msgspec.json.decode(self._path_of(connection_id).read_bytes(), type=Catalogue)
+        except (OSError, ValueError):  # not stored yet, or unreadable
             return FALLBACK
 
     def _write(self, connection_id: str, catalogue: Catalogue) -> None:
-        path = self._place(connection_id)
+        path = self._path_of(connection_id)
         try:
             path.parent.mkdir(mode=0o700, exist_ok=True)
             write_atomically(path, msgspec.json.encode(catalogue))
@@ -133,45 +142,45 @@ class ModelLists:
 
 
 def _metadata(model: _Model) -> ModelMetadata:
-    """What the list says, over what the program knows: pooling and ranking are in no list."""
+    """The catalogue's metadata, updated from the list, which says nothing about pooling and ranking."""
     known = find_model(model.name)
-    said = {each.property_id: each.value for each in model.properties}
-    window = int(_number(said, "context_window"))
-    per_text = int(_number(said, "max_input_tokens"))
-    neurons = _neurons(said)
+    properties = {each.property_id: each.value for each in model.properties}
+    window = int(_number(properties, "context_window"))
+    per_text = int(_number(properties, "max_input_tokens"))
+    neurons = _neurons(properties)
     if known.is_listed and neurons and abs(neurons / known.neurons_per_million - 1) < _ROUNDING:
         neurons = known.neurons_per_million
     return replace(
         known,
-        dimension=int(_number(said, "output_dimensions")) or known.dimension,
+        dimension=int(_number(properties, "output_dimensions")) or known.dimension,
         max_tokens=per_text or (known.max_tokens if known.is_listed else window or known.max_tokens),
         padded_tokens=known.padded_tokens if known.is_listed else window or known.padded_tokens,
         neurons_per_million=neurons or known.neurons_per_million,
-        batch=_text(said, "async_queue").lower() == "true",
-        retired_on=_text(said, "planned_deprecation_date")[:10],
+        batch=_text(properties, "async_queue").lower() == "true",
+        retired_on=_text(properties, "planned_deprecation_date")[:10],
         is_listed=True,
     )
 
 
-def _text(said: dict[str, msgspec.Raw], name: str) -> str:
+def _text(properties: dict[str, msgspec.Raw], name: str) -> str:
     try:
-        return str(_text_decoder.decode(said[name]))
+        return str(_text_decoder.decode(properties[name]))
     except (KeyError, ValueError):
         return ""
 
 
-def _number(said: dict[str, msgspec.Raw], name: str) -> float:
+def _number(properties: dict[str, msgspec.Raw], name: str) -> float:
     try:
-        number = float(_text(said, name).replace(",", ""))
+        number = float(_text(properties, name).replace(",", ""))
     except ValueError:
         return 0.0
     return number if math.isfinite(number) and 0 < number < 1e9 else 0.0
 
 
-def _neurons(said: dict[str, msgspec.Raw]) -> float:
-    """Neurons for a million input tokens, from the price in dollars; 0.0 when it says none."""
+def _neurons(properties: dict[str, msgspec.Raw]) -> float:
+    """Neurons for a million input tokens, from the price in dollars; 0.0 without a price."""
     try:
-        prices = _prices_decoder.decode(said["price"])
+        prices = _prices_decoder.decode(properties["price"])
     except (KeyError, ValueError):
         return 0.0
     for each in prices:

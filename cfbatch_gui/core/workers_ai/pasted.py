@@ -1,4 +1,4 @@
-"""Reads a connection from pasted text: an id, a token, a curl command, lines of a shell, an address."""
+"""Find the values of a connection in pasted text: an id, a token, a curl command, lines of a shell, an address."""
 
 import re
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 from cfbatch_gui.core.workers_ai.connection_kinds import CLOUDFLARE_BASE_URL
 
-_UNSEEN: Final = "\ufeff\u200b\u2060"
+_INVISIBLE: Final = "\ufeff\u200b\u2060"
 _SPACE: Final = re.compile(r"[\u00a0\u2007\u202f]")
 _QUOTES: Final = "\"'`“”‘’"
 _QUOTED: Final = r"[\"'“”‘’]?"
 _ACCOUNT: Final = re.compile(r"(?<![0-9A-Za-z_-])[0-9a-f]{32}(?![0-9A-Za-z_-])", re.IGNORECASE)
 _BEARER: Final = re.compile(r"\bbearer\s+([^\s\"'“”‘’\\]+)", re.IGNORECASE)
 _KEY_HEADER: Final = re.compile(r"\bx-auth-key:\s*([^\s\"'“”‘’\\]+)", re.IGNORECASE)
-# export NAME=…, set NAME=…, $env:NAME = "…", NAME: … as a file of settings has it
+# export NAME=…, set NAME=…, $env:NAME = "…", and NAME: … as in a settings file
 _VARIABLE: Final = re.compile(
     r"(?:^|[\s;&$])(?:env:)?(?P<name>[A-Z][A-Z0-9_]*)"
     + _QUOTED
@@ -35,10 +35,10 @@ _DASHBOARD: Final = "https://dash.cloudflare.com"
 
 @dataclass(frozen=True, slots=True)
 class Pasted:
-    """What was found, "" or None for what was not.
+    """The values found in a text; "" or None for those that it does not hold.
 
-    `base_url` is that of the API where it is not Cloudflare's usual one, `worker_url` that of a Worker. `problem` is a
-    sentence about something that looks like a token and is none, such as a global key.
+    `base_url` is the API's address, "" for `CLOUDFLARE_BASE_URL`; `worker_url` is the address of a Worker. `problem` is
+    a sentence for the user about something that looks like a token but is not one, such as a global key.
     """
 
     account_id: str = ""
@@ -50,13 +50,13 @@ class Pasted:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was understood."""
+        """Whether nothing was found."""
         return self == Pasted()
 
 
 def read_pasted(text: str) -> Pasted:
-    """Understand any pasted text. Never raises; a name in place of a value (`$API_TOKEN`, `<token>`) is nothing."""
-    cleaned = _SPACE.sub(" ", text.translate({ord(sign): None for sign in _UNSEEN})).strip()
+    """Find the values in any text. Never raises; a placeholder (`$API_TOKEN`, `<token>`) does not count as a value."""
+    cleaned = _SPACE.sub(" ", text.translate({ord(sign): None for sign in _INVISIBLE})).strip()
     account, base_url, gateway, worker_url = _read_addresses(cleaned)
     token_text = _find_token(cleaned)
     token, problem = None, ""
@@ -86,17 +86,17 @@ def _read_addresses(text: str) -> tuple[str, str, str, str]:
 
 def _find_token(text: str) -> str:
     for found in (*_BEARER.findall(text), *_KEY_HEADER.findall(text)):
-        if not _is_name(found):
+        if not _is_placeholder(found):
             return str(found)
     for found in _VARIABLE.finditer(text):
         named = found["name"]
-        if ("TOKEN" in named or named.endswith("_KEY")) and not _is_name(found["value"]):
+        if ("TOKEN" in named or named.endswith("_KEY")) and not _is_placeholder(found["value"]):
             return found["value"]
     if marked := _MARKED_TOKEN.search(text):
         return marked[0]
     alone = text.strip(_QUOTES + " ")
     is_one_word = bool(alone) and not re.search(r"\s|://", alone) and not _VARIABLE.search(alone)
-    return alone if is_one_word and not _is_name(alone) and not _ACCOUNT.fullmatch(alone) else ""
+    return alone if is_one_word and not _is_placeholder(alone) and not _ACCOUNT.fullmatch(alone) else ""
 
 
 def _find_account(text: str, token: str) -> str:
@@ -111,6 +111,5 @@ def _id_in(text: str) -> str:
     return found[0].lower() if found else ""
 
 
-def _is_name(text: str) -> bool:
-    """Whether it is a placeholder, not a value."""
+def _is_placeholder(text: str) -> bool:
     return text.startswith(("$", "<", "{", "%", "[", "YOUR", "your")) or text.endswith((">", "}"))

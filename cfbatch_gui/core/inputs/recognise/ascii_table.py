@@ -8,16 +8,16 @@ from cfbatch_gui.core.inputs.input_values import Source
 from cfbatch_gui.core.inputs.readers.ascii_table import AsciiTable, end_of_ascii_table, find_ascii_table
 from cfbatch_gui.core.inputs.recognise.table_bounds import (
     lines_of,
-    only_first,
+    notice_above,
+    notice_below,
+    notice_of_other_tables,
     plain_codec,
-    said_above,
-    said_below,
     tail_of,
 )
 
 
 def open_ascii_table(source: Source, head: bytes, sample: str) -> Source:
-    """The source with its columns, its first line and its end. Raises InputError for a table without rows.
+    """Return the source with its columns, first line and end. Raises InputError for a table without rows.
 
     `sample` is the decoded `head` without a byte order mark.
     """
@@ -29,7 +29,7 @@ def open_ascii_table(source: Source, head: bytes, sample: str) -> Source:
     if not any(map(table.is_row, lines[table.rule + 1 : end_of_ascii_table(table, lines)])):
         raise only_header(source.path)
     names = [name.strip() for name in table.cells(lines[table.header])]
-    above = said_above([line for line in lines[: table.header] if not table.is_rule(line)])
+    above = notice_above([line for line in lines[: table.header] if not table.is_rule(line)])
     source = replace(
         source,
         columns=complete_names(names, table.columns),
@@ -48,7 +48,7 @@ def _with_end(source: Source, table: AsciiTable, head: bytes, lines: list[str]) 
     if not rest or head[:size].decode(source.encoding, "replace").removeprefix("\ufeff") != begin:
         return source
     is_another = find_ascii_table(lines[end:], is_whole=True) is not None
-    notice = only_first(begin) if is_another else said_below(rest)
+    notice = notice_of_other_tables(begin) if is_another else notice_below(rest)
     return replace(source, end=size, notices=(*source.notices, notice))
 
 
@@ -59,7 +59,7 @@ def _with_far_end(source: Source, table: AsciiTable, head: bytes) -> Source:
     if last is None or not rest:
         return source
     size = sum(len(line.encode(plain_codec(source.encoding))) for line in lines[last + 1 :])
-    return replace(source, end=source.size - size, notices=(*source.notices, said_below(rest)))
+    return replace(source, end=source.size - size, notices=(*source.notices, notice_below(rest)))
 
 
 def _is_of(table: AsciiTable, line: str) -> bool:

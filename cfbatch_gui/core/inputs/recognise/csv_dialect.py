@@ -1,4 +1,4 @@
-"""Find how a delimited text is cut into cells, by trying each way and comparing the widths of the rows."""
+"""Find the separator and the quoting of a delimited text, by trying each and comparing the widths of the rows."""
 
 import csv
 import io
@@ -18,14 +18,14 @@ _OUTFILE_NULL = r"\N"  # an empty cell
 _TIME = re.compile(r"-?\d{1,3}:\d\d:\d\d(?:\.\d+)?")
 _CUT_CELL = re.compile(r'"(?:[^"\\]|\\.)*\\?|[^"\n]*', re.DOTALL)
 SEPARATORS = (",", ";", "\t", "|")
-SPACE = " "  # only R separates by it, and only between cells that are quoted
+SPACE = " "  # R's write.table separates by it; cells with text are quoted
 NAMES = {"space": SPACE, "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "bar": "|", r"\t": "\t"}
 _LEAST_AGREEMENT = 0.9
 _ROWS = 500
-# When rows agree for several: commas and bars stand inside cells (1,5 and red|blue) far more often than the others.
+# If rows agree for several separators: commas and bars are part of cells (1,5 and red|blue) more often than others.
 _PREFERENCE = ("\t", ";", ",", "|")
-_SAID = re.compile(r'"?sep=(.)"?[;,\t|]*\r?\n', re.IGNORECASE)  # what Excel writes and reads as a first line
-_NULL = re.compile(r"(?m)(?:^|\t)\\N(?:\t|\r?$)|^\\\.\r?$")  # COPY's empty cell, and its end
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[;,\t|]*\r?\n', re.IGNORECASE)  # Excel understands this as a first line
+_NULL = re.compile(r"(?m)(?:^|\t)\\N(?:\t|\r?$)|^\\\.\r?$")  # an empty cell, and the last line, of PostgreSQL's COPY
 _END_OF_COPY = re.compile(r"(?m)^\\\.\r?\n?\Z")
 _SPACED_CELL = re.compile(r'"(?:[^"\\]|\\.|"")*"|[^\s"]+')
 _SPACED_LINE = re.compile(rf"(?:{_SPACED_CELL.pattern})(?: (?:{_SPACED_CELL.pattern}))+")
@@ -35,17 +35,17 @@ _ONE_QUOTED = re.compile(r"'.*'", re.DOTALL)
 
 
 def _has_wrapped_lines(sample: str, separator: str) -> bool:
-    """Return whether lines stand in quotation marks as a whole and hold cells that do so too."""
+    """Return whether several lines are quoted as a whole and hold quoted cells."""
     cell = re.compile(rf'(?:^|{re.escape(separator)})"(?:[^"]|"")*"(?:{re.escape(separator)}|$)')
     lines = (WRAPPED_LINE.fullmatch(line) for line in io.StringIO(sample, newline=""))
     return sum(bool(line and cell.search(line[1].replace('""', '"'))) for line in lines) >= _LEAST_WRAPPED
 
 
 def _is_outfile(sample: str, separator: str, *, is_whole: bool) -> bool:
-    r"""Return whether all texts are quoted, all figures are not, some cells are \N, and no backslash stands within
-    quotation marks but before a sign that needs one.
+    r"""Return whether the text was written by MySQL's SELECT … INTO OUTFILE with optional quotation marks.
 
-    Elsewhere \N may be two letters of a text, and C:\new has lost nothing.
+    In such a text all texts are quoted and all figures are not, some cells are \N, and within quotation marks a
+    backslash only stands before a character that must be escaped. Elsewhere \N and C:\new are ordinary text.
     """
     if _OUTFILE_NULL not in sample or not null_cell(separator).search(sample):
         return False
@@ -73,9 +73,9 @@ def _cell(separator: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a text is cut into cells, and which of its lines are the table: from `first_line` to before `end_line`.
+    """How a text is cut into cells, and which lines are the table: from `first_line` (from 1) to before `end_line`.
 
-    `end_line` is 0 when the table goes on as far as the sample shows; otherwise another table begins there or above.
+    `end_line` is 0 if the table goes on to the end of the sample; otherwise another table begins there or above.
     """
 
     separator: str
@@ -90,11 +90,11 @@ class _Trial:
     quoting: Quoting
     first: int  # cells of the first row
     usual: int  # cells of most rows
-    agreement: float  # share of rows that have as many
+    agreement: float  # share of rows that have `usual` cells
     rows: int
     first_line: int = 1
     end_line: int = 0
-    is_spaced: bool = False  # most cells but the first of a row begin with a space, as after a comma in a sentence
+    is_spaced: bool = False  # most cells after the first of a row begin with a space, as after a comma in a sentence
 
     @property
     def is_table(self) -> bool:
@@ -102,21 +102,21 @@ class _Trial:
 
     @property
     def likelihood(self) -> float:
-        """Agreement, less for what another separator would not need: lines left aside, cells that begin with spaces."""
+        """Agreement, reduced if lines above are left aside, and if cells begin with spaces."""
         return self.agreement - 0.15 * (self.first_line > 1) - 0.2 * self.is_spaced
 
 
 def find_dialect(sample: str, *, is_whole: bool, preferred: str = "", separator: str = "") -> Dialect:
-    """Return how the file that begins with `sample` is cut into cells.
+    """Return the dialect of the file that begins with `sample`.
 
-    `is_whole` says that the sample is all of the file; otherwise its last row is not trusted. `preferred` wins
-    whenever its rows agree; `separator` is taken whatever they do.
+    `is_whole` is whether the sample is the whole file; if not, its last row is ignored because it may be cut off. The
+    separator `preferred` is chosen whenever its rows agree, `separator` in any case; "" stands for none.
     """
-    said = _SAID.match(sample)
-    if said and said[1] in SEPARATORS and not separator:
-        separator = said[1]
-    skipped = 1 if said and said[1] == separator else 0
-    table = sample[said.end() :] if said and skipped else sample
+    declared = _SEPARATOR_LINE.match(sample)
+    if declared and declared[1] in SEPARATORS and not separator:
+        separator = declared[1]
+    skipped = 1 if declared and declared[1] == separator else 0
+    table = sample[declared.end() :] if declared and skipped else sample
     wanted = (separator,) if separator else SEPARATORS
     trials = [_usual_or_better(table, each, is_whole) for each in wanted]
     best = trials[0] if separator else _best(trials, preferred)
@@ -131,7 +131,7 @@ def _best(trials: list[_Trial], preferred: str) -> _Trial:
             tables,
             key=lambda trial: (trial.separator == preferred, trial.likelihood, -_rank(trial)),
         )
-    # One column, whose texts may hold commas without being quoted: take a separator that leaves them whole.
+    # One column, whose texts may hold unquoted commas: choose a separator that does not occur in them.
     whole = next((trial for trial in trials if trial.usual <= 1 and trial.agreement == 1), None)
     ragged = [trial for trial in trials if trial.first > 1]
     if not ragged:
@@ -141,11 +141,13 @@ def _best(trials: list[_Trial], preferred: str) -> _Trial:
 
 
 def is_separated_by_spaces(sample: str, *, is_whole: bool) -> bool:
-    """Return whether a text is a table as R's write.table makes it by default: spaces between cells, texts
-    in quotation marks, and perhaps one name less than there are columns."""
+    """Return whether a text is a table as R's write.table writes it by default: separated by spaces, texts quoted.
+
+    The header may have one cell less than the rows, because R does not name the column of row names.
+    """
     lines = [line for line in sample.splitlines() if line]
     if not is_whole:
-        lines = lines[:-1]  # the sample may have cut it
+        lines = lines[:-1]  # may be cut off by the end of the sample
     if len(lines) < 3 or '"' not in lines[0] or not all(map(_SPACED_LINE.fullmatch, lines)):
         return False
     names, *rows = [_SPACED_CELL.findall(line) for line in lines]
@@ -159,13 +161,13 @@ def is_separated_by_spaces(sample: str, *, is_whole: bool) -> bool:
 
 
 def is_clearly_delimited(sample: str, *, is_whole: bool, separators: Sequence[str] = SEPARATORS) -> bool:
-    """Return whether a text whose name does not tell is a table: at least three rows, all of the same width."""
+    """Return whether a text is a table, whatever its name: at least three rows, all of the same width."""
     trials = (_try(_END_OF_COPY.sub("", sample), separator, is_whole) for separator in separators)
     return any(trial.rows >= 3 and trial.usual > 1 and trial.first_line == 1 and _agree(trial) for trial in trials)
 
 
 def _agree(trial: _Trial) -> bool:
-    """All rows are of one width, or the first has one cell less, as R names columns where rows have names too."""
+    """Return whether all rows have one width; R's header may have one cell less, for the column of row names."""
     is_of_r = trial.separator == "\t" and 1 < trial.first == trial.usual - 1
     return trial.agreement == 1 or (is_of_r and round(trial.agreement * trial.rows) == trial.rows - 1)
 
@@ -175,7 +177,7 @@ def _rank(trial: _Trial) -> int:
 
 
 def _usual_or_better(sample: str, separator: str, is_whole: bool) -> _Trial:
-    """Quotation marks as spreadsheets have them, unless they make no sense and another way does."""
+    """Return the trial with quotation marks doubled, as spreadsheets write them, unless only another quoting fits."""
     usual = _try(sample, separator, is_whole)
     if _is_outfile(sample, separator, is_whole=is_whole):
         outfile = _try(sample, separator, is_whole, Quoting.OUTFILE)
@@ -212,18 +214,18 @@ def _usual_or_better(sample: str, separator: str, is_whole: bool) -> _Trial:
 
 
 def _is_sound(sample: str, separator: str, quoting: Quoting, is_whole: bool) -> bool:
-    """Whether every quotation mark is where this way of quoting allows one."""
+    """Return whether every quotation mark is where this quoting allows one."""
     text = sample if is_whole else sample[: sample.rfind("\n") + 1]
     try:
         for _ in csv_rows(io.StringIO(text, newline=""), separator, quoting, strict=True):
             pass
     except csv.Error as error:
-        return not is_whole and "unexpected end" in str(error)  # a cell that the sample cuts
+        return not is_whole and "unexpected end" in str(error)  # a cell that the end of the sample cuts off
     return True
 
 
 def _is_cut(sample: str, separator: str) -> bool:
-    """Whether a quotation mark is open at the end, which is more often a mistake in the file than its quoting."""
+    """Return whether a quotation mark is open at the end, which is usually a mistake in the file."""
     return any(
         cells and cells[-1].endswith(_END)
         for cells in csv_rows([*io.StringIO(sample, newline=""), _END], separator, Quoting.DOUBLED)
@@ -239,14 +241,14 @@ def _is_in_single_quotes(sample: str, separator: str) -> bool:
 def _try(sample: str, separator: str, is_whole: bool, quoting: Quoting = Quoting.DOUBLED) -> _Trial:
     records = list(_records(sample, separator, quoting))
     if not is_whole and len(records) > 1:
-        records.pop()  # the sample may have cut it
+        records.pop()  # may be cut off by the end of the sample
     if not records:
         return _Trial(separator, quoting, 0, 0, 1.0, 0)
     start = first_of_table(records)
     stop = end_of_table(records, start)
     table = records[start:stop][:_ROWS]
     widths = [len(record.cells) for record in table]
-    # The first of equally frequent widths wins, so that a header decides in a file of two rows.
+    # Of equally frequent widths the first is taken, so that the header decides in a file of two rows.
     usual, count = Counter(widths).most_common(1)[0]
     return _Trial(
         separator,
@@ -267,7 +269,7 @@ def _is_spaced(table: list[Record]) -> bool:
 
 
 def _records(sample: str, separator: str, quoting: Quoting) -> Iterator[Record]:
-    """The records of a sample that are not blank, as far as they can be read."""
+    """Yield the records of a sample that are not blank, up to the first that cannot be read."""
     reader = csv_rows(io.StringIO(sample, newline=""), separator, quoting)
     line, after_blank = 1, False
     try:

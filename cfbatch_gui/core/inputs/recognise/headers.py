@@ -15,17 +15,16 @@ _SENTENCE_END = (".", "?", "!", "。", "？", "！", "؟", "…")
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the first of the rows names the columns.
 
-    It does when its cells look like names (short, different, no numbers, no sentences) and one of them is a word
-    known as a name of columns; or when the rows below are of another kind: numbers, or much longer texts. A value
-    that comes again below is data. Where nothing decides, several columns of at most three words each count as a
-    header, a single one does not. Questions, as forms put them above their answers, are names where another column
-    holds figures.
+    Its cells must look like names: short, different, neither numbers nor sentences. They are a header if one of them is
+    known as a name of columns, or if a column's cells below are numbers or much longer texts. A value that is repeated
+    below is data. Without such evidence, several cells of at most three words each count as a header, a single cell
+    does not. Questions, as forms put them above the answers, are names if a column holds figures.
     """
     if not rows:
         return False
     width = max((number for row in rows for number, cell in enumerate(row, 1) if cell.strip()), default=0)
     first = rows[0][:width]  # some programs end every line with a separator
-    # Files put one below the other have their header again.
+    # A file made by concatenating others repeats the header.
     below = [row for row in rows[1:] if row != rows[0]] if width > 1 else rows[1:]
     if len(rows) > 1 and not below:
         return False
@@ -39,7 +38,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
         return False
     if _comes_again(first, below):
         return False
-    # A name of two lines, as spreadsheets have it, is no name where nothing else decides.
+    # Without other evidence a cell of several lines, as spreadsheets may have, is not a name.
     is_plain = len(names) > 1 and not any("\n" in cell.strip() for cell in first)
     return _longer_or_typed_below(first, below) or (
         is_plain and all(len(name.split()) <= _MOST_WORDS for name in names)
@@ -47,10 +46,10 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def with_row_names(rows: Sequence[Sequence[str]]) -> Sequence[str]:
-    """Return the names in the first row, with one more in front where R has written names of rows without naming them.
+    """Return the names in the first row, with "" in front if R has written row names without a name for their column.
 
-    There every row has one cell more than the first row, and the first cells are all different. Rows that only end
-    with a separator are left as they are.
+    In that case every row has one cell more than the first row, and the first cells are all different. Rows that only
+    end with a separator do not count.
     """
     names, below = rows[0], rows[1:]
     width = len(names) + 1
@@ -112,6 +111,6 @@ def _longer_or_typed_below(first: Sequence[str], below: Sequence[Sequence[str]])
 
 
 def _named(cell: str, column: Sequence[str]) -> str:
-    """A name on one line; in words where it is the sign above numbers of rows."""
+    """The name on one line; "number" for a sign such as "#" above a column of numbers."""
     name = " ".join(cell.split())
     return "number" if vocabulary.is_number_sign(name) and column and all(map(is_number_or_date, column)) else name

@@ -1,7 +1,7 @@
-"""Find out what a file is: its format by content first, then all that is needed to read it.
+"""Recognise a file: its format, by its content first, and all that is needed to read it.
 
-From bytes to a `Source`: folders and files that a format knows by their bytes, workbooks, then text: its encoding,
-its format, its bounds, its header.
+The order is: folders, files that a format recognises by their bytes, workbooks, and then text, for which the encoding,
+the format, the bounds of the table and the header are found.
 """
 
 from collections.abc import Iterator
@@ -39,14 +39,14 @@ _NO_OPTIONS = ReadOptions()
 
 
 def open_source(path: Path, options: ReadOptions = _NO_OPTIONS) -> Source:
-    """Recognise a file, or a folder. What `options` sets is taken, the rest is found out.
+    """Recognise a file or a folder. What `options` does not set is determined from the content.
 
-    Reads a text file once from end to end to be sure of its encoding; holds none of it. A .txt file is one text a
-    line, or a paragraph where sentences go on from line to line, unless a separator or another unit is given. Columns
-    of JSON are the keys of the first 1,000 objects, in order of appearance.
+    A text file is read once, up to `MOST_CHECKED` bytes, to verify its encoding; it is not kept in memory. A .txt file
+    has one text a line, or one a paragraph if sentences go on from line to line, unless a separator or another unit is
+    given. The columns of JSON are the keys of the first 1,000 objects, in order of appearance.
 
-    Raises InputError with a sentence for whatever is no table, EncodingUnknown when the user must choose an encoding,
-    and UsageError for options that do not exist.
+    Raises InputError for a file that is not a table, EncodingUnknown when the user must choose an encoding, and
+    UsageError for options that do not apply.
     """
     if is_folder(path):
         candidate = Candidate(path, path.name, 0, b"", options)
@@ -62,7 +62,7 @@ def open_source(path: Path, options: ReadOptions = _NO_OPTIONS) -> Source:
 
 
 def _by_table(candidate: Candidate) -> Source | None:
-    """The source according to the first format in the table that recognises the bytes."""
+    """Return the source from the first format in `FORMATS` that recognises the bytes, None if none does."""
     found = (each.recognise(candidate) for each in FORMATS.values() if each.recognise)
     return next(filter(None, found), None)
 
@@ -73,7 +73,7 @@ def _workbook_or_packed_folder(candidate: Candidate) -> Source | None:
         if "content.xml" in names or any(name.startswith("xl/") for name in names):
             return open_workbook(candidate)
         if not names or any(name.startswith(("ppt/", "index/")) for name in names):
-            check_archive(path)  # raises what is wrong
+            check_archive(path)  # raises the InputError that says what the file is
         return _open_packed_folder(candidate) if sum(map(is_text_name, names)) > 1 else None
     if unsupported_files.is_old_workbook(path, head):
         return open_workbook(candidate)
@@ -111,7 +111,7 @@ def _open_text(raw: Candidate) -> Source:
 
 
 def _replaced_signs(path: Path, encoding: str, most_checked: int) -> Iterator[str]:
-    """What is not read to the letter, in sentences."""
+    """Notices for the byte order marks and NULs that are not read as they are."""
     with open_bytes(path) as file:
         marks, nuls = count_signs(file, encoding, most_checked)
     if marks:
@@ -124,8 +124,8 @@ def _replaced_signs(path: Path, encoding: str, most_checked: int) -> Iterator[st
 
 def _begin(file: BinaryIO) -> bytes:
     data = b""
-    while len(data) < HEAD and (piece := file.read(HEAD - len(data))):  # packed files come in smaller pieces
-        data += piece
+    while len(data) < HEAD and (chunk := file.read(HEAD - len(data))):  # reading from a packed file may return less
+        data += chunk
     return data
 
 
@@ -139,12 +139,12 @@ def _encoding_of(path: Path, head: bytes, most_checked: int) -> str:
 
 
 def _may_be_utf16(head: bytes) -> bool:
-    # Text in UTF-16 has zeros in every other byte as long as its letters are Latin, and none in a row.
+    # Latin letters in UTF-16 have a zero in every other byte, and never two zeros in a row.
     return head.count(0) > len(head) // 4 and b"\0\0" not in head
 
 
 def _open_folder(candidate: Candidate) -> Source:
-    """A folder of text files. Raises InputError for one that rather holds tables."""
+    """Recognise a folder of text files. Raises InputError for one that holds more tables than texts."""
     path, data_suffixes = candidate.path, table_suffixes()
     files = text_files(path)
     tables = sorted(each.name for each in path.iterdir() if each.suffix.lower() in data_suffixes)
@@ -158,7 +158,7 @@ def _open_folder(candidate: Candidate) -> Source:
 
 
 def _open_packed_folder(candidate: Candidate) -> Source | None:
-    """A folder of text files in a zip archive; None when it rather holds something else."""
+    """Recognise a zip archive with a folder of text files; None if it does not mostly hold texts."""
     with open_archive(candidate.path) as archive:
         members = members_of(archive)
     files = text_members(members)

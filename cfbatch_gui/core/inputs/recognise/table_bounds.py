@@ -1,4 +1,4 @@
-"""Find where a table begins and ends in a text that holds other lines above and below it."""
+"""Find where a table begins and ends in a text that has other lines above or below it."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ from cfbatch_gui.core.inputs.readers.delimited import csv_rows
 from cfbatch_gui.core.inputs.recognise.headers import has_header
 
 _MOST_ABOVE = 20  # records of a preamble
-_ROWS_OF_UNNAMED = 5  # so many wide rows are a table even when nothing names their columns
+_ROWS_OF_UNNAMED = 5  # at least so many rows of several cells are a table even without known column names
 _COMMENTS = ("#", "//", "--", "%")
 _TOTALS = """
 total totals sum grand subtotal summe gesamt gesamtsumme zwischensumme somme totale suma totaal razem summa итого всего
@@ -32,7 +32,7 @@ _COUNT = re.compile(r"\(\s*\d[\d.,]*\s+\w+\s*\)")  # psql: (3 rows)
 _TAIL = 16 * 1024  # bytes
 _MOST_BELOW = 12  # lines
 _SHOWN = 40  # characters of a line in a notice
-_SAID = {
+_QUOTING_NOTICES = {
     Quoting.ESCAPED: "A backslash before a quotation mark is taken as part of the file's form, not of its texts.",
     Quoting.OUTFILE: "As MySQL means it, \\N is taken for an empty cell, and a backslash before a quotation mark, a "
     "line end or another backslash for a part of the file's form.",
@@ -44,7 +44,7 @@ _SAID = {
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record of a sample: its first line from 1, and whether a blank line stands before it."""
+    """One record of a sample. `line` is the number of its first line, from 1; `after_blank`: a blank line is above."""
 
     line: int
     cells: tuple[str, ...]
@@ -52,12 +52,12 @@ class Record:
 
     @property
     def filled(self) -> int:
-        """Cells that hold something."""
+        """How many cells are not blank."""
         return sum(1 for cell in self.cells if cell.strip())
 
 
 def first_of_table(records: Sequence[Record]) -> int:
-    """The index of the record where the table begins; 0 unless all above is clearly no part of it."""
+    """Return the index of the record where the table begins; 0 unless the records above are clearly not part of it."""
     if begin := _below_comments(records) or below_titles(records):
         return begin
     for start in range(1, min(_MOST_ABOVE, len(records) - 2) + 1):
@@ -83,7 +83,7 @@ def _are_rows(records: Sequence[Record]) -> bool:
 
 
 def _below_comments(records: Sequence[Record]) -> int:
-    """The last of several comments may be the names of the columns: "# id,text"."""
+    """Return the index of the record below comments, 0 for none; the last comment may name the columns: "# id,text"."""
     start = 0
     while start < min(_MOST_ABOVE, len(records) - 2) and _is_comment(records[start].cells):
         start += 1
@@ -100,8 +100,10 @@ def _is_comment(cells: Sequence[str]) -> bool:
 
 
 def below_titles(records: Sequence[Record]) -> int:
-    """The index of the record below titles that are as wide as the table, 0 for none: spreadsheets fill up every line
-    with separators, "Report of May,,,", and in a workbook all rows have the same number of cells."""
+    """Return the index of the record below titles that have as many cells as the table, 0 for none.
+
+    Spreadsheets fill every line up with separators ("Report of May,,,"), and the rows of a sheet have equal lengths.
+    """
     start = 0
     while start < min(_MOST_ABOVE, len(records) - 2) and _is_title(records[start]):
         start += 1
@@ -115,13 +117,13 @@ def below_titles(records: Sequence[Record]) -> int:
 
 
 def _is_title(record: Record) -> bool:
-    """One cell, or in a table of more than two columns "As of:" and what it is."""
+    """Return whether only one cell is filled; or two in a table of more than two columns, the first ending with ":"."""
     is_pair = len(record.cells) > 2 and record.filled == 2 and record.cells[0].rstrip().endswith((":", "："))
     return len(record.cells) > 1 and (record.filled <= 1 or is_pair)
 
 
 def below_groups(records: Sequence[Record]) -> int:
-    """1 where the names of columns stand below those of groups of columns, which stand above the first of each."""
+    """Return 1 if the first record names groups of columns and the second the columns, otherwise 0."""
     if len(records) < 3:
         return 0
     groups, head = records[0], records[1]
@@ -132,7 +134,7 @@ def below_groups(records: Sequence[Record]) -> int:
 
 
 def end_of_table(records: Sequence[Record], start: int) -> int:
-    """The index after the table's last record: where, below a blank line, another table begins."""
+    """Return the index after the table's last record: another table may begin there, below a blank line."""
     width = _usual(records[start:])
     known_width = len(records[start].cells) if start < len(records) else 0
     for index in range(start + 2, len(records)):
@@ -140,7 +142,7 @@ def end_of_table(records: Sequence[Record], start: int) -> int:
         if not record.after_blank:
             continue
         following = index
-        # A title, or blank cells, may stand above the second table.
+        # There may be a title or blank cells above the second table.
         while following < min(len(records) - 2, index + 3) and records[following].filled <= 1:
             following += 1
         if _is_other_table(records, start, following, (width, known_width)):
@@ -165,7 +167,7 @@ def _is_other_table(records: Sequence[Record], start: int, at: int, widths: tupl
 
 
 def _had_figures(table: Sequence[Sequence[str]], below: Sequence[Sequence[str]]) -> bool:
-    """Whether a column of the table, of which all was numbers or dates, is words only below."""
+    """Return whether a column that has only numbers or dates in `table` has only other texts in `below`."""
     columns = range(min(map(len, (*table, *below)), default=0))
     return len(table) >= 3 and any(
         all(is_number_or_date(row[index]) for row in table) and not any(is_number_or_date(row[index]) for row in below)
@@ -179,7 +181,7 @@ def _usual(records: Sequence[Record]) -> int:
 
 
 def _is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> bool:
-    """Whether a record at the very end of a table of `width` columns is a sum, a source or a count, not a row."""
+    """Return whether a last record is a sum, a source or a count rather than a row of a table of `width` columns."""
     filled = [cell.strip() for cell in cells if cell.strip()]
     if width < 2 or not filled:
         return not filled
@@ -196,61 +198,61 @@ def _is_below_table(cells: Sequence[str], width: int, *, after_blank: bool) -> b
 
 
 def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source:
-    """The source with its table's end and with notices. `end_line` is where another table begins in the sample, or 0.
+    """Return the source with its table's end and with notices. `end_line` is the line of another table, or 0 for none.
 
     `sample` is the text of `head` without a byte order mark.
     """
     notices = []
     lines = lines_of(sample) if source.first_line > 1 else []
     if source.first_line > 1:
-        notice = said_above(lines[: source.first_line - 1])
+        notice = notice_above(lines[: source.first_line - 1])
         notices.extend([notice] if notice else [])
     if end_line:
         begin = "".join(lines_of(sample)[: end_line - 1])
         end = len(begin.encode(source.encoding))
         if head[:end].decode(source.encoding, "replace").removeprefix("\ufeff") == begin:
-            notices.append(only_first(begin))
+            notices.append(notice_of_other_tables(begin))
             return replace(source, end=end, notices=tuple(notices))
     below = _below(source, head)
     if below:
         size = sum(len(line.encode(plain_codec(source.encoding))) for line in below)
         said = [line.strip() for line in below if line.strip()]
         if said and not (len(said) == 1 and said[0] == r"\."):
-            notices.append(said_below(said))
+            notices.append(notice_below(said))
         return replace(source, end=source.size - size, notices=tuple(notices))
-    if source.quoting in _SAID:
-        notices.append(_SAID[source.quoting])
+    if source.quoting in _QUOTING_NOTICES:
+        notices.append(_QUOTING_NOTICES[source.quoting])
     return replace(source, notices=tuple(notices))
 
 
 def lines_of(text: str) -> list[str]:
-    """Lines with their ends, cut where the readers cut them."""
-    # Not splitlines(): it also cuts at signs that are no line ends in a file, such as U+2028.
+    """Split a text into lines with their line ends, as the readers do."""
+    # Not splitlines(), which also splits at characters that do not end a line of a file, such as U+2028.
     return list(io.StringIO(text, newline=""))
 
 
-def only_first(begin: str) -> str:
-    """The notice that of several tables only the first is read, which `begin` ends with."""
+def notice_of_other_tables(begin: str) -> str:
+    """The notice that only the first of several tables is read. `begin` is the text up to its end."""
     return (
         f"The file has several tables. Only the first is read, down to line {len(lines_of(begin.rstrip())):,}; "
         "save the others as files of their own."
     )
 
 
-def said_below(lines: list[str]) -> str:
+def notice_below(lines: list[str]) -> str:
     """The notice for lines below the table, of which none is blank."""
     return f"{_count(lines)} below the table left aside: {_quoted(lines)}."
 
 
-def said_above(lines: list[str]) -> str:
-    """The notice for lines above the table; "" where they say nothing."""
+def notice_above(lines: list[str]) -> str:
+    """The notice for lines above the table; "" if they are blank or only declare the separator."""
     said = [line.strip().strip(",;|\t").strip() for line in lines]
     said = [line for line in said if line and not line.casefold().strip('"').startswith("sep=")]
     return f"{_count(said)} above the table left aside: {_quoted(said)}." if said else ""
 
 
-def said_rows_above(rows: list[str]) -> str:
-    """The same for rows of a sheet, of which none is blank."""
+def notice_of_rows_above(rows: list[str]) -> str:
+    """The notice for rows of a sheet above the table, of which none is blank."""
     return f"{_count(rows, 'row')} above the table left aside: {_quoted(rows)}."
 
 
@@ -264,12 +266,12 @@ def _quoted(lines: list[str]) -> str:
 
 
 def plain_codec(encoding: str) -> str:
-    """The codec that writes no byte order mark of its own."""
+    """Return the variant of a codec that writes no byte order mark."""
     return {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}.get(encoding, encoding)
 
 
 def _below(source: Source, head: bytes) -> list[str]:
-    """The last lines of the file that are no rows of its table, blank ones between them included; [] for none."""
+    """The lines at the end of the file that are not rows of the table, including blank ones; [] for none."""
     tail = tail_of(source, head)
     lines = lines_of(tail)
     widths = [len(cells) for line in lines[-200:] if len(cells := _cells(line, source)) > 1]
@@ -281,25 +283,25 @@ def _below(source: Source, head: bytes) -> list[str]:
         cells = _cells(lines[index], source)
         after_blank = index > 0 and not any(cell.strip() for cell in _cells(lines[index - 1], source))
         if '"' in lines[index] and lines[index].count('"') % 2:
-            break  # the end of a cell of several lines
+            break  # this may end a cell of several lines
         if not _is_below_table(cells, width, after_blank=after_blank):
             if len(cells) > 1:
                 break
-            continue  # a further line of a note, if one is found above
+            continue  # perhaps a further line of a note whose first line is above
         if any(cell.strip() for cell in cells):
             cut = index
     if cut == len(lines):
         return []
     while cut and not any(cell.strip() for cell in _cells(lines[cut - 1], source)):
         cut -= 1
-    # An open quotation mark further up would make all of this part of a cell.
+    # After an open quotation mark further up, all of this is part of a cell.
     if "".join(lines[:cut]).count('"') % 2 and source.quoting is Quoting.DOUBLED:
         return []
     return lines[cut:]
 
 
 def tail_of(source: Source, head: bytes) -> str:
-    """The last lines of the file, all of a short one; "" where they cannot be had without reading all of it."""
+    """Return the end of the file, or all of a short one; "" if it cannot be read without reading the whole file."""
     codec = plain_codec(source.encoding)
     if source.size <= len(head):
         data = head
@@ -310,7 +312,7 @@ def tail_of(source: Source, head: bytes) -> str:
             file.seek(source.size - _TAIL)
             data = file.read(_TAIL)
         if codec.startswith(("utf-16", "utf-32")):
-            return ""  # where a letter begins is not known
+            return ""  # it is not known where a character begins
         data = data[data.find(b"\n") + 1 :]
     try:
         text = data.decode(source.encoding if data is head else codec)

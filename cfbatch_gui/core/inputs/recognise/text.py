@@ -33,13 +33,13 @@ from cfbatch_gui.core.inputs.recognise.headers import has_header, with_row_names
 from cfbatch_gui.core.inputs.recognise.table_bounds import lines_of, with_ends
 
 _SENTENCE_END = re.compile(r"""[.?!…:。．？！؟۔।]["'”’»)\]」』]*$""")
-_IDEOGRAPHS = ("\u2e80", "\uac00")  # from and before; between them a line may be broken behind every letter
-_LEAST_IN_BLOCKS = 0.75  # of all lines; titles and short paragraphs stand alone
-_LEAST_ENDED = 0.8  # of the blocks
-_LEAST_BROKEN = 0.5  # of the lines with another below: many a sentence ends at the end of a line
-_LEAST_SMALL = 0.3  # in German, where many a word begins with a capital, it is half of the lines
-_MOST_SMALL = 0.1
-_LEAST_FULL = 0.8
+_IDEOGRAPHS = ("\u2e80", "\uac00")  # first, and after the last; a line may be broken after any of them
+_LEAST_IN_BLOCKS = 0.75  # share of all lines that are in blocks of several; titles are blocks of one line
+_LEAST_ENDED = 0.8  # share of these blocks that end with the end of a sentence
+_LEAST_BROKEN = 0.5  # share of lines with another below that end within a sentence
+_LEAST_SMALL = 0.3  # share of further lines that begin with a small letter; half of them do even in German
+_MOST_SMALL = 0.1  # share of first lines that do
+_LEAST_FULL = 0.8  # share of lines that are full
 HEAD = 64 * 1024  # bytes
 _ROWS_FOR_HEADER = 100
 _OBJECTS_FOR_KEYS = 1000
@@ -49,11 +49,11 @@ _UNITS = (FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
 
 
 def _are_paragraphs(lines: Sequence[str]) -> bool:
-    """Return whether blank lines stand between texts of several lines each. `lines` end where the file or a block ends.
+    """Return whether the lines are paragraphs of several lines each, separated by blank lines.
 
-    Blank lines alone are not enough, for they also stand between the groups of a list. Texts of several lines end with
-    the end of a sentence, and their sentences go on from line to line: the next line begins with a small letter, as
-    the first line of a text does not, or the line is so full that the next line's first word would not fit.
+    `lines` must not end within a paragraph. Blank lines alone are not enough, because they also separate the groups of
+    a list. The last line of a paragraph ends a sentence, while most of its other lines do not: either the next line
+    begins with a small letter, as the first line does not, or the line is so full that the next word did not fit.
     """
     blocks = [[line.strip() for line in block] for filled, block in groupby(lines, _is_filled) if filled]
     several = [block for block in blocks if len(block) > 1]
@@ -77,7 +77,7 @@ def _go_on_small(blocks: Sequence[Sequence[str]], pairs: Sequence[tuple[str, str
 
 
 def _are_full(pairs: Sequence[tuple[str, str]]) -> bool:
-    """Whether lines are broken at a width. Lists of words or codes may be of one width too, but are no sentences."""
+    """Return whether lines are wrapped at a fixed width. Words or codes may have one width, but are not sentences."""
     width = max(len(line) for pair in pairs for line in pair)
     full = [len(line) + 1 + _first_word(following) > width for line, following in pairs]
     return _share(full) >= _LEAST_FULL and _share([_may_be_sentence(line) for line, _ in pairs]) >= _LEAST_FULL
@@ -133,7 +133,7 @@ def open_text(candidate: Candidate) -> Source:
 
 
 def _by_table(candidate: Candidate) -> Source | None:
-    """The source according to the first format in the table that recognises the text."""
+    """Return the source from the first format in `FORMATS` that recognises the text, None if none does."""
     found = (each.recognise_text(candidate) for each in FORMATS.values() if each.recognise_text)
     return next(filter(None, found), None)
 
@@ -164,7 +164,7 @@ def _text_format(candidate: Candidate) -> FileFormat:
         return FileFormat.ASCII_TABLE
     if suffix in _NAMED_AS_WORKBOOK or suffix in FORMATS[FileFormat.DELIMITED].all_suffixes:
         return FileFormat.DELIMITED
-    # Excel calls a table with tabs "Unicode text (.txt)"; with other separators a text is a text.
+    # Excel saves tables with tabs as "Unicode text (.txt)"; with other separators a .txt file is plain text.
     separators = ("\t",) if suffix in FORMATS[FileFormat.LINES].all_suffixes else SEPARATORS
     if is_clearly_delimited(text, is_whole=is_whole, separators=separators):
         return FileFormat.DELIMITED
@@ -177,7 +177,7 @@ def _whole_blocks(sample: str, *, is_whole: bool) -> list[str]:
     if is_whole:
         return lines
     last_blank = next((at for at in range(len(lines) - 1, -1, -1) if not lines[at].strip()), 0)
-    return lines[:last_blank]  # the sample may have cut what stands below
+    return lines[:last_blank]  # the sample may end within the paragraph below
 
 
 def _json_format(suffix: str, sample: str, *, is_whole: bool) -> FileFormat | None:
@@ -206,7 +206,7 @@ def _json_format(suffix: str, sample: str, *, is_whole: bool) -> FileFormat | No
 
 
 def _has_object_line(lines: list[str]) -> bool:
-    """A file of JSON Lines with a broken or other line at its beginning has objects on lines further on."""
+    """Return whether one of the first 50 lines is an object, as in JSON Lines with a damaged first line."""
     return sum(isinstance(parse_object(line), dict) for line in lines[:50]) > 0
 
 
@@ -280,7 +280,7 @@ def _of_objects(source: Source, objects: list[dict[str, Any]]) -> Source:
 
 
 def _of_arrays(source: Source, arrays: list[list[Any]]) -> Source:
-    """The source of lists of cells, of which the first names the columns where `has_header` finds so."""
+    """The source of rows that are lists of cells; the first list names the columns if `has_header` says so."""
     rows = [tuple(map(cell_text, array)) for array in arrays]
     header = len(rows) > 1 and has_header(rows[:_ROWS_FOR_HEADER])
     columns = complete_names(rows[0] if header else (), _width(rows, header))
@@ -311,13 +311,13 @@ def _with_header(source: Source, candidate: Candidate, separator: str) -> Source
     )
     source = with_ends(source, candidate.head, candidate.text, dialect.end_line)
     first, wrong = _first_rows(source)
-    if not first and source.end:  # what looked like notes below a table is all there is
+    if not first and source.end:  # the lines that were taken for notes below the table are its only rows
         source = replace(source, end=0, first_line=1, notices=())
         first, wrong = _first_rows(source)
     if not first:
         raise without_rows(source.path)
     if header is not False and (above := rows_of_header(first)) > 1:
-        source = replace(source, notices=(*source.notices, *_said_of_header(first[1:above])))
+        source = replace(source, notices=(*source.notices, *_notice_of_header(first[1:above])))
         del first[1:above]
         header = True
     header = has_header(first) if header is None else header
@@ -329,7 +329,7 @@ def _with_header(source: Source, candidate: Candidate, separator: str) -> Source
     return marked_columns(replace(source, columns=columns, has_header=header))
 
 
-def _said_of_header(below: Sequence[Sequence[str]]) -> tuple[str, ...]:
+def _notice_of_header(below: Sequence[Sequence[str]]) -> tuple[str, ...]:
     if not any(letter.isalpha() for cell in below[0] for letter in cell):
         return ()  # a ruled line
     what = "The row below the names was" if len(below) == 1 else f"The {len(below)} rows below the names were"
@@ -337,7 +337,7 @@ def _said_of_header(below: Sequence[Sequence[str]]) -> tuple[str, ...]:
 
 
 def _first_rows(source: Source) -> tuple[list[tuple[str, ...]], str]:
-    """The first records, and why one of them cannot be read."""
+    """The first records that can be read, and the problem of the first that cannot, "" for none."""
     first: list[tuple[str, ...]] = []
     wrong = ""
     with open_bytes(source.path, source.end) as file:

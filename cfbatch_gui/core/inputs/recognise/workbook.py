@@ -14,7 +14,7 @@ from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
 from cfbatch_gui.core.inputs.readers.xlsx import read_records, sheets_of
 from cfbatch_gui.core.inputs.readers.xlsx_check import is_xlsx
 from cfbatch_gui.core.inputs.recognise.headers import has_header
-from cfbatch_gui.core.inputs.recognise.table_bounds import Record, below_groups, below_titles, said_rows_above
+from cfbatch_gui.core.inputs.recognise.table_bounds import Record, below_groups, below_titles, notice_of_rows_above
 
 Cells = Sequence[str]
 _NAMES = """
@@ -22,17 +22,17 @@ readme about info information cover instructions legend liesmich hinweise anleit
 instrucciones leeme istruzioni leggimi leesmij instrucoes leiame instrukcja прочти инструкция 説明 说明 說明
 """
 _NOTE_NAMES = frozenset(_NAMES.split())
-_LONGEST_NOTE = 30  # rows
-_FEW = 8  # rows of a note that has no blank one
+_LONGEST_NOTE = 30  # rows, with a blank one
+_FEW = 8  # most rows of a note without a blank row
 _SENTENCE_END = re.compile(r"[.!?:。．！？؟।]\W*$")
 _ROWS_FOR_HEADER = 100
 
 
 def _is_note(name: str, rows: Sequence[Cells]) -> bool:
-    """Return whether a sheet that begins with `rows`, the blank ones included, is rather a note than a table.
+    """Return whether a sheet is a note rather than data. `rows` are its first rows, including blank ones.
 
-    A list of texts is no table either; a note has a blank row below its title, or it is short, a title above sentences
-    or figures.
+    A note has no table, and either a blank row below its title, or only few rows: a title above sentences or figures.
+    A list of texts is data.
     """
     if _is_note_name(name):
         return True
@@ -42,13 +42,13 @@ def _is_note(name: str, rows: Sequence[Cells]) -> bool:
     if len(rows) == 1 or not _filled(rows[1]):
         return True
     title, *below = (next(cell for cell in row if cell.strip()).strip() for row in filled)
-    said = sum(bool(_SENTENCE_END.search(text)) or is_number_or_date(text) for text in below)
+    sentences = sum(bool(_SENTENCE_END.search(text)) or is_number_or_date(text) for text in below)
     is_title = not vocabulary.is_known(title) and not _SENTENCE_END.search(title)
-    return is_title and len(filled) <= _FEW and said * 2 > len(below)
+    return is_title and len(filled) <= _FEW and sentences * 2 > len(below)
 
 
 def is_table(name: str, rows: Sequence[Cells]) -> bool:
-    """Return whether the rows are a table beyond doubt: several columns in nearly every row, below their names."""
+    """Return whether the rows are certainly a table: several columns in most rows, below a header."""
     filled = [row for row in rows if _filled(row)]
     return not _is_note_name(name) and len(filled) > 2 and _share_wide(filled) > 0.7 and has_header(filled)
 
@@ -66,7 +66,10 @@ def _filled(row: Cells) -> int:
 
 
 def open_workbook(candidate: Candidate) -> Source:
-    """Take the sheet asked for, else the first that is a table and no note. Raises InputError, UsageError."""
+    """Recognise a workbook: the sheet that the options name, otherwise the first that is not a note.
+
+    Raises InputError, UsageError.
+    """
     path, options = candidate.path, candidate.options
     if options.separator or options.encoding:
         raise UsageError(f"{path.name} is a workbook. It has no separator and no encoding to choose.")
@@ -83,8 +86,8 @@ def open_workbook(candidate: Candidate) -> Source:
     if header and len(table) == 1:
         raise only_header(path)
     columns = complete_names(table[0].cells if header else (), len(table[0].cells))
-    above = [said for row in chosen.rows[: chosen.begin] if (said := " ".join(" ".join(row.cells).split()))]
-    notices = (*chosen.notices, said_rows_above(above)) if above else chosen.notices
+    above = [text for row in chosen.rows[: chosen.begin] if (text := " ".join(" ".join(row.cells).split()))]
+    notices = (*chosen.notices, notice_of_rows_above(above)) if above else chosen.notices
     return Source(
         *(path, "xlsx" if is_xlsx(path) else "sheet", columns, candidate.size),
         has_header=header,
@@ -97,8 +100,10 @@ def open_workbook(candidate: Candidate) -> Source:
 
 @dataclass(frozen=True, slots=True)
 class _Sheet:
-    """A sheet and its first rows, of which the table begins at the index `begin`. `notices` say why it was chosen where
-    another might be expected."""
+    """A sheet and its first rows; the table begins at index `begin` of them.
+
+    `notices` say why this sheet was chosen if the user may expect another.
+    """
 
     name: str
     rows: Sequence[Row] = ()
@@ -116,7 +121,7 @@ def _first_rows(path: Path, name: str) -> _Sheet:
 
 
 def _begin(rows: Sequence[Row]) -> int:
-    """The index where the table begins: below titles that a blank row, or the columns' names, set apart from rows."""
+    """The index of the table's first row: below titles, if a blank row or known column names follow them."""
     filled = [index for index, row in enumerate(rows) if any(cell.strip() for cell in row.cells)]
     records = [Record(index, rows[index].cells, after_blank=index - 1 not in filled) for index in filled]
     first = below_titles(records)
@@ -126,14 +131,14 @@ def _begin(rows: Sequence[Row]) -> int:
 
 
 def _choose(path: Path, sheets: Sequence[tuple[str, bool]]) -> _Sheet:
-    """The first sheet with rows, unless that is a note and a later one a table. Hidden ones come last."""
+    """The first sheet with rows, unless it is a note and a later one a table. Hidden sheets are tried last."""
     visible = _better([name for name, is_visible in sheets if is_visible], path)
     if visible.rows:
         return visible
     hidden = _better([name for name, is_visible in sheets if not is_visible], path)
-    is_news = hidden.rows and any(is_visible for _, is_visible in sheets)
-    said = f"The sheet “{hidden.name}” is hidden; those that are not are empty."
-    return replace(hidden, notices=(said,)) if is_news else hidden
+    is_unexpected = hidden.rows and any(is_visible for _, is_visible in sheets)
+    notice = f"The sheet “{hidden.name}” is hidden; those that are not are empty."
+    return replace(hidden, notices=(notice,)) if is_unexpected else hidden
 
 
 def _better(names: Sequence[str], path: Path) -> _Sheet:

@@ -1,6 +1,6 @@
-"""Answers of the practice service with one thing wrong, or with one thing said in another way that is right as well.
+"""Change one thing in an answer of the practice service: into an error, or into another form that is valid too.
 
-What an answer does not hold is left as it is: an answer to a submit has no elements to lose.
+A change that does not apply leaves the answer as it is: an answer to a submit, for example, has no elements.
 """
 
 import copy
@@ -39,7 +39,7 @@ Mutation: TypeAlias = Literal[
     "zero_vector",
     "wrong_shape",
     "mixed_pooling",
-    # the frame
+    # the body and its envelope
     "results_without_id",
     "both_lists",
     "no_usage",
@@ -62,7 +62,7 @@ _INFINITE: Final = "9" * 40  # stands for 1e999, which json cannot write
 
 
 def mutate(data: bytes, how: Mutation) -> bytes:
-    """The answer with that change. Anything that is not a JSON object comes back as it is."""
+    """Return the answer with one change. Data that is not a JSON object is returned unchanged."""
     if how == "nested_deeply":
         return b"[" * 200_000
     try:
@@ -85,7 +85,7 @@ def mutate(data: bytes, how: Mutation) -> bytes:
 
 
 def with_failures(data: bytes, requests: Collection[int], error: str) -> bytes:
-    """The answer with these requests failed."""
+    """Return the answer with these requests (indices) marked as failed, with `error` as their message."""
     answer = json.loads(data)
     for element in _elements(answer):
         if element.get("id") in requests:
@@ -94,7 +94,7 @@ def with_failures(data: bytes, requests: Collection[int], error: str) -> bytes:
 
 
 def of_another_job(data: bytes) -> bytes:
-    """The answer as it would be for another job: foreign references, and every value another."""
+    """Return the answer as if for another job: with other references, and with every number negated."""
     answer = json.loads(data)
     for element in _elements(answer):
         element["external_reference"] = f"another-{element.get('external_reference')}"
@@ -134,7 +134,7 @@ def _rows(element: Json) -> list[Any]:
     return found
 
 
-# Of elements
+# Changes to elements
 
 
 def _swapped(key: str) -> Callable[[list[Json]], None]:
@@ -175,7 +175,7 @@ def _refused(error: object) -> Callable[[Json], None]:
 
 
 def _value(value: object) -> Callable[[Json], None]:
-    """Another value in place of the first score, or of the first number of the first vector."""
+    """Replace the first score, or the first number of the first vector; `str` turns that number into a string."""
 
     def put(element: Json) -> None:
         for entry in _scores(element)[:1]:
@@ -215,9 +215,9 @@ def _misdeclare(element: Json) -> None:
 
 
 def _mix_pooling(elements: list[Json]) -> None:
-    for number, element in enumerate(elements):
+    for index, element in enumerate(elements):
         if _vectors(element):
-            element["result"]["pooling"] = ("cls", "mean")[number % 2]
+            element["result"]["pooling"] = ("cls", "mean")[index % 2]
 
 
 _OF_ELEMENTS: Final[dict[Mutation, Callable[[list[Json]], object]]] = {
@@ -252,7 +252,7 @@ _OF_ELEMENTS: Final[dict[Mutation, Callable[[list[Json]], object]]] = {
 }
 
 
-# Of the frame
+# Changes to the body and its envelope
 
 
 def _result(change: Callable[[Json], object]) -> Callable[[Json], None]:

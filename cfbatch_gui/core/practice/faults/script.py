@@ -8,20 +8,20 @@
 Every fault has these keys:
 
     do      what goes wrong; the faults below
-    on      the kind of exchange it waits for: "submit" (a batch, or a single element), "poll" (a question after one),
-            "check" (everything else), or "any", which is the default
-    number  the first exchange of its kind that it hits, from 1 (default 1), counted without those that a fault
-            before it in the list has taken
-    times   how many in a row it hits (default 1); 0 is every one from then on
-    sha256  hits only the batch whose body has this hash, and questions after it; for faults that come after the body
+    on      the kind of exchange: "submit" (a batch, or a single element), "poll" (for the result of a batch), "check"
+            (everything else), or "any" (default)
+    number  the first exchange of its kind that is affected, from 1 (default 1), not counting those that a fault
+            earlier in the list has affected
+    times   how many consecutive exchanges are affected (default 1); 0 is every one from then on
+    sha256  affects only the batch whose body has this hash, and polls for it; for faults after the body
 
-What a connection is for is not known before its first request. So faults at the connection take "submit" and "check"
-for a connection made before the practice service has accepted anything, and "poll" for one made afterwards.
+The kind of a connection is not known before its first request. For faults at the connection, "submit" and "check"
+therefore mean a connection made before the practice service has accepted anything, and "poll" one made afterwards.
 
-Faults with "billed" come in twins. With true the practice service gets the request, does its work, and its answer is
-what goes astray. With false (the default) it never hears of the request; what goes astray is a refusal, "no capacity".
+Faults with "billed" have two forms. With true the practice service processes the request, and the fault affects its
+answer. With false (the default) the service does not get the request, and the fault affects a refusal, "no capacity".
 
-With "rst" true (the default) a connection ends in a TCP reset, with false in good order.
+With "rst" true (the default) a connection ends with a TCP reset, with false with an orderly close.
 """
 
 from pathlib import Path
@@ -40,7 +40,7 @@ Status: TypeAlias = Annotated[int, Meta(ge=100, le=599)]
 
 
 class Fault(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do"):
-    """What every fault has. `after_body` tells whether it waits for the whole request."""
+    """The keys of every fault. `after_body` is whether it happens only after the whole request was received."""
 
     after_body: ClassVar[bool] = False
 
@@ -50,15 +50,15 @@ class Fault(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_f
 
 
 class ConnectionFault(Fault, frozen=True):
-    """Something that happens before the first request."""
+    """A fault before the first request."""
 
 
 class RequestFault(Fault, frozen=True):
-    """Something that happens while the request is still coming in; nobody is billed."""
+    """A fault while the request is being received; nothing is billed."""
 
 
 class ReplyFault(Fault, frozen=True):
-    """Something that happens once the request is there."""
+    """A fault after the request was received."""
 
     after_body: ClassVar[bool] = True
 
@@ -102,7 +102,7 @@ class StallAtAccept(ConnectionFault, frozen=True, tag="stall_at_accept"):
     seconds: Seconds = 60.0
 
 
-# While the request comes in
+# While the request is received
 
 
 class ResetAfterHeaders(RequestFault, frozen=True, tag="reset_after_headers"):
@@ -125,7 +125,7 @@ class StallInBody(RequestFault, frozen=True, tag="stall_in_body"):
     seconds: Seconds = 60.0
 
 
-# Once the request is there
+# After the request was received
 
 
 class ResetAfterBody(TwinFault, frozen=True, tag="reset_after_body"):
@@ -252,7 +252,7 @@ class AnyReply(TwinFault, frozen=True, tag="reply"):
     body: str = ""
 
 
-# With the practice service's true answer, so always billed
+# With the practice service's real answer, so always billed
 
 
 class WrongType(ReplyFault, frozen=True, tag="wrong_type"):
@@ -319,25 +319,25 @@ AnyFault: TypeAlias = (
 
 
 class Script(Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole file."""
+    """The content of a script file."""
 
     faults: tuple[AnyFault, ...]
 
 
 def read_script(data: bytes | str) -> tuple[AnyFault, ...]:
-    """The faults of a script. Raises InputError with a sentence that names the place."""
+    """Decode a script. Raises InputError with a sentence that says where the script is wrong."""
     try:
         return msgspec.json.decode(data, type=Script).faults
     except msgspec.ValidationError as problem:
-        words, _, place = str(problem).partition(" - at `$")
-        where = f" at “{place.rstrip('`').lstrip('.')}”" if place else ""
+        words, _, path = str(problem).partition(" - at `$")
+        where = f" at “{path.rstrip('`').lstrip('.')}”" if path else ""
         raise InputError(f"The script of faults cannot be used: {words}{where}.") from problem
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         raise InputError("The script of faults is not JSON.", detail=str(problem)) from problem
 
 
 def load_script(path: Path) -> tuple[AnyFault, ...]:
-    """The faults of a script in a file. Raises InputError."""
+    """Read a script from a file. Raises InputError."""
     try:
         data = path.read_bytes()
     except OSError as problem:
@@ -349,7 +349,7 @@ _IN_EVERY_FAULT: Final = frozenset({"on", "number", "times", "sha256"})
 
 
 def describe_faults() -> str:
-    """Every fault with its own keys and their defaults, and what it does; for people."""
+    """List every fault with its own keys, their defaults and a description, as text for the terminal."""
     lines: list[str] = []
     for kind in AnyFault.__args__:
         keys = ", ".join(_key(field) for field in msgspec.structs.fields(kind) if field.name not in _IN_EVERY_FAULT)

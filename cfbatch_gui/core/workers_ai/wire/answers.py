@@ -1,4 +1,4 @@
-"""Answers: a batch is queued, or running, or done with its elements, which stay undecoded."""
+"""Read an answer: the batch is queued, running, or finished with elements, whose results stay undecoded."""
 
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -12,7 +12,7 @@ from cfbatch_gui.core.workers_ai.wire.decoding import NULL, breach, decode, is_n
 class Queued:
     """The answer to a submit. `request_id` is opaque; losing it loses a paid batch.
 
-    The answer to a poll has this form too where the service repeats the id; `status` is then the batch's.
+    The answer to a poll has this form too when the service repeats the id; `status` is then that of the batch.
     """
 
     request_id: str
@@ -22,14 +22,14 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Not done. `status` is the service's: "queued", "running", or one that this program does not know."""
+    """The batch is not finished. `status` is as sent: "queued", "running", or one unknown to this program."""
 
     status: str
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of the whole batch, as counted by the service; 0 where it gave none."""
+    """Tokens of the whole batch, as counted by the service; 0 for a count that it did not give."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -37,17 +37,17 @@ class Usage:
 
 
 class Output(msgspec.Struct, frozen=True):
-    """A model's output for one request. Which keys are present depends on the request and on the year."""
+    """A model's output for one request. The keys depend on the request; they have also changed over time."""
 
     response: msgspec.Raw = NULL
     data: msgspec.Raw = NULL
     shape: msgspec.Raw = NULL
     pooling: msgspec.Raw = NULL
-    result: msgspec.Raw = NULL  # early answers: the same keys once more, one level deeper
+    result: msgspec.Raw = NULL  # older answers have the same keys one level deeper
 
 
 class Element(msgspec.Struct, frozen=True):
-    """One element of `responses`, unchecked. Everything raw is a view of the answer's bytes.
+    """One element of `responses`, unchecked. Raw values are views of the answer's bytes.
 
     `result` of a failed element may be anything at all, so any JSON passes here.
     """
@@ -82,7 +82,7 @@ class _Body(msgspec.Struct):
 
 
 class _Frame(_Body):
-    """A body with or without the v4 envelope around it, in one pass over the bytes."""
+    """A body with or without the v4 envelope, so that one pass over the bytes decodes either."""
 
     success: bool | None = None
     result: _Body | None = None
@@ -103,7 +103,7 @@ _model_decoder: Final = msgspec.json.Decoder(str | None)
 def read_answer(data: bytes | msgspec.Raw) -> Answer:
     """Read the answer to a submit or a poll, with or without the v4 envelope.
 
-    Vectors and scores stay undecoded views of `data`, so that 50 MB take one quick pass and next to no memory.
+    Vectors and scores stay undecoded views of `data`, so that an answer of 50 MB needs one pass and little memory.
     Raises ReplyError for anything that is neither queued, waiting nor done; a refusal (`"success": false`) too, because
     its errors are for `read_envelope`.
     """
@@ -122,14 +122,14 @@ def read_answer(data: bytes | msgspec.Raw) -> Answer:
 
 
 def _elements(body: _Body) -> list[Element] | None:
-    """The one list of elements. Both `responses` and `results` have been met; both filled at once is a breach."""
+    """The list in `responses` or `results`, None without one. Raises ReplyError when both have elements."""
     if body.responses and body.results:
         raise breach("it holds two lists of results")
     return body.responses or body.results or (body.responses if body.responses is not None else body.results)
 
 
 def read_usage(raw: msgspec.Raw) -> Usage | None:
-    """The usage, or None for one that cannot be read: it is only shown, so it does not invalidate the results."""
+    """Return the usage, None if it cannot be decoded: it is only shown, so it does not invalidate the results."""
     if is_null(raw):
         return None
     try:
@@ -140,7 +140,7 @@ def read_usage(raw: msgspec.Raw) -> Usage | None:
 
 
 def _counted(tokens: int | float | None) -> int:
-    """The count, or 0 for an impossible one, which would spoil the sums of tokens and prices."""
+    """The count, or 0 for an impossible one, which would falsify the sums of tokens and prices."""
     return int(tokens) if tokens and 0 < tokens < _MOST_TOKENS else 0
 
 
@@ -157,7 +157,7 @@ _bare_output_decoder: Final = msgspec.json.Decoder(_BareOutput)
 
 
 def read_run(data: bytes) -> Finished:
-    """Read it as the answer of a batch of one, so that it is checked and stored as any other.
+    """Read the answer to a synchronous call as that of a batch of one request.
 
     Scores and vectors stay undecoded views of `data`. Raises ReplyError.
     """

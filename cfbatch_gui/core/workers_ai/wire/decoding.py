@@ -1,4 +1,4 @@
-"""JSON of the expected shape, or a `ReplyError`."""
+"""Decode JSON of an expected type; anything else is a `ReplyError`."""
 
 from typing import Final, TypeVar
 
@@ -14,8 +14,8 @@ NULL: Final = msgspec.Raw(b"null")
 def decode(decoder: msgspec.json.Decoder[Decoded], data: bytes | memoryview | msgspec.Raw, what: str) -> Decoded:
     """Decode `data`. `what` names it in the error's detail.
 
-    Raises ReplyError for anything that is not well-formed JSON of the decoder's type; JSON nested without end,
-    numbers beyond a double's range and text that is not UTF-8 count as such.
+    Raises ReplyError for anything that is not well-formed JSON of the decoder's type, and also for JSON nested too
+    deeply, for numbers beyond a double's range and for text that is not UTF-8.
     """
     try:
         return decoder.decode(data)
@@ -27,10 +27,10 @@ def decode(decoder: msgspec.json.Decoder[Decoded], data: bytes | memoryview | ms
 
 
 def is_null(raw: msgspec.Raw) -> bool:
-    """Whether a value is null, or was not there and has the default `NULL`."""
+    """Return whether a value is null, or is missing and has the default `NULL`."""
     return len(memoryview(raw)) == 4 and bytes(raw) == b"null"
 
 
 def breach(reason: str, detail: str = "") -> ReplyError:
-    """The error for an answer that can be read and contradicts itself or the request. `reason` completes a sentence."""
+    """Return the error for an answer that contradicts itself or the request. `reason` completes the sentence."""
     return ReplyError(f"The answer to this batch cannot be trusted and was put aside: {reason}.", detail=detail)

@@ -1,4 +1,4 @@
-"""The frame of Cloudflare's v4 API, `{"result", "success", "errors", "messages"}`, and what others put instead."""
+"""The envelope of Cloudflare's v4 API, `{"result", "success", "errors", "messages"}`, and the forms without it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ class ServiceError:
 
 @dataclass(frozen=True, slots=True)
 class ServiceAnswer:
-    """An answer out of its frame.
+    """An answer without its envelope.
 
-    `is_enveloped` says whether the frame was there: only then is a refusal known to be Cloudflare's own, and not a
-    proxy's on the way. Without it `result` is the whole answer and `ok` follows the HTTP status alone.
+    `is_enveloped` is whether it had one: only then is a refusal known to come from Cloudflare and not from a proxy.
+    Without an envelope `result` is the whole answer, and `ok` follows from the HTTP status alone.
     `result` is a view of the answer's bytes, not a copy.
     """
 
@@ -47,10 +47,10 @@ _text_decoder: Final = msgspec.json.Decoder(str)
 
 
 def read_envelope(data: bytes, status: int) -> ServiceAnswer:
-    """Take an answer out of its frame. `status` is HTTP's.
+    """Unwrap an answer. `status` is the HTTP status.
 
-    Inner errors (`error_chain`) follow their outer one. Raises ReplyError when the answer is not a JSON object, or when
-    its frame is broken.
+    Errors in an `error_chain` follow the error that holds them. Raises ReplyError when the answer is not a JSON object,
+    or when its envelope has values of wrong types.
     """
     answer = decode(_object_decoder, data, "answer")
     is_success_status = 200 <= status < 300
@@ -64,7 +64,7 @@ def read_envelope(data: bytes, status: int) -> ServiceAnswer:
 
 
 def read_bare(data: bytes, status: int) -> ServiceAnswer:
-    """An answer of the Workers Binding, which has no frame, or a Worker's `{"error": {"code", "message"}}`.
+    """Read an answer of the Workers Binding, which has no envelope, or a Worker's `{"error": {"code", "message"}}`.
 
     `is_enveloped` is whether the answer is in one of these two forms. Raises ReplyError when it is not a JSON object.
     """
@@ -76,9 +76,9 @@ def read_bare(data: bytes, status: int) -> ServiceAnswer:
 
 
 def read_gateway(data: bytes, status: int) -> ServiceAnswer:
-    """An answer through an AI Gateway: the service's own, or the gateway's refusal.
+    """Read an answer that came through an AI Gateway: the service's, or a refusal by the gateway.
 
-    That is an envelope whose errors are called `error`, or an object with an `internalCode`.
+    The gateway's refusal is an envelope with `error` in place of `errors`, or an object with an `internalCode`.
     Raises ReplyError when the answer is not a JSON object.
     """
     answer = decode(_object_decoder, data, "answer")
@@ -86,7 +86,7 @@ def read_gateway(data: bytes, status: int) -> ServiceAnswer:
         return read_envelope(data, status)
     if "internalCode" in answer:
         code = decode(_code_decoder, answer["internalCode"], "internalCode")
-        error = ServiceError(_code(code), raw_words(answer.get("message", NULL)))
+        error = ServiceError(_code(code), raw_text(answer.get("message", NULL)))
         return ServiceAnswer(False, NULL, (error,), is_enveloped=True)
     if "error" in answer and "success" in answer:
         errors = decode(_errors_decoder, answer["error"], "error")
@@ -97,7 +97,7 @@ def read_gateway(data: bytes, status: int) -> ServiceAnswer:
 def _flat(errors: Sequence["_Error"]) -> tuple[ServiceError, ...]:
     flat: list[ServiceError] = []
     for error in errors:
-        flat.append(ServiceError(_code(error.code), raw_words(error.message)))
+        flat.append(ServiceError(_code(error.code), raw_text(error.message)))
         flat.extend(_flat(error.error_chain or ()))
     return tuple(flat)
 
@@ -108,10 +108,10 @@ def _code(code: int | str | float | None) -> int:
     return int(code) if isinstance(code, str) and code.isascii() and code.isdigit() else 0
 
 
-def raw_words(raw: msgspec.Raw) -> str:
-    """A value in the service's own words: a string's text, any other value as the JSON that was sent, "" for null."""
+def raw_text(raw: msgspec.Raw) -> str:
+    """Return the text of a JSON string, any other value as the JSON that was sent, and "" for null."""
     try:
         return _text_decoder.decode(raw)
     except ValueError:
-        words = bytes(raw).decode("utf-8", errors="replace")
-        return "" if words == "null" else words
+        text = bytes(raw).decode("utf-8", errors="replace")
+        return "" if text == "null" else text

@@ -20,7 +20,7 @@ from cfbatch_gui.core.workers_ai.wire.answers import (
     read_answer,
 )
 from cfbatch_gui.core.workers_ai.wire.decoding import breach, decode, is_null
-from cfbatch_gui.core.workers_ai.wire.envelope import raw_words
+from cfbatch_gui.core.workers_ai.wire.envelope import raw_text
 from cfbatch_gui.core.workers_ai.wire.requests import AnswerKind, Request
 from cfbatch_gui.core.workers_ai.wire.values import Vectors, count_vectors, decode_vectors, find_vectors, read_scores
 
@@ -78,7 +78,7 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The service failed at this one request. `error` is its message, "" when it gave none."""
+    """The service failed at this request alone. `error` is its message, "" when it gave none."""
 
     index: int
     error: str
@@ -86,7 +86,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What an element holds, without knowing what was asked for."""
+    """What an element holds, read without knowledge of the request: `count` scores or vectors."""
 
     kind: AnswerKind
     count: int
@@ -104,7 +104,7 @@ def expect(request: Request) -> Expected:
 
 
 def what_it_holds(element: Element) -> Answered | None:
-    """Scores or vectors, and how many; None for a request that the service failed at. Raises ReplyError."""
+    """Return whether an element holds scores or vectors, and how many; None if it failed. Raises ReplyError."""
     where = f"the result for request {(element.id or 0) + 1}"
     output = _output(element, where)
     if output is None:
@@ -115,12 +115,12 @@ def what_it_holds(element: Element) -> Answered | None:
 
 
 def match(finished: Finished, expected: Sequence[Expected], *, dimension: int | None = None) -> Iterator[Matched]:
-    """Yield what each request got, in the order of `expected`, exactly once each.
+    """Yield the result of each request, exactly one each, in the order of `expected`.
 
-    Ids, references, scores, row counts and declared shapes of all elements are checked before the first yield; vectors
-    are decoded one element at a time as they are asked for, so a breach inside them comes late: whoever stores what is
-    yielded must be able to take it back. `dimension` is what earlier batches of the job had; None takes this one's own.
-    Raises ReplyError for every breach of the protocol; the whole batch is then put aside.
+    Ids, references, scores, row counts and declared shapes of all elements are checked before the first yield. Vectors
+    are decoded one element at a time while iterating, so ReplyError may be raised after some results were yielded: a
+    caller that stores them must be able to undo that. `dimension` is that of the job's earlier batches; with None it is
+    taken from this batch. Raises ReplyError for every breach of the protocol; the whole batch is then put aside.
     """
     prepared = [
         _prepare(element, wanted, index)
@@ -141,7 +141,7 @@ def match(finished: Finished, expected: Sequence[Expected], *, dimension: int | 
 
 
 def _in_order(elements: Sequence[Element], expected: Sequence[Expected]) -> list[Element]:
-    """Elements in the order of their requests; every one present once. Raises ReplyError."""
+    """The elements in the order of their requests. Raises ReplyError unless each request has exactly one."""
     by_reference: dict[str, int | None] = {}
     for index, wanted in enumerate(expected):
         by_reference[wanted.reference] = None if wanted.reference in by_reference else index
@@ -181,7 +181,7 @@ def _index(element: Element, expected: Sequence[Expected], by_reference: dict[st
 
 
 def _output(element: Element, where: str) -> Output | None:
-    """What the model gave, None when the service failed at the request. Raises ReplyError."""
+    """The model's output, None when the service failed at the request. Raises ReplyError."""
     result = element.result
     if isinstance(result, Output) and not is_null(result.result) and is_null(result.response) and is_null(result.data):
         result = decode(_output_decoder, result.result, where)
@@ -206,13 +206,13 @@ def _prepare(element: Element, wanted: Expected, index: int) -> Scored | Refused
 
 def _reason(element: Element) -> str:
     for raw in (element.error, element.errors, element.message):
-        if words := raw_words(raw):
-            return words
+        if text := raw_text(raw):
+            return text
     return element.result if isinstance(element.result, str) else ""
 
 
 def _agreed_dimension(tables: Sequence[Vectors], dimension: int | None) -> int | None:
-    """The dimension by the job's earlier batches and the `shape` of every element; None when nobody says."""
+    """The dimension by the job's earlier batches and the `shape` of every element; None when none gives it."""
     for table in tables:
         if table.declared and dimension and table.declared != dimension:
             raise breach(f"{table.where} has vectors of {table.declared} numbers, not {dimension}")

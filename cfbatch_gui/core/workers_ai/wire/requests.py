@@ -1,4 +1,4 @@
-"""Bodies that are sent: the elements of `requests[]`, the body around them, and the poll.
+"""Encode the bodies of calls: the elements of `requests[]`, the body around them, and the poll.
 
 All are compact UTF-8 (no \\u escapes beyond control characters): the size limit counts these bytes.
 """
@@ -21,9 +21,9 @@ _RANK_START: Final = b'{"contexts":[{"text":'
 
 @dataclass(frozen=True, slots=True)
 class RankRequest:
-    """A query with its contexts, answered by one score a context; without a query (None), by one vector a context.
+    """A query with its contexts, answered by one score for each context; without a query (None), one vector for each.
 
-    `truncate_inputs` None leaves the key out, which the service takes for false: a text that is too long is an error.
+    `truncate_inputs` None omits the key, which the service treats as false: too long a text is an error.
     """
 
     query: str | None
@@ -48,9 +48,9 @@ class RankRequest:
 
 @dataclass(frozen=True, slots=True)
 class EmbedRequest:
-    """One to `MAX_TEXTS_PER_REQUEST` texts, answered by one vector a text.
+    """One to `MAX_TEXTS_PER_REQUEST` texts, answered by one vector for each.
 
-    `pooling` "" leaves the key out. `as_array` False sends a single text as `"text": "one"`.
+    `pooling` "" omits the key. `as_array` False sends a single text as `"text": "one"`.
     """
 
     texts: tuple[str, ...]
@@ -105,9 +105,9 @@ _encoder = msgspec.json.Encoder()
 
 
 def encode_request(request: Request) -> bytes:
-    """One element of `requests[]`; alone it is also the body of a synchronous call.
+    """Encode one element of `requests[]`, which is also the whole body of a synchronous call.
 
-    Raises ValueError for a lone surrogate, which has no UTF-8: inputs replace them before they come here.
+    Raises ValueError for a lone surrogate, which has no UTF-8 form; the readers of inputs have replaced them.
     """
     if isinstance(request, RankRequest):
         return _encoder.encode(
@@ -129,7 +129,7 @@ def encode_request(request: Request) -> bytes:
 
 
 def encode_batch(elements: Iterable[bytes]) -> bytes:
-    """The body of a submit, around elements from `encode_request`; their order is what `id` counts in the answer."""
+    """Encode the body of a submit from elements of `encode_request`; `id` in the answer is an index into them."""
     return _OPENING + b",".join(elements) + _CLOSING
 
 
@@ -144,7 +144,7 @@ def batch_size(sizes: Iterable[int]) -> int:
 
 
 def encode_poll(request_id: str) -> bytes:
-    """The body that asks for a queued batch."""
+    """Encode the body of a poll."""
     return _encoder.encode(_Poll(request_id))
 
 
@@ -166,7 +166,7 @@ class _RawEmbedElement(msgspec.Struct, omit_defaults=True):
 class Frame:
     """An element of `requests[]` without its texts: the bytes before, between and after them.
 
-    For texts that are stored as JSON strings already, so that they are not decoded and encoded again.
+    Used for texts that are stored as JSON strings, so that they need not be decoded and encoded again.
     """
 
     before: bytes

@@ -1,4 +1,4 @@
-"""The numbers inside an element: scores into float64, vectors into float32, one row at a time."""
+"""Decode the numbers of an element: scores as float64, vectors as float32, one vector at a time."""
 
 import struct
 from dataclasses import dataclass
@@ -24,12 +24,16 @@ _pooling_decoder: Final = msgspec.json.Decoder(str | None)
 
 _OPEN: Final = b"["
 _CLOSE: Final = b"]"
-_PIECE: Final = 65_536  # bytes; stays in the processor's cache
+_CHUNK: Final = 65_536  # bytes; fits into the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """The vectors of one element, not decoded yet. `declared` is the dimension by its `shape`, 0 without one."""
+    """The vectors of one element, not decoded yet: `rows` is the JSON array of `count` vectors.
+
+    `where` names the element in errors. `declared` is the dimension according to `shape`, 0 without a `shape`.
+    `pooling` is the service's, "" when it gives none.
+    """
 
     where: str
     rows: msgspec.Raw
@@ -59,7 +63,7 @@ def read_scores(output: Output, count: int, where: str) -> NDArray[np.float64]:
 def find_vectors(output: Output, count: int, where: str) -> Vectors:
     """Find the vectors of one element and check what can be checked without decoding them.
 
-    Raises ReplyError when there are none or two sets, or when rows or `shape` do not go with `count`.
+    Raises ReplyError when there is no set of vectors or there are two, and when the rows or `shape` contradict `count`.
     """
     has_response, has_data = not is_null(output.response), not is_null(output.data)
     if has_response == has_data:
@@ -73,7 +77,7 @@ def find_vectors(output: Output, count: int, where: str) -> Vectors:
 
 
 def count_vectors(output: Output, where: str) -> int:
-    """How many vectors an element holds. Raises ReplyError when there is none."""
+    """Return how many vectors an element holds. Raises ReplyError when it holds none."""
     found = _count_rows(output.response if is_null(output.data) else output.data)
     if found < 1:
         raise breach(f"{where} has no vectors")
@@ -81,9 +85,9 @@ def count_vectors(output: Output, where: str) -> int:
 
 
 def _count_rows(rows: msgspec.Raw) -> int:
-    """Rows by their brackets: arrays of numbers hold no other, so one closes each row and one the whole."""
+    """Count the closing brackets: rows hold only numbers, so each has one, and the outer array one more."""
     view = memoryview(rows)
-    return sum(bytes(view[at : at + _PIECE]).count(_CLOSE) for at in range(0, len(view), _PIECE)) - 1
+    return sum(bytes(view[at : at + _CHUNK]).count(_CLOSE) for at in range(0, len(view), _CHUNK)) - 1
 
 
 def _declared_dimension(shape: msgspec.Raw, count: int, where: str) -> int:
