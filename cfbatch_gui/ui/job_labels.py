@@ -7,7 +7,7 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 
 def is_practice(job: Job) -> bool:
-    """Whether its numbers are practice numbers, to be marked as such; they cost nothing."""
+    """Whether the practice service computed its results; pages mark them as practice, and they cost nothing."""
     return job.connection == PRACTICE.id
 
 
@@ -17,7 +17,7 @@ def short_model(job: Job) -> str:
 
 
 def connection_title(program: Program, job: Job) -> str:
-    """What its connection is called; its id when there is no such connection any more."""
+    """The title of the job's connection; its id, capitalised, when the connection was removed."""
     try:
         return program.address_book.connection(job.connection).title
     except UserError:

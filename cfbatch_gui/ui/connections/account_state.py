@@ -1,4 +1,4 @@
-"""What is known about the Cloudflare account at this moment, and where from."""
+"""The state of the Cloudflare account: its id, where its token is kept, and what is wrong."""
 
 from dataclasses import dataclass
 
@@ -9,20 +9,20 @@ from cfbatch_gui.core.program import ACCOUNT_VARIABLE, BASE_URL_VARIABLE, Progra
 
 @dataclass(frozen=True, slots=True)
 class AccountState:
-    """Never holds the token itself.
+    """What is known about an account; never the token itself.
 
-    `place` is None while there is no token. `token_problem` and `problem` are sentences, "" when all is well;
-    `service` is the address that the environment puts in the place of Cloudflare's, else "".
+    `token_source` is None while there is no token. `token_problem` and `problem` are sentences, "" when all is well.
+    `service` is the address that the environment sets instead of Cloudflare's, else "".
     """
 
     account: str = ""
-    place: TokenSource | None = None
+    token_source: TokenSource | None = None
     token_problem: str = ""
     problem: str = ""
     service: str = ""
     is_ready: bool = False
-    account_is_fixed: bool = False  # by the environment, as is the next one, whose variable is the last
-    token_is_fixed: bool = False
+    account_is_fixed: bool = False  # set by the environment
+    token_is_fixed: bool = False  # set by the environment variable `token_variable`
     token_variable: str = TOKEN_VARIABLE
 
     @property
@@ -32,14 +32,14 @@ class AccountState:
 
 
 async def read_account_state(program: Program) -> AccountState:
-    """Look into settings, environment and keyring; the keyring may take its time, and is asked in a thread."""
+    """Read settings, environment and keyring; the keyring, which may be slow, is read in a thread."""
     held = program.address_book.held_by_environment()
-    place, token_problem = None, ""
+    token_source, token_problem = None, ""
     try:
-        place = await program.credentials.token_source(CLOUDFLARE)
+        token_source = await program.credentials.token_source(CLOUDFLARE)
     except NotConnected as error:
         token_problem = error.message
-    facts = next(each for each in await program.connections.summaries() if each.id == CLOUDFLARE)
+    summary = next(each for each in await program.connections.summaries() if each.id == CLOUDFLARE)
     service = problem = ""
     if program.address_book.account_id:
         try:
@@ -49,11 +49,11 @@ async def read_account_state(program: Program) -> AccountState:
             problem = error.message
     return AccountState(
         account=program.address_book.account_id,
-        place=place,
+        token_source=token_source,
         token_problem=token_problem,
         problem=problem,
         service=service,
-        is_ready=facts.is_ready,
+        is_ready=summary.is_ready,
         account_is_fixed=ACCOUNT_VARIABLE in held,
         token_is_fixed=TOKEN_VARIABLE in held,
     )

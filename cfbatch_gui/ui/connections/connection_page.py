@@ -28,13 +28,13 @@ from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, LinkButton, MenuButton,
 
 
 class ConnectionPage(QWidget):
-    """Reads everything anew whenever it is shown. Keyring and network are asked in tasks; the window never waits."""
+    """Reads everything again whenever it is shown. Tasks use keyring and network, so the window never blocks."""
 
-    changed = Signal()  # the connections, or which of them new jobs use
-    state_shown = Signal()  # what is known about the connection that new jobs use
+    changed = Signal()  # a connection changed, or which one new jobs use
+    state_shown = Signal()  # the state of the connection that new jobs use was read again
     done = Signal()
     traffic_wanted = Signal()
-    scheme_chosen = Signal(str)  # a `Scheme`; applied and saved by who listens
+    scheme_chosen = Signal(str)  # a `Scheme`, for the receiver to apply and save
 
     def __init__(
         self,
@@ -92,12 +92,12 @@ class ConnectionPage(QWidget):
         self._connect()
 
     def refresh(self) -> None:
-        """Read the state again; what is typed and not saved stays."""
+        """Read the state again in a task; text that was typed and not saved stays."""
         self.appearance.show_scheme(self._program.settings.theme)
         self.tasks.start("refresh", self._refresh())
 
     def show_scheme(self, scheme: str) -> None:
-        """Mark the look that is in force after it was chosen elsewhere."""
+        """Mark the colour scheme in use after it was changed elsewhere."""
         self.appearance.show_scheme(scheme)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -106,7 +106,7 @@ class ConnectionPage(QWidget):
             self.refresh()
 
     def _set_tab_order(self) -> None:
-        """From top to bottom, a field before the link above it; what leaves the page comes last."""
+        """Order the focus from top to bottom, a field before the link above it; what leaves the page comes last."""
         card = self.cloudflare
         order = (
             self.practice.choice,
@@ -158,13 +158,13 @@ class ConnectionPage(QWidget):
         self.traffic_link.clicked.connect(self.traffic_wanted)
         self.appearance.chosen.connect(self.scheme_chosen)
 
-    # New ones, and what is pasted
+    # New connections and pasted text
 
     def _begin(self, kind: KindName) -> None:
         self.others.add(kind).fields()[0].setFocus(Qt.FocusReason.OtherFocusReason)
 
     def paste(self) -> None:
-        """Whatever is on the clipboard goes to the card that it is about."""
+        """Put the text on the clipboard into the card that it fits, the focused one first; without a match, say so."""
         focused = QApplication.focusWidget()
         into = next((card for card in self._cards() if focused is not None and card.isAncestorOf(focused)), None)
         self._route(read_pasted(QGuiApplication.clipboard().text()), into)
@@ -195,12 +195,12 @@ class ConnectionPage(QWidget):
         return (self.cloudflare, *self.others.cards)
 
     def _reveal(self, card: QWidget) -> None:
-        """Scroll to a card once it has its place."""
+        """Scroll to a card after the layout has positioned it."""
 
         def scroll() -> None:
             if card.height() < self._area.viewport().height():
                 self._area.ensureWidgetVisible(card, 0, SMALL)
-            else:  # what is too tall is read from its top
+            else:  # too tall for the page: show its top
                 top = card.mapTo(self._content, QPoint()).y()
                 self._area.verticalScrollBar().setValue(top - SMALL)
 
@@ -210,7 +210,7 @@ class ConnectionPage(QWidget):
         self.tasks.start("refresh", self._refresh())
         self.changed.emit()
 
-    # What is known
+    # State
 
     async def _refresh(self) -> None:
         state = await read_account_state(self._program)
@@ -328,14 +328,14 @@ class ConnectionPage(QWidget):
             )
 
     def _show_error(self, error: UserError) -> None:
-        if isinstance(error, ConnectionProblem):  # whose button would lead to where the user is
+        if isinstance(error, ConnectionProblem):  # its button would open this page
             self._notices.show_notice(error.message, "attention")
         else:
             self._notices.show_error(error)
 
 
 def _kind_of(pasted: Pasted) -> KindName | None:
-    """The kind of connection that it is about; None for what any account has."""
+    """The kind of connection that the pasted text belongs to; None when any account could take it."""
     if pasted.worker_url:
         return "worker"
     if pasted.gateway:

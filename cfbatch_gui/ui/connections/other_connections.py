@@ -1,4 +1,4 @@
-"""The connections beside the first account: their cards, and what is done when their buttons are pressed."""
+"""The cards of all connections but the first account, and the work that their buttons start."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -25,9 +25,11 @@ KindName = Literal["cloudflare", "worker", "gateway"]
 
 
 class OtherConnections(QWidget):
-    """One card each, in the order in which they were added; those that were not saved yet at the end.
+    """One card for each connection in the order in which they were added; unsaved ones come last.
 
-    `shown` tells of a new card, to be scrolled to. Errors go the way of `tasks`.
+    `changed` follows every change of a saved connection, `tested` the end of every test, `chosen` carries the id of the
+    connection to use for new jobs, `page_wanted` an address to open in the browser, and `shown` a card to scroll to.
+    `tasks` reports errors.
     """
 
     changed = Signal()
@@ -47,7 +49,7 @@ class OtherConnections(QWidget):
         self.hide()
 
     def add(self, kind: KindName, url: str = "") -> SavedCard:
-        """A card for a new connection; one that was begun and not saved is taken up again."""
+        """Show a card for a new connection; an unsaved card of the same kind is used again."""
         for card in self.cards:
             if not card.record.id and card.record.kind == kind:
                 break
@@ -57,11 +59,11 @@ class OtherConnections(QWidget):
         return card
 
     def card(self, connection_id: str) -> SavedCard | None:
-        """The card of a saved connection."""
+        """The card of a saved connection, None when there is none."""
         return next((each for each in self.cards if each.record.id == connection_id), None)
 
     async def refresh(self) -> None:
-        """Read settings and keyring again."""
+        """Read settings and keyring again, and add, remove and update the cards accordingly."""
         saved = [each for each in self._program.address_book.saved() if each.id != CLOUDFLARE]
         for card in [each for each in self.cards if each.record.id]:
             if all(each.id != card.record.id for each in saved):
@@ -89,7 +91,7 @@ class OtherConnections(QWidget):
         self._column.addWidget(card)
         self.cards.append(card)
         self.show()
-        card.show()  # at once, for the keyboard to go there
+        card.show()  # now, so that it can take the focus
         return card
 
     def _drop(self, card: SavedCard) -> None:
@@ -106,7 +108,7 @@ class OtherConnections(QWidget):
         return free_name(first[kind], [*saved, *(card.record.name for card in self.cards)])
 
     async def _state_of(self, record: SavedConnection) -> CardState:
-        facts = next(each for each in await self._program.connections.summaries() if each.id == record.id)
+        summary = next(each for each in await self._program.connections.summaries() if each.id == record.id)
         credentials = self._program.credentials
         check = check_secret if record.kind == "worker" else check_form
         token = await self._secret(record.id, lambda: credentials.token_source(record.id, check=check))
@@ -114,15 +116,17 @@ class OtherConnections(QWidget):
         if record.kind == "gateway":
             secret_id = gateway_secret_id(record.id)
             gateway = await self._secret(secret_id, lambda: credentials.token_source(secret_id, check=check_secret))
-        return CardState(facts.is_ready, token, gateway)
+        return CardState(summary.is_ready, token, gateway)
 
-    async def _secret(self, secret_id: str, place: Callable[[], Awaitable[TokenSource | None]]) -> AccountState:
+    async def _secret(self, secret_id: str, find_source: Callable[[], Awaitable[TokenSource | None]]) -> AccountState:
         variable = variable_of(secret_id)
         try:
-            found = await place()
+            source = await find_source()
         except NotConnected as error:
             return AccountState(token_problem=error.message, token_variable=variable)
-        return AccountState(place=found, token_is_fixed=found is TokenSource.ENVIRONMENT, token_variable=variable)
+        return AccountState(
+            token_source=source, token_is_fixed=source is TokenSource.ENVIRONMENT, token_variable=variable
+        )
 
     def _show_guide(self, card: SavedCard) -> None:
         guide = WorkerGuide(self._tasks, self.window())
@@ -151,7 +155,7 @@ class OtherConnections(QWidget):
         )
         card.forget_typed()
         for field in card.fields():
-            field.clear()  # what was pasted is shown as it was cleaned
+            field.clear()  # the record holds the cleaned form of what was pasted
         card.show_record(record)
         if is_new and record.kind != "gateway" and self._program.settings.connection in ("", PRACTICE.id):
             await self._program.keep_settings(connection=record.id)

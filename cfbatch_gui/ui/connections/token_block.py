@@ -1,4 +1,4 @@
-"""Where the token is, or the field to type one: the same place for both."""
+"""A sentence about the saved token, or in its stead the field for a new one."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,10 @@ from cfbatch_gui.ui.widgets import ElidedLabel, IconLabel, LinkButton, QuietButt
 
 
 class TokenBlock(FieldBlock):
-    """A saved token is a sentence with "Replace…" and "Remove…"; only a new one has a field."""
+    """Shows a saved token as a sentence with "Replace…" and "Remove…", and a field only for a new one.
+
+    `edited` is emitted whenever the field, or whether it is shown, changes.
+    """
 
     remove_pressed = Signal()
     edited = Signal()
@@ -42,11 +45,11 @@ class TokenBlock(FieldBlock):
         for link_button in (self.replace, self.remove):
             link_button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._saved = boxed(saved)
-        self._places = QStackedWidget()
-        self._places.setFixedHeight(CONTROL_HEIGHT)
-        self._places.addWidget(self._editor)
-        self._places.addWidget(self._saved)
-        super().__init__(self._words.title, link, self._places, parent)
+        self._stack = QStackedWidget()
+        self._stack.setFixedHeight(CONTROL_HEIGHT)
+        self._stack.addWidget(self._editor)
+        self._stack.addWidget(self._saved)
+        super().__init__(self._words.title, link, self._stack, parent)
         self.label.setBuddy(self.field)
         self.field.setAccessibleName(self._words.title)
         self._state = AccountState()
@@ -58,12 +61,12 @@ class TokenBlock(FieldBlock):
         self.show_waiting()
 
     def show_waiting(self) -> None:
-        """While the keyring is asked for the first time."""
+        """Show that the keyring is being read for the first time."""
         self._show_where(self.tr("Looking into the keyring…"), "loader", changeable=False)
         self.set_hint("")
 
     def show_state(self, state: AccountState) -> None:
-        """Where the token is now. What is being typed stays."""
+        """Show where the token is kept. A token that is being typed stays in the field."""
         self._state = state
         if self.is_typing():
             return
@@ -76,10 +79,10 @@ class TokenBlock(FieldBlock):
         elif state.token_problem:
             self._show_where(self._words.unusable, "triangle-alert", changeable=True)
             self.set_problem(state.token_problem)
-        elif state.place is TokenSource.KEYRING:
+        elif state.token_source is TokenSource.KEYRING:
             self._show_where(self._words.in_keyring, "key-round", changeable=True)
             self.set_hint(self.tr("It is not shown again."))
-        elif state.place is TokenSource.SESSION:
+        elif state.token_source is TokenSource.SESSION:
             self._show_where(self._words.in_memory, "key-round", changeable=True)
             self.set_attention(
                 self.tr(
@@ -90,7 +93,7 @@ class TokenBlock(FieldBlock):
             self._show_editor(can_cancel=False)
 
     def is_typing(self) -> bool:
-        """Whether there is a new token in the field, or the field was asked for."""
+        """Whether the field holds text, or was opened to replace a saved token."""
         return bool(self.field.text()) or (not self._editor.isHidden() and not self.cancel.isHidden())
 
     def takes_text(self) -> bool:
@@ -102,7 +105,7 @@ class TokenBlock(FieldBlock):
         return self._where.whole_text()
 
     def put(self, token: Token) -> None:
-        """Take a token out of something else that was pasted, as if it had been pasted here."""
+        """Put a token that was found in pasted text into the field, as if it had been pasted there."""
         if not self.takes_text():
             self._show_editor(can_cancel=True)
         self.field.setText(token.reveal())
@@ -110,11 +113,11 @@ class TokenBlock(FieldBlock):
         self.edited.emit()
 
     def set_possible(self, possible: bool) -> None:
-        """Whether anything about the token can be changed just now."""
-        self._places.setEnabled(possible)
+        """Enable or disable all controls of the token."""
+        self._stack.setEnabled(possible)
 
     def forget_typed(self) -> None:
-        """Empty the field; the state decides what is shown."""
+        """Empty the field; the next `show_state` decides what is shown."""
         self.field.forget()
         self.cancel.hide()
 
@@ -131,7 +134,7 @@ class TokenBlock(FieldBlock):
 
     def _show_editor(self, *, can_cancel: bool) -> None:
         self.cancel.setVisible(can_cancel)
-        self._places.setCurrentWidget(self._editor)
+        self._stack.setCurrentWidget(self._editor)
         self.label.setBuddy(self.field)
         self._hint_for_new()
 
@@ -143,5 +146,5 @@ class TokenBlock(FieldBlock):
         self._where_icon.set_icon(icon, "quiet")
         self.replace.setVisible(changeable)
         self.remove.setVisible(changeable)
-        self._places.setCurrentWidget(self._saved)
+        self._stack.setCurrentWidget(self._saved)
         self.label.setBuddy(self.replace)

@@ -1,4 +1,4 @@
-"""The guide from the Worker's files to a connection: save them, put them on Cloudflare, give them a secret, connect."""
+"""The guide to a Worker of the user's own: save its files, deploy them, set its secret, connect."""
 
 import asyncio
 from functools import partial
@@ -17,11 +17,14 @@ from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Button, Card, IconLine, Label, PrimaryButton, column, row
 
 _WIDTH = 620  # pixels
-_SECRET_STEP = 1  # in GUIDE
+_SECRET_STEP = 1  # index in GUIDE
 
 
 class WorkerGuide(QDialog):
-    """Open it with `open()`; it deletes itself. `secret_chosen` brings the offered Token once it was copied."""
+    """A dialog that is opened with `open()` and deletes itself when it is closed.
+
+    `secret_chosen` carries the offered secret, a Token, when the user copies it.
+    """
 
     secret_chosen = Signal(object)
 
@@ -52,8 +55,8 @@ class WorkerGuide(QDialog):
         close.setDefault(True)
         close.clicked.connect(self.accept)
         steps = column(gap=MEDIUM)
-        for number, step in enumerate(GUIDE):
-            steps.addWidget(self._step(number, step))
+        for index, step in enumerate(GUIDE):
+            steps.addWidget(self._step(index, step))
         self.setLayout(
             column(
                 Label(self.tr("A Worker of your own"), "part"),
@@ -70,18 +73,18 @@ class WorkerGuide(QDialog):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         layout = self.layout()
-        if layout is not None:  # the height that its wrapped texts take is known only with the width
+        if layout is not None:  # the height of wrapped texts is known only once the width is
             self.resize(self.width(), max(self.height(), layout.totalHeightForWidth(self.width())))
 
-    def _step(self, number: int, step: Step) -> Card:
+    def _step(self, index: int, step: Step) -> Card:
         card = Card(inset=True)
         card.body.setSpacing(SMALL)
-        title = self.tr("{n}. {title}").format(n=number + 1, title=step.title)
+        title = self.tr("{n}. {title}").format(n=index + 1, title=step.title)
         card.body.addWidget(Label(title, "strong"))
         card.body.addWidget(Label(step.text, "quiet", wrap=True))
         if step.command:
             card.body.addLayout(self._command_line(step.command))
-        if number == _SECRET_STEP:
+        if index == _SECRET_STEP:
             self._add_secret(card.body)
         return card
 

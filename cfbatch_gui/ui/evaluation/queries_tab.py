@@ -89,7 +89,7 @@ class QueriesTab(QWidget):
         places = [row.place for row in rows]
         self.texts_model.set_rows(rows)
         if rows:
-            shown = self.texts_model.place_of(rows[places.index(self._index)]) if self._index in places else 0
+            shown = self.texts_model.index_of(rows[places.index(self._index)]) if self._index in places else 0
             self.texts.selectRow(shown)
             self._show_text(shown)
 
@@ -106,7 +106,7 @@ class QueriesTab(QWidget):
 
     def choose(self, place: int) -> None:
         """Choose a query by its number in the comparison."""
-        at = self.queries_model.place_of(place)
+        at = self.queries_model.index_of(place)
         self.queries.selectRow(at)
         self.queries.scrollTo(self.queries_model.index(at, 0))
 

@@ -19,9 +19,9 @@ from cfbatch_gui.core.workers_ai.model_listing import FALLBACK, Catalogue
 from cfbatch_gui.ui.display import duration_range, plural
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.inputs.figures_row import FiguresRow
-from cfbatch_gui.ui.inputs.input_labels import model_words
 from cfbatch_gui.ui.inputs.options_panel import OptionsPanel
 from cfbatch_gui.ui.inputs.problems_view import ProblemBars, ProblemRows, ProblemsView
+from cfbatch_gui.ui.job_labels import short_model
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
     Button,
@@ -130,7 +130,7 @@ class CheckSection(SectionCard):
         connection = next((each for each in around.connections if each.id == job.connection), None)
         kind = state.kind or job.kind
         title = connection.title if connection else job.connection
-        self.facts.setText(" · ".join(filter(None, (model_words(job.model), title))))
+        self.facts.setText(" · ".join(filter(None, (short_model(job), title))))
         self.facts.updateGeometry()
         found = state.preflight
         fits = found is not None and found.fits_at_once

@@ -150,11 +150,6 @@ def clock_time(moment: float) -> str:
     return f"{datetime.fromtimestamp(moment).astimezone():%H:%M}"
 
 
-def model_words(name: str) -> str:
-    """A model without its publisher: "bge-m3"."""
-    return name.rsplit("/", 1)[-1]
-
-
 def kind_words(kind: Kind) -> str:
     """A kind of job as a choice."""
     return _tr("Rank texts against a query") if kind is Kind.RANK else _tr("Turn texts into vectors")

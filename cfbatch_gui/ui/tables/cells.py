@@ -1,4 +1,4 @@
-"""How a cell is painted: an icon, one line of text that is elided, a bar; selection and a hairline below."""
+"""Paints table cells: an icon, one elided line of text or a text with a bar, the selection and a hairline below."""
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QHelpEvent, QPainter
@@ -19,12 +19,12 @@ from cfbatch_gui.ui.widgets.bars import paint_bar
 CELL_MARGIN = 11
 _ICON, _ICON_GAP = 16, 6
 _BAR_HEIGHT, _BAR_GAP = 6, 10
-_WIDEST_SCORE = score_text(-0.0)  # with its sign, the widest of the usual ones
-_LONGEST = 400  # characters of a text that are measured at all
+_WIDEST_SCORE = score_text(-0.0)  # with its sign, the widest of the usual scores
+_LONGEST = 400  # characters; the rest of a text is not painted
 
 
 class CellDelegate(QStyledItemDelegate):
-    """Paints what the model gives under DisplayRole, ICON_ROLE, BAR_ROLE and COLOUR_ROLE; colours are the theme's."""
+    """Paints the model's data of DisplayRole, ICON_ROLE, BAR_ROLE and COLOUR_ROLE in the colours of the theme."""
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -49,7 +49,7 @@ class CellDelegate(QStyledItemDelegate):
         else:
             shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
             align = index.data(ALIGN_ROLE) or Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-            # In the direction of its own script, but where its column begins.
+            # The direction follows the script of the text, the alignment its column.
             painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
             painter.drawText(inner, Qt.AlignmentFlag(align) | Qt.AlignmentFlag.AlignAbsolute, shown)
         painter.restore()
@@ -73,7 +73,7 @@ class CellDelegate(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> bool:
-        """The whole text where it does not fit, as plain text."""
+        """Show the whole text of an elided cell as a plain tooltip."""
         if event.type() != QEvent.Type.ToolTip or not index.isValid():
             return super().helpEvent(event, view, option, index)
         text = str(index.data() or "")
@@ -84,7 +84,7 @@ class CellDelegate(QStyledItemDelegate):
 
 
 class FigureDelegate(CellDelegate):
-    """A figure as wide as `sample` or wider, right-aligned so that all bars begin at one place."""
+    """Paints right-aligned figures at least as wide as `sample`, so that all bars of a column begin at the same x."""
 
     def __init__(self, parent: QObject, *, sample: str = _WIDEST_SCORE) -> None:
         super().__init__(parent)

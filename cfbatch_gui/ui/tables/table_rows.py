@@ -1,7 +1,7 @@
-"""Qt's table models over frozen rows: all of them in memory, or page by page for a million.
+"""Qt's table models over frozen rows: with all rows in memory, or fetched in pages, for up to a million rows.
 
-A column says how to get a value from a row, and how the value shows. Sorting permutes an index array; a
-QSortFilterProxyModel over Python takes a minute for a million rows.
+A column gets a value from a row and turns it into text. Sorting permutes an index array, because a
+QSortFilterProxyModel that calls Python takes a minute for a million rows.
 """
 
 import math
@@ -37,9 +37,10 @@ ALIGNMENTS = {
 
 @dataclass(frozen=True, slots=True)
 class Column(Generic[R]):
-    """One column. `value` sorts, `show` makes its text (None shows as ""); `key` names it where it is remembered.
+    """One column: `value` is what it sorts by, `show` makes its text (None shows as "").
 
-    `bar` draws a share between 0 and 1 beside the text. `width` is in pixels; a stretching column takes what is left.
+    `key` identifies the column in the saved layout. `icon` gives an icon's name and colour role; `bar` a share from 0
+    to 1, drawn beside the text. `width` is in pixels; columns with `stretch` share the width that is left.
     """
 
     title: str
@@ -53,32 +54,32 @@ class Column(Generic[R]):
     width: int = 120
     stretch: bool = False
     sortable: bool = True
-    hidden: bool = False  # until the user wants it
+    hidden: bool = False  # until the user shows it
     tip: str = ""  # of the header
     text: Callable[[R], str] | None = None  # instead of `show`, where the text needs the whole row
 
     @property
     def name(self) -> str:
-        """What the column is remembered by."""
+        """The name of the column in the saved layout."""
         return self.key or self.title
 
 
 class ColumnRows(QAbstractTableModel, Generic[R]):
-    """What both models share: everything but where a row comes from."""
+    """The base of both models; a subclass gives the rows and their count."""
 
     def __init__(self, columns: Sequence[Column[R]], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.columns = tuple(columns)
 
     def row(self, index: int) -> R:
-        """The row that stands at this place now."""
+        """The row at this index in the current order."""
         raise NotImplementedError
 
     def columnCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else len(self.columns)
 
     def text(self, index: int, column: int) -> str:
-        """A cell's whole text, as it is copied."""
+        """The whole text of a cell, as it is copied; `index` is of the current order."""
         each = self.columns[column]
         if each.text is not None:
             return each.text(self.row(index))
@@ -117,7 +118,7 @@ class ColumnRows(QAbstractTableModel, Generic[R]):
 
 
 class Rows(ColumnRows[R]):
-    """A table over a tuple of frozen rows. With `key`, an update that keeps the keys keeps selection and place."""
+    """A table over a tuple of frozen rows. With `key`, an update with the same keys keeps selection and scrolling."""
 
     def __init__(
         self,
@@ -140,25 +141,25 @@ class Rows(ColumnRows[R]):
     def row(self, index: int) -> R:
         return self._rows[int(self._order[index])]
 
-    def place_of(self, row: R) -> int:
-        """Where a row stands now, -1 when it is not here. Compared by key, else by identity."""
-        for place, at in enumerate(self._order):
+    def index_of(self, row: R) -> int:
+        """The index of a row in the current order, -1 when it is absent. Rows are compared by key, else by identity."""
+        for index, at in enumerate(self._order):
             each = self._rows[at]
             if each is row or (self._key is not None and self._key(each) == self._key(row)):
-                return place
+                return index
         return -1
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else len(self._rows)
 
     def set_rows(self, rows: Sequence[R]) -> None:
-        """Show other rows. The sorting stays."""
+        """Replace the rows; they are sorted as before."""
         fresh = tuple(rows)
         if self._is_same_set(fresh):
             before, self._rows = self._rows, fresh
             if self._sorted_by is not None and before != fresh:
                 self._apply_order()
-            self._tell_changes(before)
+            self._emit_changes(before)
             return
         self.beginResetModel()
         self._rows = fresh
@@ -166,9 +167,9 @@ class Rows(ColumnRows[R]):
         self.endResetModel()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """By a column's values; -1 gives the rows' own order back. Rows without a value come last either way."""
+        """Sort by a column's values; -1 restores the original order. Rows without a value always come last."""
         wanted = (column, order == Qt.SortOrder.DescendingOrder) if column >= 0 else None
-        if wanted != self._sorted_by:  # Qt asks twice for one click
+        if wanted != self._sorted_by:  # Qt calls this twice for one click
             self._sorted_by = wanted
             self._apply_order()
 
@@ -178,9 +179,9 @@ class Rows(ColumnRows[R]):
             return
         self.layoutAboutToBeChanged.emit()
         before = self.persistentIndexList()
-        place = np.empty(len(order), dtype=np.intp)
-        place[order] = np.arange(len(order))
-        after = [self.index(int(place[self._order[each.row()]]), each.column()) for each in before]
+        rank = np.empty(len(order), dtype=np.intp)
+        rank[order] = np.arange(len(order))
+        after = [self.index(int(rank[self._order[each.row()]]), each.column()) for each in before]
         self._order = order
         self.changePersistentIndexList(before, after)
         self.layoutChanged.emit()
@@ -198,18 +199,19 @@ class Rows(ColumnRows[R]):
             return False
         return all(key(one) == key(other) for one, other in zip(fresh, self._rows, strict=True))
 
-    def _tell_changes(self, before: tuple[R, ...]) -> None:
+    def _emit_changes(self, before: tuple[R, ...]) -> None:
         last = len(self.columns) - 1
-        for place, at in enumerate(self._order):
+        for index, at in enumerate(self._order):
             if before[at] != self._rows[at]:
-                self.dataChanged.emit(self.index(place, 0), self.index(place, last))
+                self.dataChanged.emit(self.index(index, 0), self.index(index, last))
 
 
 class PagedRows(ColumnRows[R]):
-    """A table of any length whose rows are fetched as they are looked at.
+    """A table of any length whose rows are fetched in pages when they are shown.
 
-    `fetch(start, stop)` gives that slice in the order asked for last (quickly: it is called while painting), `sort_by`
-    is called with the column's name ("" for the own order) and whether it descends, before the rows are fetched again.
+    `fetch(start, stop)` gives that slice in the current order; it is called while painting, so it must be quick.
+    `sort_by` is called with the column's name ("" for the original order) and whether it descends, before rows are
+    fetched in the new order.
     """
 
     def __init__(
@@ -243,7 +245,7 @@ class PagedRows(ColumnRows[R]):
         return page[index - number * _PAGE]
 
     def refresh(self, count: int) -> None:
-        """Forget what was fetched; the table now has `count` rows."""
+        """Drop all fetched pages; the table has `count` rows from now on."""
         self.beginResetModel()
         self._pages.clear()
         self._count = count
@@ -251,21 +253,21 @@ class PagedRows(ColumnRows[R]):
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         wanted = (self.columns[column].name if column >= 0 else "", order == Qt.SortOrder.DescendingOrder)
-        if self._sort_by is not None and wanted != self._sorted_by:  # Qt asks twice for one click
+        if self._sort_by is not None and wanted != self._sorted_by:  # Qt calls this twice for one click
             self._sorted_by = wanted
             self._sort_by(*wanted)
             self.refresh(self._count)
 
 
 def stable_order(values: Sequence[Any], *, descending: bool = False) -> npt.NDArray[np.intp]:
-    """The places of `values` in sorted order: equal ones keep theirs, None and NaN come last, case is ignored."""
+    """The indexes of `values` in sorted order: stable, ignoring case, with None and NaN last in both directions."""
     if values and all(type(value) in (int, float) for value in values):
         numbers = np.asarray(values, dtype=np.float64)
         return np.argsort(-numbers if descending else numbers, kind="stable")
-    present = [place for place, value in enumerate(values) if not _is_missing(value)]
-    missing = [place for place, value in enumerate(values) if _is_missing(value)]
-    keys = {place: _sort_key(values[place]) for place in present}
-    present.sort(key=keys.__getitem__, reverse=descending)  # reverse keeps equal ones in place, too
+    present = [index for index, value in enumerate(values) if not _is_missing(value)]
+    missing = [index for index, value in enumerate(values) if _is_missing(value)]
+    keys = {index: _sort_key(values[index]) for index in present}
+    present.sort(key=keys.__getitem__, reverse=descending)  # `reverse` keeps the order of equal ones
     return np.asarray(present + missing, dtype=np.intp)
 
 
@@ -274,5 +276,5 @@ def _is_missing(value: Any) -> bool:
 
 
 def _sort_key(value: Any) -> tuple[int, Any]:
-    """Numbers before text, so that a mixed column has an order at all."""
+    """A key that puts numbers before text, so that a column with both can be sorted."""
     return (0, value) if isinstance(value, (int, float)) else (1, str(value).casefold())

@@ -1,4 +1,4 @@
-"""The table view of every page: rows with hairlines, columns that sort, resize, hide and are remembered; its button."""
+"""The table view of every page, its header, the button for its columns, and copying rows to the clipboard."""
 
 import json
 from typing import Any, Protocol
@@ -21,25 +21,27 @@ __all__ = ["Column", "PagedRows", "Rows", "TableView", "as_tsv"]
 
 
 class Memory(Protocol):
-    """Where the window keeps how it looks: text by key, "" when there is none."""
+    """The store of the window's layout: a text for each key."""
 
     def get(self, key: str) -> str:
-        """What was kept."""
+        """The text of a key, "" when there is none."""
 
     def set(self, key: str, value: str) -> None:
-        """Keep it."""
+        """Save a text under a key."""
 
 
 class TableView(QTableView):
-    """Shows `Rows` or `PagedRows`. Whole rows are selected; `picked` brings the row number under the cursor.
+    """Shows `Rows` or `PagedRows`, and selects whole rows.
 
-    `opened` comes with Enter or a double click. With `memory` and `name`, the columns look the next time as now.
+    `picked` carries the index of the new current row, `opened` that of a row on Enter or a double click, and
+    `too_much_to_copy` the number of selected rows. With `memory`, order, widths, visibility and sorting of the columns
+    are saved under `name`.
     """
 
     picked = Signal(int)
     opened = Signal(int)
     too_much_to_copy = Signal(int)
-    menu_opening = Signal(QMenu, int)  # the context menu of a row, for entries of the page's own
+    menu_opening = Signal(QMenu, int)  # the context menu of a row and its index, for the page to add entries
 
     def __init__(
         self, name: str = "", *, memory: Memory | None = None, inset: bool = False, parent: QWidget | None = None
@@ -71,7 +73,7 @@ class TableView(QTableView):
         self.doubleClicked.connect(lambda index: self.opened.emit(index.row()))
 
     def show_rows(self, rows: ColumnRows[Any]) -> None:
-        """Show a model and dress its columns as they are declared, or as they are remembered."""
+        """Show a model, with its columns laid out as they were saved, else as they are declared."""
         self._restoring = True
         self.setModel(rows)
         self.selectionModel().currentRowChanged.connect(self._current_changed)
@@ -92,11 +94,14 @@ class TableView(QTableView):
         return model.columns if isinstance(model, ColumnRows) else ()
 
     def selected_rows(self) -> list[int]:
-        """The selected places, from the top."""
+        """The indexes of the selected rows, ascending."""
         return sorted({row for top, bottom in self._selected_ranges() for row in range(top, bottom + 1)})
 
     def copy(self) -> None:
-        """Put the selected rows on the clipboard as a spreadsheet takes them: visible columns, in the order shown."""
+        """Copy the selected rows as tab-separated text: the visible columns in the order shown.
+
+        Above MOST_ROWS_TO_COPY rows, nothing is copied and `too_much_to_copy` is emitted.
+        """
         count = sum(bottom - top + 1 for top, bottom in self._selected_ranges())
         if count > MOST_ROWS_TO_COPY:
             self.too_much_to_copy.emit(count)
@@ -112,7 +117,7 @@ class TableView(QTableView):
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         if self.columns() and not self._selected_ranges() and came_by_keyboard(event):
-            self.selectRow(max(0, self.currentIndex().row()))  # so that one sees where the keyboard stands
+            self.selectRow(max(0, self.currentIndex().row()))  # so that the current row is visible
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
@@ -123,7 +128,7 @@ class TableView(QTableView):
             super().keyPressEvent(event)
 
     def fill_columns_menu(self, menu: QMenu) -> None:
-        """Entries that show and hide columns; also for a "Columns" button."""
+        """Add entries that show and hide columns, and one that restores the original order of the rows."""
         for section, column in enumerate(self.columns()):
             if not column.title:
                 continue
@@ -137,7 +142,7 @@ class TableView(QTableView):
         own_order.triggered.connect(lambda: self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder))
 
     def show_column(self, section: int, *, shown: bool) -> None:
-        """Show or hide; the last one stays."""
+        """Show or hide a column; the last visible one is not hidden."""
         visible = [at for at in range(len(self.columns())) if not self.isColumnHidden(at)]
         if shown or visible != [section]:
             self.setColumnHidden(section, not shown)
@@ -153,8 +158,8 @@ class TableView(QTableView):
         if current.isValid():
             self.picked.emit(current.row())
 
-    def _context_menu(self, place: QPoint) -> None:
-        index = self.indexAt(place)
+    def _context_menu(self, position: QPoint) -> None:
+        index = self.indexAt(position)
         model = self.model()
         if not index.isValid() or not isinstance(model, ColumnRows):
             return
@@ -164,7 +169,7 @@ class TableView(QTableView):
         whole = model.text(index.row(), index.column())
         menu.addAction(self.tr("Copy this cell")).triggered.connect(lambda: QGuiApplication.clipboard().setText(whole))
         self.menu_opening.emit(menu, index.row())
-        menu.popup(self.viewport().mapToGlobal(place))
+        menu.popup(self.viewport().mapToGlobal(position))
 
     def _remember(self) -> None:
         if self._memory is None or self._restoring or not self.columns():
@@ -194,13 +199,13 @@ class TableView(QTableView):
             widths, hidden = dict(kept["widths"]), set(kept["hidden"])
             order, by, descending = list(kept["order"]), str(kept["sort"]), bool(kept["descending"])
         except (ValueError, KeyError, TypeError):
-            return  # of another version; the columns stand as they are declared
+            return  # saved by another version: the columns stay as they are declared
         header = self.horizontalHeader()
         names = [column.name for column in rows.columns]
         for section, column in enumerate(rows.columns):
             if not column.stretch and isinstance(widths.get(column.name), int):
                 header.resizeSection(section, widths[column.name])
-            if column.name in order:  # a column that is new since then shows as declared
+            if column.name in order:  # a column that was added since stays as declared
                 self.setColumnHidden(section, column.name in hidden)
         for at, name in enumerate(name for name in order if name in names):
             header.moveSection(header.visualIndex(names.index(name)), at)
@@ -210,7 +215,7 @@ class TableView(QTableView):
 
 
 class Header(QHeaderView):
-    """Quiet names over a hairline; a chevron shows what sorts."""
+    """The column titles above a hairline; a chevron marks the sorted column. `changed` follows every change of it."""
 
     changed = Signal()
 
@@ -257,8 +262,8 @@ class Header(QHeaderView):
         if is_sorted:
             up = self.sortIndicatorOrder() == Qt.SortOrder.AscendingOrder
             left = box.right() - width - 15 if at_right else box.left() + width + 3
-            spot = QRect(left, rect.center().y() - 6, 12, 12)
-            icons.paint_icon(painter, spot, "chevron-up" if up else "chevron-down", "quiet")
+            icon_box = QRect(left, rect.center().y() - 6, 12, 12)
+            icons.paint_icon(painter, icon_box, "chevron-up" if up else "chevron-down", "quiet")
         painter.restore()
 
     def sizeHint(self) -> QSize:
@@ -274,11 +279,11 @@ class Header(QHeaderView):
         super().setModel(model)
         self.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
-    def _menu(self, place: QPoint) -> None:
+    def _menu(self, position: QPoint) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._table.fill_columns_menu(menu)
-        menu.popup(self.mapToGlobal(place))
+        menu.popup(self.mapToGlobal(position))
 
 
 class ColumnsButton(QuietButton):
@@ -294,17 +299,17 @@ class ColumnsButton(QuietButton):
 
 
 def as_tsv(cells: list[list[str]]) -> str:
-    """Rows as spreadsheets take them from the clipboard: a cell with a tab, line break or quote stands in quotes."""
+    """Tab-separated text as spreadsheets paste it: a cell with a tab, line break or quote is put in double quotes."""
 
     def quoted(text: str) -> str:
-        needs_quotes = any(sign in text for sign in '\t\n\r"')
+        needs_quotes = any(character in text for character in '\t\n\r"')
         return '"' + text.replace('"', '""') + '"' if needs_quotes else text
 
     return "\n".join("\t".join(quoted(cell) for cell in row) for row in cells)
 
 
 def say_too_much(notices: Notices, count: int) -> None:
-    """That so many rows are not copied, and what to do instead."""
+    """Show a notice that `count` rows are too many to copy, and that they can be exported instead."""
     pattern = QCoreApplication.translate(
         "tables", "{n} rows are too many for the clipboard, which takes {most}. Export them instead."
     )

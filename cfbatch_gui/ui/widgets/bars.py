@@ -1,4 +1,4 @@
-"""Bars: thin progress, and the line that says something needs to be known."""
+"""A thin progress bar, and the notice bar: a sentence with an icon, a level and link buttons."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -23,7 +23,7 @@ _ICONS: dict[Level, tuple[str, str]] = {
 
 
 def paint_bar(painter: QPainter, box: QRectF, share: float) -> None:
-    """A bar with round ends, filled from the left."""
+    """Paint a bar with round ends into `box`, filled from the left up to `share`, from 0 to 1."""
     radius = box.height() / 2
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -37,7 +37,7 @@ def paint_bar(painter: QPainter, box: QRectF, share: float) -> None:
 
 
 class ThinProgress(QWidget):
-    """Parts done of all, 4 pixels high. Only what is known is shown: no total, no bar."""
+    """The share of finished parts as a bar, 4 pixels high. While the total is unknown, the bar is empty."""
 
     def __init__(self, *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,7 +45,7 @@ class ThinProgress(QWidget):
         self.setFixedHeight(4)
 
     def set_parts(self, done: int, total: int) -> None:
-        """Fill the bar; a total of 0 empties it."""
+        """Fill the bar to `done` of `total` parts; a total of 0 means that it is unknown, and empties the bar."""
         share = done / total if total else 0.0
         self.setAccessibleName(self.tr("{done} of {total}").format(done=done, total=total))
         if share != self._share:
@@ -53,7 +53,7 @@ class ThinProgress(QWidget):
             self.update()
 
     def share(self) -> float:
-        """Between 0 and 1."""
+        """The filled share of the bar, from 0 to 1."""
         return self._share
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -62,7 +62,7 @@ class ThinProgress(QWidget):
 
 
 class NoticeBar(QFrame):
-    """What happened and what can be done about it, in one line where there is place for that."""
+    """A sentence about what happened, with a link for each possible action; it wraps where one line is too short."""
 
     dismissed = Signal()
 
@@ -88,7 +88,7 @@ class NoticeBar(QFrame):
         self.set_text(text, level)
 
     def set_text(self, text: str, level: Level = "info") -> None:
-        """Say something else."""
+        """Replace the sentence, and set the icon and the colours of its level."""
         name, role = _ICONS[level]
         self._icon.set_icon(name, role)
         self._text.setText(text)
@@ -100,25 +100,25 @@ class NoticeBar(QFrame):
             self.style().polish(self)
 
     def text(self) -> str:
-        """The sentence."""
+        """The sentence as it was set."""
         return self._text.text()
 
     def add_link(self, text: str, on_pressed: Callable[[], None]) -> LinkButton:
-        """One more thing to do, at the right."""
+        """Add a link button at the right end; `on_pressed` is called without arguments on each click."""
         link = LinkButton(text)
         link.clicked.connect(lambda _checked=False: on_pressed())
         self._buttons.addWidget(link)
         return link
 
     def clear_links(self) -> None:
-        """Take all of them away."""
+        """Remove all link buttons."""
         for link in self.links():
             self._buttons.removeWidget(link)
             link.hide()
             link.deleteLater()
 
     def links(self) -> list[LinkButton]:
-        """The buttons, left to right."""
+        """The link buttons, from left to right."""
         items = (self._buttons.itemAt(index) for index in range(self._buttons.count()))
         found = [item.widget() for item in items if item is not None]
         return [widget for widget in found if isinstance(widget, LinkButton)]

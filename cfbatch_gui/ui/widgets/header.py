@@ -1,4 +1,4 @@
-"""The head of every page: the name, the state and what belongs to it, and the page's buttons at the right."""
+"""The header of every page: its title, a line with state and details below, and the page's buttons at the right."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
@@ -10,7 +10,11 @@ from cfbatch_gui.ui.widgets.labels import ElidedLabel, Label, Role, StateLabel
 
 
 class PageHeader(QWidget):
-    """Title, state line below it, buttons at the right. `more` is the "…" menu; show it once it is filled."""
+    """The title, the state line below it, and buttons at the right.
+
+    `more` is the "…" menu, hidden until the page shows it. With `renamable`, a click on the title edits it, and
+    `renamed` is emitted with the new, non-empty name.
+    """
 
     renamed = Signal(str)
 
@@ -53,34 +57,34 @@ class PageHeader(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def set_title(self, title: str) -> None:
-        """Show another name."""
+        """Replace the title, without `renamed`."""
         self._title.setText(title)
 
     def title(self) -> str:
-        """The name."""
+        """The whole title, also while it is shown elided."""
         return self._title.whole_text()
 
     def set_state(self, text: str, icon: str, colour_role: Role = "quiet") -> None:
-        """The state in icon, word and colour."""
+        """Show a state as word, icon and colour; an empty word hides it."""
         self.state.set_state(text, icon, colour_role)
         self.state.setVisible(bool(text))
 
     def set_facts(self, *facts: str) -> None:
-        """What stands beside the state, joined by middle dots; empty facts fall away."""
-        self._facts.setText(" · ".join(fact for fact in facts if fact))
+        """Show texts beside the state, joined by middle dots; empty ones are left out."""
+        self._facts.setText(" · ".join(text for text in facts if text))
         self._dot.setVisible(bool(self.state.text() and any(facts)))
 
     def facts(self) -> str:
-        """The line beside the state."""
+        """The texts beside the state, as one line."""
         return self._facts.whole_text()
 
     def add_button(self, button: Button) -> Button:
-        """One more button, left of the "…"."""
+        """Add a button at the right, before the "…" menu."""
         self._buttons.addWidget(button)
         return button
 
     def rename(self) -> None:
-        """Let the user change the name in place: Enter keeps it, Escape does not."""
+        """Turn the title into a field: Enter and leaving it keep the new name, Escape keeps the old one."""
         if not self._renamable:
             return
         self._editor.setText(self.title())

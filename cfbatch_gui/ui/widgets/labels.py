@@ -1,4 +1,4 @@
-"""Texts: labels in the roles of the visual system, elided data, states, big figures."""
+"""Labels in the roles of the visual system: plain text, elided text, icons, states and figures with captions."""
 
 from typing import Literal
 
@@ -15,28 +15,28 @@ Role = Literal[
 
 
 class Label(QLabel):
-    """Plain text in a role of the visual system. Data can never become markup here."""
+    """Plain text in a role of the visual system. Qt never interprets it as markup."""
 
     def __init__(
         self, text: str = "", role: Role = "body", *, wrap: bool = False, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self._said = ""
+        self._unbroken = ""
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setProperty("role", role)
         self.setWordWrap(wrap)
         self.setText(text)
 
     def setText(self, text: str) -> None:
-        self._said = text
+        self._unbroken = text
         super().setText(display.breakable(text) if self.wordWrap() else text)
 
     def text(self) -> str:
-        """As it was set: a text that wraps is shown with places where its longest words may be broken."""
-        return self._said
+        """The text as it was set, without the invisible break points that are shown inside long words."""
+        return self._unbroken
 
     def set_role(self, role: Role) -> None:
-        """Change the role; sizes and colours follow at once."""
+        """Change the role, and apply its size and colour."""
         if self.property("role") != role:
             self.setProperty("role", role)
             self.style().unpolish(self)
@@ -44,7 +44,7 @@ class Label(QLabel):
 
 
 class ElidedLabel(Label):
-    """One line of data that is cut with "…" where the place ends; the whole stands in the tooltip."""
+    """One line of text, cut with "…" where the width ends; the tooltip then shows the whole text."""
 
     def __init__(self, text: str = "", role: Role = "body", *, parent: QWidget | None = None) -> None:
         self._whole = ""
@@ -85,7 +85,7 @@ class ElidedLabel(Label):
 
 
 class IconLabel(QWidget):
-    """One icon in a colour role; decoration, so it has no accessible name unless one is set."""
+    """One icon in a colour role. It is decoration: without an accessible name unless one is set."""
 
     def __init__(self, name: str, colour_role: str = "text", size: int = 16, *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -93,7 +93,7 @@ class IconLabel(QWidget):
         self.setFixedSize(size, size)
 
     def set_icon(self, name: str, colour_role: str) -> None:
-        """Show another icon."""
+        """Replace the icon and its colour role."""
         if (name, colour_role) != (self._name, self._role):
             self._name, self._role = name, colour_role
             self.update()
@@ -104,7 +104,7 @@ class IconLabel(QWidget):
 
 
 class StateLabel(QWidget):
-    """A state as icon and word; the colour only says it once more."""
+    """A state as an icon with a word, so that it does not depend on the colour alone."""
 
     def __init__(
         self, text: str = "", icon: str = "circle", colour_role: Role = "quiet", *, parent: QWidget | None = None
@@ -121,19 +121,19 @@ class StateLabel(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
 
     def set_state(self, text: str, icon: str, colour_role: Role = "quiet") -> None:
-        """Icon, word and colour in one go."""
+        """Set the word, which is the accessible name too, the icon and the colour."""
         self._icon.set_icon(icon, colour_role)
         self._word.setText(text)
         self._word.set_role(colour_role)
         self.setAccessibleName(text)
 
     def text(self) -> str:
-        """The word."""
+        """The word of the state."""
         return self._word.text()
 
 
 class Figure(QWidget):
-    """A big number over its caption; keeps its place while the number changes."""
+    """A large number above its caption."""
 
     def __init__(
         self, number: str = "", caption: str = "", *, wrap: bool = False, parent: QWidget | None = None
@@ -158,12 +158,12 @@ class Figure(QWidget):
         return self._number.text()
 
     def caption(self) -> str:
-        """The words below it."""
+        """The caption below the number."""
         return self._caption.text()
 
 
 class IconLine(QWidget):
-    """An icon and a quiet sentence beside it, as at the foot of a page."""
+    """An icon with a quiet sentence at its right, as at the foot of a page."""
 
     def __init__(
         self,
@@ -191,7 +191,7 @@ class IconLine(QWidget):
             self._icon.set_icon(icon, icon_role)
 
     def text(self) -> str:
-        """The sentence."""
+        """The sentence as it was set."""
         return self._label.text()
 
 

@@ -1,4 +1,4 @@
-"""What is not expected: written to the log, shown as a notice with "Copy details", and the program goes on."""
+"""Unexpected errors: they are logged and reported to the window with details to copy; the program goes on."""
 
 import asyncio
 import logging
@@ -27,9 +27,10 @@ _LEVELS = {
 
 
 class CrashHandler(QObject):
-    """Catches what nobody caught: in slots, tasks, threads, and Qt's messages. `crashed` brings the details to copy.
+    """Handles exceptions that nothing else caught, in slots, tasks and threads, and logs Qt's own messages.
 
-    The signal may be emitted in any thread; a slot of an object in the window's thread gets it there.
+    `crashed` carries the details to copy, with secrets redacted. It may be emitted in any thread; Qt delivers it to an
+    object of the window's thread in that thread.
     """
 
     crashed = Signal(str)
@@ -40,7 +41,7 @@ class CrashHandler(QObject):
         self._before: tuple[Any, Any, Any] | None = None
 
     def install(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
-        """Take over the hooks of Python, of threads and of Qt, and the loop's when one is given."""
+        """Set Python's exception hooks, Qt's message handler, and the exception handler of a loop if one is given."""
         if self._before is None:
             self._before = (sys.excepthook, threading.excepthook, qInstallMessageHandler(_qt_message))
             sys.excepthook = self._hook
@@ -49,14 +50,14 @@ class CrashHandler(QObject):
             loop.set_exception_handler(self.loop_handler)
 
     def uninstall(self) -> None:
-        """Give the hooks back."""
+        """Restore the hooks and the message handler that `install` replaced."""
         if self._before is not None:
             sys.excepthook, threading.excepthook, _ = self._before
             qInstallMessageHandler(self._before[2])
             self._before = None
 
     def loop_handler(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """For `loop.set_exception_handler`."""
+        """Report the exception of a context, or log its message; the signature of `loop.set_exception_handler`."""
         error = context.get("exception")
         if isinstance(error, BaseException):
             self.caught(error, str(context.get("message", "")))
@@ -64,7 +65,10 @@ class CrashHandler(QObject):
             log.error("The event loop reports: %s", context.get("message", ""))
 
     def caught(self, error: BaseException, where: str = "") -> None:
-        """A bug was met; `where` says at what work."""
+        """Log an unexpected error and emit `crashed`; `where` names the work that failed.
+
+        A keyboard interrupt, an exit and a cancelled task are no errors, and are ignored.
+        """
         if isinstance(error, (KeyboardInterrupt, SystemExit, asyncio.CancelledError)):
             return
         log.error("Unexpected error%s", f": {where}" if where else "", exc_info=error)
@@ -75,7 +79,7 @@ class CrashHandler(QObject):
             f"CF Batch {self._version} · Python {platform.python_version()} · Qt {qVersion()}"
             f" · PySide {PySide6.__version__} · {platform.platform()}"
         )
-        # They are copied to be sent to somebody.
+        # Users copy the details to send them to others.
         return redacted("\n".join(filter(None, (head, where, "".join(traceback.format_exception(error))))))
 
     def _hook(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -1,4 +1,4 @@
-"""What a user does to a job by hand, from the sidebar or its page: rename, duplicate, archive, delete and take back."""
+"""Changes that a user makes to a job from the sidebar or its page: rename, duplicate, archive, delete and undo."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from cfbatch_gui.ui.tasks import Tasks
 
 
 class SettingsMemory:
-    """Small texts by key. A change is saved soon; one that cannot be saved is only forgotten."""
+    """Short texts by key, kept in the settings. A change is saved a little later; a failure to save it is ignored."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -25,7 +25,7 @@ class SettingsMemory:
         return self._program.settings.table_layouts.get(key, "")
 
     def set(self, key: str, value: str) -> None:
-        """Keep a text."""
+        """Keep a text under a key; the settings are saved only when it differs."""
         layouts = self._program.settings.table_layouts
         if layouts.get(key, "") != value:
             self._program.change_settings(table_layouts={**layouts, key: value})
@@ -39,7 +39,11 @@ def _tr(text: str) -> str:
 
 
 class JobChanges:
-    """`show_jobs` shows the list anew, `open_job` opens one, `changed` is called with every job that changed."""
+    """Makes each change in a task.
+
+    `show_jobs` refreshes the sidebar, `open_job` opens a job by its id, and `changed` is called with
+    every job that was renamed, archived or taken out of the archive.
+    """
 
     def __init__(
         self,
@@ -56,7 +60,7 @@ class JobChanges:
         self._show_jobs, self._open_job, self._changed = show_jobs, open_job, changed
 
     def duplicate(self, job_id: str) -> None:
-        """A draft like it, opened."""
+        """Create a draft with the same data and settings, and open it."""
 
         async def duplicate() -> None:
             name = _tr("{name}, copy").format(name=self._program.ledger.job(job_id).name)
@@ -67,11 +71,11 @@ class JobChanges:
         self._tasks.start("duplicate", duplicate())
 
     def rename(self, job_id: str, name: str) -> None:
-        """Another name."""
+        """Rename a job."""
         self._change(job_id, partial(self._program.drafts.rename, job_id, name))
 
     def archive(self, job_id: str) -> None:
-        """Into the archive, which a notice can take back, or out of it."""
+        """Archive a job, with a notice that offers to undo it, or take an archived job out again."""
         job = self._program.ledger.job(job_id)
         self._change(job_id, partial(self._program.drafts.archive, job_id, archived=not job.archived))
         if not job.archived:
@@ -82,7 +86,7 @@ class JobChanges:
             )
 
     def delete(self, job_id: str) -> None:
-        """Delete it, after a question where it is at work; a notice can take that back."""
+        """Delete a job, after a confirmation if it is at work; a notice offers to undo it."""
 
         async def delete() -> None:
             job = self._program.ledger.job(job_id)
@@ -100,7 +104,7 @@ class JobChanges:
         self._tasks.start(f"delete {job_id}", delete())
 
     def _change(self, job_id: str, change: Callable[[], Job]) -> None:
-        """On the disk's own thread: there, no change of the runner comes between reading a job and writing it."""
+        """Run `change` on the disk's thread, so that the runner changes no job while it reads and writes."""
 
         async def do() -> None:
             self._changed(await self._program.store.on_disk(change))

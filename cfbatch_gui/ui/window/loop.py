@@ -1,9 +1,12 @@
-"""asyncio on Qt's event loop, with the five things mended that qasync 0.28 gets wrong.
+"""asyncio on Qt's event loop: qasync 0.28 with five defects corrected.
 
-Timers are never early and a cancelled one is gone; nothing goes on while the loop does not run, though Qt handles
-events; loops can be made and destroyed again and again; slow look-ups have threads of their own; and closing never
-waits for a thread that hangs. It stands on private parts of qasync, which is why that is pinned; each property has its
-test.
+1. A timer never fires early, and a cancelled timer is removed.
+2. No callback runs while the asyncio loop is stopped, even when Qt handles events.
+3. Loops can be created and destroyed repeatedly in one process.
+4. Name look-ups, which may be slow, have threads of their own.
+5. Closing the loop never waits long for a thread that hangs.
+
+The corrections use private attributes of qasync, so its version is pinned; each one has a test.
 """
 
 import asyncio
@@ -25,20 +28,20 @@ from PySide6.QtWidgets import QApplication
 
 T = TypeVar("T")
 
-_LONGEST_TIMER = 2**31 - 1  # milliseconds; what Qt can hold
-_WAIT_FOR_THREADS = 0.5  # seconds, at closing
+_LONGEST_TIMER = 2**31 - 1  # milliseconds; the longest interval that a Qt timer takes
+_WAIT_FOR_THREADS = 0.5  # seconds for which closing an executor waits, for all its threads together
 WORK_THREADS, LOOKUP_THREADS = 8, 4
 
 
 class EventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no types
-    """The loop of the window. Create it with the application; `run` does both ends."""
+    """The event loop of the window. `run` creates it for an application and closes it."""
 
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)
         self._timer = PreciseTimer(app, self.is_running)
         # Without a parent, the signaller's C++ half may be destroyed from another thread: a crash on Python 3.13.
         self._QEventLoop__call_soon_signaller.setParent(self._timer)
-        # A thread that ends just before the loop is closed is heard of just after: that must not be an error.
+        # The result of a thread that ends just before the loop is closed may arrive after it: that must not raise.
         self._QEventLoop__call_soon_signal.disconnect()
         self._QEventLoop__call_soon_signal.connect(self._call_from_thread)
         self._work = DaemonExecutor("work", WORK_THREADS)
@@ -102,7 +105,7 @@ class EventLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no types
 
 
 class _TimerHandle(asyncio.TimerHandle):
-    """A handle that knows Qt's timer."""
+    """A handle with the number of its Qt timer."""
 
     __slots__ = ("timer_id",)
 
@@ -119,9 +122,10 @@ class _TimerHandle(asyncio.TimerHandle):
 
 
 class PreciseTimer(QObject):
-    """Stands in for qasync's timer.
+    """Replaces qasync's timer.
 
-    What is due while the loop does not run waits until it does: a step of a task would find no running loop.
+    A callback that falls due while the loop is stopped is held until the loop runs again: without a running loop, a
+    step of a task would fail.
     """
 
     def __init__(self, parent: QObject, is_running: Callable[[], bool]) -> None:
@@ -132,30 +136,33 @@ class PreciseTimer(QObject):
         self._stopped = False
 
     def add_callback(self, handle: _TimerHandle, delay: float = 0) -> _TimerHandle:
-        """Run the handle at its own time; `delay` is there because qasync passes one."""
+        """Run the handle at its own time. `delay` is ignored; qasync passes it."""
         wait = math.ceil(max(0.0, handle.when() - time.monotonic()) * 1000)
         handle.timer_id = self.startTimer(min(wait, _LONGEST_TIMER), Qt.TimerType.PreciseTimer)
         self._handles[handle.timer_id] = handle
         return handle
 
     def cancel(self, handle: _TimerHandle) -> None:
-        """Forget the handle. Qt reuses its numbers, and this comes after firing too: so the handle is compared."""
+        """Stop the handle's timer, if it is still pending.
+
+        asyncio may cancel a handle that has already fired, and Qt reuses timer numbers; so the handle is compared too.
+        """
         if self._handles.get(handle.timer_id) is handle:
             del self._handles[handle.timer_id]
             self.killTimer(handle.timer_id)
 
     def go_on(self) -> None:
-        """The loop is about to run."""
+        """Schedule the callbacks that fell due while the loop was stopped; called just before it runs."""
         held, self._held = self._held, []
         for handle in held:
             self.add_callback(handle)
 
     def pending(self) -> int:
-        """How many timers stand."""
+        """The number of timers that have not fired yet."""
         return len(self._handles)
 
     def stop(self) -> None:
-        """Nothing fires any more."""
+        """Drop all timers; from now on none fires."""
         self._stopped = True
         for timer_id in self._handles:
             self.killTimer(timer_id)
@@ -163,14 +170,14 @@ class PreciseTimer(QObject):
         self._held.clear()
 
     def set_debug(self, enabled: bool) -> None:
-        """asyncio's debug mode changes nothing here."""
+        """Do nothing: asyncio's debug mode has no effect on timers."""
 
     def timerEvent(self, event: QTimerEvent) -> None:
         self.killTimer(event.timerId())
         handle = self._handles.pop(event.timerId(), None)
         if handle is None or self._stopped or handle.cancelled():
             return
-        if handle.when() > time.monotonic():  # longer than Qt can count, or Qt rounded down
+        if handle.when() > time.monotonic():  # the wait was longer than a Qt timer can be, or Qt rounded it down
             self.add_callback(handle)
         elif not self._is_running():
             self._held.append(handle)
@@ -179,9 +186,9 @@ class PreciseTimer(QObject):
 
 
 class DaemonExecutor(Executor):
-    """Threads that the program does not wait for when it ends: a look-up that hangs must not keep the window's process.
+    """An executor with daemon threads, so that a look-up that hangs does not keep the process alive.
 
-    The standard pool joins its threads at the interpreter's exit, and qasync's at the loop's end.
+    `concurrent.futures` joins its threads when the interpreter exits, and qasync joins its own when the loop closes.
     """
 
     def __init__(self, name: str, threads: int) -> None:
@@ -224,7 +231,7 @@ class DaemonExecutor(Executor):
             if future.set_running_or_notify_cancel():
                 try:
                     result = call()
-                except BaseException as exc:  # noqa: BLE001  # whoever waits for the future gets it
+                except BaseException as exc:  # noqa: BLE001  # raised where the future is awaited
                     future.set_exception(exc)
                 else:
                     future.set_result(result)
@@ -235,7 +242,7 @@ class DaemonExecutor(Executor):
 
 
 def run(app: QApplication, main: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run the window's main coroutine to its end. Closing the last window ends nothing: main decides."""
+    """Run the coroutine that `main` returns and give its result. Closing the last window does not end the program."""
     app.setQuitOnLastWindowClosed(False)
     with asyncio.Runner(loop_factory=lambda: EventLoop(app)) as runner:
         return runner.run(main())
@@ -243,7 +250,7 @@ def run(app: QApplication, main: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 @contextlib.contextmanager
 def _signals_wake(loop: EventLoop) -> Any:
-    """Let Ctrl+C reach Python while Qt waits for events: the signal's number wakes the loop through its own socket."""
+    """Let Ctrl+C reach Python while Qt waits for events: Python writes the signal's number to the loop's socket."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Connects the pages: which one is open, what the sidebar shows, and what each signal of a page leads to."""
+"""Connects the pages: decides which one is open and what the sidebar shows, and handles the signals of all pages."""
 
 import asyncio
 from contextlib import suppress
@@ -37,8 +37,8 @@ from cfbatch_gui.ui.window.job_changes import AT_WORK, JobChanges, SettingsMemor
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.welcome_page import WelcomePage
 
-_SCARCE = 200  # calls left, from which on their number is worth a person's attention
-_SETTLE = 40  # milliseconds in which changes are gathered before the sidebar is painted
+_SCARCE = 200  # the sidebar shows the number of calls left in 5 minutes when it is below this
+_SETTLE = 40  # milliseconds; changes within this time are shown in the sidebar together
 
 _RECOVERED = (
     "The list of your jobs was damaged or missing. It was put together again from the jobs’ own folders; open a job and"
@@ -51,7 +51,7 @@ def _tr(text: str) -> str:
 
 
 class Workspace:
-    """The window with its pages, for one opened program. `closed` is set when the user has closed it."""
+    """The window with its pages, for one opened program. The event `closed` is set when the user has closed it."""
 
     def __init__(self, program: Program, theme: Theme) -> None:
         self._program, self._theme = program, theme
@@ -93,14 +93,18 @@ class Workspace:
             self.window,
             show_jobs=self._show_jobs,
             open_job=self._open,
-            changed=self._shown_anew,
+            changed=self._show_changed,
         )
         self._comparing = Comparing(program, self._notices, self.window, self._tasks, memory=memory)
         self._connect_window()
         self._connect_pages()
 
     async def begin(self, file: Path | None, *, with_example: bool) -> None:
-        """Show the window as it was left, or a first start; then go on with what was at work."""
+        """Show the window, open a page, and resume the jobs that were at work.
+
+        The page is a new draft with `file` or the example, else the first job that needs the user or the newest one,
+        else the welcome page.
+        """
         for job in self._program.ledger.jobs():
             self._states[job.id] = job.state
         self._show_jobs()
@@ -117,7 +121,7 @@ class Workspace:
         await self._program.runner.resume_all()
 
     async def close(self) -> None:
-        """Stop what the pages are doing; from now on nothing that changes is shown."""
+        """Cancel the tasks of all pages and wait for their end; later changes of jobs are not shown."""
         self._is_closing = True
         self._settle.stop()
         await self._draft.close_work()
@@ -128,7 +132,7 @@ class Workspace:
         await self._tasks.close()
 
     def come_forward(self, file: Path | None) -> None:
-        """Another start of the program wants this window, perhaps with a file."""
+        """Bring the window to the front because the program was started again; `file` opens in a new job."""
         self.window.setWindowState(self.window.windowState() & ~Qt.WindowState.WindowMinimized)
         self.window.raise_()
         self.window.activateWindow()
@@ -136,7 +140,7 @@ class Workspace:
             self._new_job(file)
 
     def job_changed(self, job: Job) -> None:
-        """A job has another state, or looks different; called on the loop's thread."""
+        """Show a change of a job in the sidebar and, when its work ended, as a notice; called on the loop's thread."""
         if self._is_closing:
             return
         before, self._states[job.id] = self._states.get(job.id), job.state
@@ -145,7 +149,7 @@ class Workspace:
         if job.connection != "practice" and not self._tasks.is_running("connection"):
             self._tasks.start("connection", self._show_connection())
         if before in AT_WORK and job.state not in AT_WORK:
-            self._tell_end(job)
+            self._announce_end(job)
 
     # Pages
 
@@ -188,7 +192,7 @@ class Workspace:
         elif job.is_sent and self.window.pages.currentWidget() is self._draft:
             self._open(opened)
 
-    # Wishes
+    # Actions of the user
 
     def _new_job(self, *files: Path) -> None:
         self._tasks.start("new job", self._begin_draft(*files))
@@ -208,7 +212,11 @@ class Workspace:
         self._tasks.start("new job", self._begin_pasted())
 
     async def _begin_pasted(self) -> None:
-        """A new job with what is on the clipboard; none for nothing, nor for a token: it must be in no file."""
+        """Start a new job with the content of the clipboard.
+
+        A token goes to the connection page instead, because it must not be written to a job's files. Raises InputError
+        when the clipboard is empty.
+        """
         pasted = clipboard_content()
         if not isinstance(pasted, str):
             await self._begin_draft(*pasted)
@@ -222,7 +230,7 @@ class Workspace:
             self._draft.paste_text(pasted)
 
     def _empty_draft(self) -> Job | None:
-        """A draft that nothing was put into yet, not even a name: one is enough."""
+        """A draft without data and without a name of its own, which is reused instead of creating another."""
         drafts = (job for job in self._program.ledger.jobs() if not job.is_sent and not job.source_name)
         return next((job for job in drafts if job.name == new_job_name()), None)
 
@@ -230,7 +238,7 @@ class Workspace:
         return self._program.settings.connection or "practice"
 
     def _sent(self, job_id: str) -> None:
-        """Follow a job that has left, unless the user has gone elsewhere in the meantime."""
+        """Open the page of a job that was sent, unless the user has opened another page since."""
         if self.window.pages.currentWidget() is self._draft and self._draft.job_id() == job_id:
             self._open(job_id)
 
@@ -241,8 +249,8 @@ class Workspace:
         await self._begin_draft()
         self._draft.use_example()
 
-    def _shown_anew(self, job: Job) -> None:
-        """What was changed by hand shows everywhere at once."""
+    def _show_changed(self, job: Job) -> None:
+        """Show a job that the user changed in the sidebar and, if it is the open draft, on the draft page."""
         self.job_changed(job)
         if self._draft.job_id() == job.id and self.window.pages.currentWidget() is self._draft:
             self._draft.show_job(job)
@@ -291,9 +299,9 @@ class Workspace:
 
     async def _show_connection(self) -> None:
         chosen = self._program.settings.connection
-        facts = {each.id: each for each in await self._program.connections.summaries()}
-        if chosen in facts and not facts[chosen].is_practice:
-            used = facts[chosen]
+        summaries = {each.id: each for each in await self._program.connections.summaries()}
+        if chosen in summaries and not summaries[chosen].is_practice:
+            used = summaries[chosen]
             has_failed = self._connection.has_failed()
             state: ConnectionState = "ready" if used.is_ready and not has_failed else "refused"
             budget = self._program.connections.budget
@@ -312,7 +320,7 @@ class Workspace:
         self._notices.show_error(error)
 
     async def _connection_changed(self) -> None:
-        """Jobs that stopped because of their connection go on with the new one."""
+        """Show the changed connections, and resume the jobs that paused because of a connection problem."""
         await self._show_connection()
         self._draft.refresh_connections()
         runner = self._program.runner
@@ -320,7 +328,7 @@ class Workspace:
             if job.state is JobState.PAUSED and isinstance(runner.pause_error(job.id), ConnectionProblem):
                 await runner.carry_on(job.id)
 
-    def _tell_end(self, job: Job) -> None:
+    def _announce_end(self, job: Job) -> None:
         if job.state is JobState.PAUSED:
             return
         if self.window.isActiveWindow() and self.window.library.opened_job() == job.id:
@@ -339,7 +347,7 @@ class Workspace:
                     accept=_tr("Close"),
                 ):
                     return
-                with suppress(UserError):  # a full disk must not keep anyone from closing
+                with suppress(UserError):  # closing must work with a full disk, too
                     await self._program.keep_settings(seen_close_note=True)
             self.window.hide()
             self.closed.set()
@@ -375,7 +383,7 @@ class Workspace:
         self._welcome.try_example.connect(self._try_example)
         self._welcome.connect_account.connect(self.window.connection)
         self._welcome.open_file.connect(self._open_file)
-        for page in (self._welcome, self._job, self._comparing.page):  # the others take what is pasted themselves
+        for page in (self._welcome, self._job, self._comparing.page):  # the other pages handle a paste themselves
             QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), page).activated.connect(self._paste)
         self._draft.sent.connect(self._sent)
         self._draft.changed.connect(lambda _: self._show_jobs())
