@@ -155,8 +155,8 @@ def _say_plan(inputs: Inputs, job: Job, preflight: Preflight, console: Console) 
     batches = counted(len(preflight.batches), "batch", "batches")
     if job.options.at_once:
         batches = f"{counted(preflight.requests, 'request')} at once"
-    elif preflight.fits_at_once and console.is_interactive:
-        console.say(f"{preflight.at_once_sentence} Use --at-once.")
+    elif preflight.fits_synchronous and console.is_interactive:
+        console.say(f"{preflight.synchronous_sentence} Use --at-once.")
     tokens = f"{tokens_words(preflight)} tokens"
     price = "" if job.connection == report.PRACTICE else f", {price_words(preflight)}"
     console.say(f"Job {job.id}: {batches}, {tokens}{price}.")

@@ -39,7 +39,7 @@ class Action(StrEnum):
     CHOOSE_ENCODING = "choose_encoding"
     SMALLER_BATCHES = "smaller_batches"
     SEND_AGAIN = "send_again"
-    RUN_AT_ONCE = "run_at_once"
+    RUN_SYNCHRONOUSLY = "run_at_once"
     WAIT = "wait"
 
 
@@ -156,7 +156,7 @@ class ServiceBusy(ServiceRefused):
 class QueueNotSupported(ServiceRefused):
     """The model takes no batches (code 8007)."""
 
-    action = Action.RUN_AT_ONCE
+    action = Action.RUN_SYNCHRONOUSLY
 
 
 class RequestGone(ServiceRefused):

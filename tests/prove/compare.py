@@ -17,7 +17,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import submissions
-from cfbatch_gui.core.practice.queue import Accepted, AnsweredAtOnce
+from cfbatch_gui.core.practice.queue import Accepted, AnsweredSynchronously
 from cfbatch_gui.core.system.paths import Paths
 from tests.bodies import body_of
 from tests.canary_search import Search
@@ -65,7 +65,7 @@ class Comparison:
 
     paths: Paths
     accepted: list[Accepted]
-    answered: list[AnsweredAtOnce]
+    answered: list[AnsweredSynchronously]
     truth: Truth
     told_again: Mapping[Key, int]
     may_fail: bool = False
@@ -82,17 +82,17 @@ class Comparison:
 
     def _batches(self, jobs: list[Job]) -> Iterator[Finding]:
         by_hash = Counter(each.sha256 for each in self.accepted)
-        at_once = Counter(each.sha256 for each in self.answered)
+        synchronous = Counter(each.sha256 for each in self.answered)
         ids = {each.request_id: each.sha256 for each in self.accepted}
         for job in jobs:
             for batch in job.batches:
                 body = sha256(body_of(self._folder(job), job, batch.number)).hexdigest()
                 if batch.at_once:
-                    yield from self._at_once(batch, at_once.pop(body, 0))
+                    yield from self._synchronous(batch, synchronous.pop(body, 0))
                     continue
                 times = by_hash.pop(body, 0)
                 yield from self._batch(batch, times, ids.get(batch.request_id) == body)
-        for unknown, times in (by_hash + at_once).items():
+        for unknown, times in (by_hash + synchronous).items():
             yield Finding(Breach.LOST, f"{times} × body {unknown[:8]} was accepted, and no job holds it")
 
     def _batch(self, batch: Batch, times: int, has_its_id: bool) -> Iterator[Finding]:
@@ -108,7 +108,7 @@ class Comparison:
         if batch.state not in _UNSENT | _UNKNOWN | _KNOWN:
             yield Finding(Breach.MISLABELLED, f"{what}: a state without a meaning here")
 
-    def _at_once(self, batch: Batch, times: int) -> Iterator[Finding]:
+    def _synchronous(self, batch: Batch, times: int) -> Iterator[Finding]:
         """A call without the queue has no id to come back with: its answer is here, or its outcome is unknown."""
         what = f"call {batch.job_id}/{batch.number}, {batch.state.value}, answered {times} ×"
         again = self.told_again.get((batch.job_id, batch.number), 0)

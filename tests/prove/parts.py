@@ -19,7 +19,7 @@ from tests.prove import child, exporting, migrating
 from tests.prove.child import put
 from tests.prove.compare import Breach, Finding, written_tokens
 from tests.prove.report import Catch, Part, Report
-from tests.prove.steps import AT_ONCE, COLLECT, SUBMIT, Step
+from tests.prove.steps import COLLECT, SUBMIT, SYNCHRONOUS, Step
 from tests.prove.truth import Truth
 from tests.prove.variants import Variant, watch_flushes
 from tests.prove.world import Service, World
@@ -97,8 +97,10 @@ def _round(world: World, span: float, found: list[Finding]) -> bool:
     rng = world.rng
     command = world.decision() if rng.random() < 0.25 else None
     if command is None:
-        with_output, at_once = rng.random() < 0.4, rng.random() < 0.25
-        command = world.new_job(rng.choice(KINDS), rows=rng.randint(4, 50), with_output=with_output, at_once=at_once)
+        with_output, synchronous = rng.random() < 0.4, rng.random() < 0.25
+        command = world.new_job(
+            rng.choice(KINDS), rows=rng.randint(4, 50), with_output=with_output, synchronous=synchronous
+        )
     was_killed = world.start(command, kill_after=rng.uniform(0.0, span)).was_killed
     found += world.look()
     while rng.random() < 0.35:
@@ -121,7 +123,7 @@ def kill_at_steps(bench: Bench, share: slice, every: int) -> None:
 def kill_calls_at_steps(bench: Bench, share: slice, every: int) -> None:
     """Every step of a call without the queue."""
     with bench.timed("at every step of a call at once") as part:
-        for step, kind in list(product(AT_ONCE, KINDS))[::every][share]:
+        for step, kind in list(product(SYNCHRONOUS, KINDS))[::every][share]:
             world = bench.world(1)
             found = _call_at_step(world, step, kind)
             part.add(f"{step.name}, {kind.value}, {world.root}", found)
@@ -129,13 +131,13 @@ def kill_calls_at_steps(bench: Bench, share: slice, every: int) -> None:
 
 
 def _call_at_step(world: World, step: Step, kind: Kind) -> list[Finding]:
-    return _at_step(world, step, kind, 1, rows=6, at_once=True)
+    return _at_step(world, step, kind, 1, rows=6, synchronous=True)
 
 
 def _at_step(
-    world: World, step: Step, kind: Kind, turn: int, *, rows: int = ROWS, at_once: bool = False
+    world: World, step: Step, kind: Kind, turn: int, *, rows: int = ROWS, synchronous: bool = False
 ) -> list[Finding]:
-    ended = world.start(world.new_job(kind, rows=rows, at_once=at_once), prepare=lambda: step.arm(turn))
+    ended = world.start(world.new_job(kind, rows=rows, synchronous=synchronous), prepare=lambda: step.arm(turn))
     if not ended.was_killed:
         return [Finding(Breach.UNREACHED, f"never came to “{step.name}”")]
     on_its_way = _batches(world, BatchState.SENDING)
@@ -243,7 +245,7 @@ def _places(bench: Bench, variant: Variant) -> Iterator[tuple[str, Callable[[], 
             for step in SUBMIT if variant.part == "submit" else COLLECT:
                 yield step.name, partial(_at_step, world(), step, Kind.RANK, 1)
         case "at once":
-            for step in AT_ONCE:
+            for step in SYNCHRONOUS:
                 yield f"at once, {step.name}", partial(_call_at_step, world(), step, Kind.RANK)
         case "time-out":
             yield "an answer that comes too late", partial(_timed_out, world(bench.slow), Kind.RANK)

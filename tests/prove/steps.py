@@ -246,7 +246,7 @@ COLLECT = (
 )
 
 # A job of one call: the others of a larger one are on their way meanwhile.
-AT_ONCE = (
+SYNCHRONOUS = (
     Step("body not yet written", before_call(synchronous, "write_body"), unknown=0),
     Step("sending about to be committed", _commit(BatchState.SENDING, before=True), unknown=0),
     Step("sending committed", _commit(BatchState.SENDING), unknown=1),

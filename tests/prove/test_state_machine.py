@@ -27,7 +27,7 @@ from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.practice.app import Application, practice_app
 from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
-from cfbatch_gui.core.practice.queue import accepted, answered_at_once
+from cfbatch_gui.core.practice.queue import accepted, answered_synchronously
 from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.exports import export
@@ -321,7 +321,7 @@ class Machine(RuleBasedStateMachine):
         found: list[Finding] = Comparison(
             self.bench.paths,
             accepted(self.root / "service"),
-            answered_at_once(self.root / "service"),
+            answered_synchronously(self.root / "service"),
             truth(),
             self.told_again,
             may_fail=True,

@@ -12,7 +12,7 @@ from pathlib import Path
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.practice.queue import Accepted, AnsweredAtOnce, accepted, answered_at_once
+from cfbatch_gui.core.practice.queue import Accepted, AnsweredSynchronously, accepted, answered_synchronously
 from cfbatch_gui.core.system.paths import Paths
 from tests.canary import TOKEN
 from tests.prove import child
@@ -56,9 +56,9 @@ class World:
         return [each for each in accepted(self.service.folder) if each.account == self.account]
 
     @property
-    def answered(self) -> list[AnsweredAtOnce]:
+    def answered(self) -> list[AnsweredSynchronously]:
         """What the stand-in ran for this world without the queue."""
-        return [each for each in answered_at_once(self.service.folder) if each.account == self.account]
+        return [each for each in answered_synchronously(self.service.folder) if each.account == self.account]
 
     def start(self, command: Command, *, prepare: Prepare = child.nothing, kill_after: float | None = None) -> Ended:
         """Run the program once; it may be killed. `prepare` comes on top of the world's own."""
@@ -81,14 +81,14 @@ class World:
             self.on_kill()
         return ended
 
-    def new_job(self, kind: Kind, *, rows: int, with_output: bool = False, at_once: bool = False) -> Command:
+    def new_job(self, kind: Kind, *, rows: int, with_output: bool = False, synchronous: bool = False) -> Command:
         """`cfbatch run` for a new file."""
         name = f"job {len(self.owed) + 1}"
         path = write_input(self.root / f"{name}.csv", kind, self.rng, rows=rows)
         output = self.out / f"{name}.{'csv' if kind is Kind.RANK else 'npy'}"
         self.owed[name] = output if with_output else Path()
         outputs = [output] if with_output else []
-        more = ["--at-once"] if at_once else []
+        more = ["--at-once"] if synchronous else []
         return child.cfbatch(*command_of(path, kind, name, outputs), *more, "--data-dir", self.paths.root)
 
     def resume(self) -> Command:

@@ -44,7 +44,7 @@ async def elsewhere(root: Path, theme: Theme, take: Take) -> None:
         async with opened(root / "data", theme, environ=environ, credentials=credentials) as stage:
             await stage.program.connections.save_cloudflare(stand_ins.ACCOUNT, stand_ins.TOKEN)
             await connections(stage, take, worker.url.removesuffix("/client/v4"))
-            await at_once(stage, take, faulty)
+            await synchronous(stage, take, faulty)
             await begun_elsewhere(stage, take, root)
 
 
@@ -77,7 +77,7 @@ async def connections(stage: Stage, take: Take, worker_url: str) -> None:
     await take(stage, "other-gateway")
 
 
-async def at_once(stage: Stage, take: Take, faulty: FaultyService) -> None:
+async def synchronous(stage: Stage, take: Take, faulty: FaultyService) -> None:
     """A small draft with its offer, and a batch that the queue did not take."""
     person = stage.person
     job = await draft(stage.program, "Help centre", resource(HELP_CENTRE), Kind.RANK, "cloudflare")

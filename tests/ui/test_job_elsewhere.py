@@ -86,14 +86,14 @@ def attach_dialog() -> AttachDialog:
     return next(each for each in QApplication.topLevelWidgets() if isinstance(each, AttachDialog) and each.isVisible())
 
 
-async def test_a_batch_that_the_queue_did_not_take_is_run_at_once(driver: JobPageDriver, until: Until) -> None:
+async def test_a_batch_that_the_queue_did_not_take_is_run_synchronously(driver: JobPageDriver, until: Until) -> None:
     job = await driver.finished(TIED, Kind.RANK)
     refused = replace(
         job.batches[0],
         state=BatchState.FAILED,
         request_id="",
         error=REFUSED,
-        error_action=str(Action.RUN_AT_ONCE),
+        error_action=str(Action.RUN_SYNCHRONOUSLY),
         tokens=0,
     )
     await driver.show(driver.pretend(job, [refused]))
@@ -105,7 +105,7 @@ async def test_a_batch_that_the_queue_did_not_take_is_run_at_once(driver: JobPag
     await driver.idle()
 
 
-async def test_a_request_at_once_of_unknown_outcome_asks_for_no_id(driver: JobPageDriver) -> None:
+async def test_a_synchronous_request_of_unknown_outcome_asks_for_no_id(driver: JobPageDriver) -> None:
     job = await driver.finished(TIED, Kind.RANK)
     lost = replace(
         job.batches[0], state=BatchState.OUTCOME_UNKNOWN, at_once=True, request_id="", error="No answer came."

@@ -141,8 +141,8 @@ def test_what_was_queued_through_the_worker_is_what_was_sent(callers: Callers, s
     request_id = submit(callers.worker(), encode_batch([encode_request(parsed)]))
     stage.wait_for_results()
     (found,) = numbers(results(callers.worker(), request_id, (parsed,)))
-    at_once = callers.direct().post({"text": [text]}, queue=False).json()["result"]["data"]
-    np.testing.assert_array_equal(found, np.asarray(at_once, dtype=np.float32))
+    synchronous = callers.direct().post({"text": [text]}, queue=False).json()["result"]["data"]
+    np.testing.assert_array_equal(found, np.asarray(synchronous, dtype=np.float32))
 
 
 def test_the_binding_gets_the_body_as_it_was_sent(callers: Callers) -> None:

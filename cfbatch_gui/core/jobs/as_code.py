@@ -92,7 +92,7 @@ def _python(job: Job, connection: Connection, bodies: Sequence[str]) -> str:
     headers = ",\n".join(
         f"    {_literal(name)}: f{_literal(_for_python(value))}" for name, value in _headers(connection).items()
     )
-    return Template(_PYTHON_QUEUED if queued else _PYTHON_AT_ONCE).substitute(
+    return Template(_PYTHON_QUEUED if queued else _PYTHON_SYNCHRONOUS).substitute(
         url=_literal(_url(connection, job.model, queued=queued)),
         headers=headers,
         bodies=", ".join(map(_literal, bodies)) + ("," if len(bodies) == 1 else ""),
@@ -100,7 +100,7 @@ def _python(job: Job, connection: Connection, bodies: Sequence[str]) -> str:
 
 
 def _worker(job: Job) -> str:
-    template = _WORKER_AT_ONCE if job.options.at_once else _WORKER_QUEUED
+    template = _WORKER_SYNCHRONOUS if job.options.at_once else _WORKER_QUEUED
     return Template(template).substitute(model=_literal(job.model))
 
 
@@ -173,7 +173,7 @@ for name in ($bodies):
 """
 )
 
-_PYTHON_AT_ONCE = (
+_PYTHON_SYNCHRONOUS = (
     _PYTHON_HEAD.replace("import time\n", "")
     + """\
 for name in ($bodies):
@@ -200,7 +200,7 @@ export default {
 };
 """
 
-_WORKER_AT_ONCE = """\
+_WORKER_SYNCHRONOUS = """\
 // POST a batch-….json to run it at once. It needs a binding to Workers AI called AI.
 // Anyone who knows its address can use it at your cost: see the Worker that CF Batch saves for one with a secret.
 const MODEL = $model;

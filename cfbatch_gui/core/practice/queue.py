@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS accepted (
 """
 
 
-_SCHEMA_AT_ONCE = """
+_SCHEMA_SYNCHRONOUS = """
 CREATE TABLE IF NOT EXISTS answered_at_once (
     account     TEXT NOT NULL,
     model       TEXT NOT NULL,
@@ -63,7 +63,7 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
-class AnsweredAtOnce:
+class AnsweredSynchronously:
     """One line of the ledger of calls without the queue: what a service would bill. Written before the answer leaves.
 
     `sha256` is of the exact bytes posted, `size` their number, `answered_at` seconds of the service's clock.
@@ -159,7 +159,7 @@ def accepted(folder: Path) -> list[Accepted]:
     return [Accepted(*row) for row in rows]
 
 
-def answered_at_once(folder: Path) -> list[AnsweredAtOnce]:
+def answered_synchronously(folder: Path) -> list[AnsweredSynchronously]:
     """Every call without the queue that the practice service of that folder has answered, oldest first."""
     if not (folder / FILE_NAME).exists():
         return []
@@ -167,7 +167,7 @@ def answered_at_once(folder: Path) -> list[AnsweredAtOnce]:
         rows = database.execute(
             "SELECT account, model, sha256, size, answered_at FROM answered_at_once ORDER BY answered_at, rowid"
         ).fetchall()
-    return [AnsweredAtOnce(*row) for row in rows]
+    return [AnsweredSynchronously(*row) for row in rows]
 
 
 @contextmanager
@@ -175,6 +175,6 @@ def _opened(folder: Path) -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(folder / FILE_NAME, timeout=_BUSY_SECONDS)) as database:
         database.execute("PRAGMA journal_mode=DELETE")
         database.execute(_SCHEMA)
-        database.execute(_SCHEMA_AT_ONCE)
+        database.execute(_SCHEMA_SYNCHRONOUS)
         with database:  # commits, or rolls back
             yield database

@@ -45,7 +45,7 @@ class Cure(StrEnum):
     CONNECT = "connect"
     USE_RANKING_MODEL = "use_ranking_model"
     READ_AGAIN = "read_again"
-    RUN_AT_ONCE = "run_at_once"  # nothing is wrong: an offer
+    RUN_SYNCHRONOUSLY = "run_at_once"  # nothing is wrong: an offer
     USE_QUEUE = "use_queue"
 
 
@@ -133,8 +133,8 @@ class CheckSection(SectionCard):
         self.facts.setText(" · ".join(filter(None, (short_model(job), title))))
         self.facts.updateGeometry()
         found = state.preflight
-        fits = found is not None and found.fits_at_once
-        self.options.show_job(job, kind, around.connections, around.catalogue, fits_at_once=fits)
+        fits = found is not None and found.fits_synchronous
+        self.options.show_job(job, kind, around.connections, around.catalogue, fits_synchronous=fits)
         self.options.budget.show_budget(around.budget)
         metadata = around.catalogue.find(job.model)
         if found is None:
@@ -200,8 +200,8 @@ class CheckSection(SectionCard):
             self.line.set_role("attention" if too_dear else "quiet")
             if job.options.at_once:
                 self._cure = Cure.USE_QUEUE
-            elif found is not None and found.fits_at_once and not is_practice:
-                self._cure = Cure.RUN_AT_ONCE
+            elif found is not None and found.fits_synchronous and not is_practice:
+                self._cure = Cure.RUN_SYNCHRONOUSLY
         self.cure.setText(self._cure_words(self._cure))
         self.cure.setVisible(self._cure is not Cure.NONE)
         count = 0 if found is None else found.queries if (state.kind is Kind.RANK) else found.texts
@@ -219,10 +219,10 @@ class CheckSection(SectionCard):
     def _time_words(
         self, found: Preflight | None, job: Job, jobs: Callable[[], Sequence[Job]], *, is_practice: bool
     ) -> str:
-        if job.options.at_once and found is not None and not found.fits_at_once:
+        if job.options.at_once and found is not None and not found.fits_synchronous:
             return self.tr("This is much for a run without the queue; batches are made for it.")
-        if found is not None and found.fits_at_once and (job.options.at_once or not is_practice):
-            return found.at_once_sentence
+        if found is not None and found.fits_synchronous and (job.options.at_once or not is_practice):
+            return found.synchronous_sentence
         if is_practice:
             return self.tr("Practice takes a few seconds.")
         past = past_times(jobs(), job.kind, job.connection, found.texts if found else job.texts)
@@ -243,7 +243,7 @@ class CheckSection(SectionCard):
             Cure.CONNECT: self.tr("Open connection"),
             Cure.USE_RANKING_MODEL: self.tr("Use bge-m3"),
             Cure.READ_AGAIN: self.tr("Try again"),
-            Cure.RUN_AT_ONCE: self.tr("Run at once"),
+            Cure.RUN_SYNCHRONOUSLY: self.tr("Run at once"),
             Cure.USE_QUEUE: self.tr("Use the queue"),
         }.get(cure, "")
 

@@ -259,9 +259,9 @@ class DraftPage(QWidget):
             self.connection_wanted.emit()
         elif cure is Cure.USE_RANKING_MODEL:
             self._choose_model(DEFAULT_MODEL)
-        elif cure in (Cure.RUN_AT_ONCE, Cure.USE_QUEUE):
+        elif cure in (Cure.RUN_SYNCHRONOUSLY, Cure.USE_QUEUE):
             options = self.drafts.job(self._job_id).options
-            self.settings.change(self._job_id, options=replace(options, at_once=cure is Cure.RUN_AT_ONCE))
+            self.settings.change(self._job_id, options=replace(options, at_once=cure is Cure.RUN_SYNCHRONOUSLY))
         else:
             self.reading.retry(self._job_id)
 

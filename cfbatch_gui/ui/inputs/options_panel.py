@@ -84,7 +84,7 @@ class OptionsPanel(Card):
         connections: Sequence[ConnectionSummary],
         catalogue: Catalogue,
         *,
-        fits_at_once: bool,
+        fits_synchronous: bool,
     ) -> None:
         """Show what is set, and what can be chosen for this kind of job; at once only for one that is small enough."""
         self._options = job.options
@@ -92,7 +92,7 @@ class OptionsPanel(Card):
         self._show_model(job.model, kind, catalogue)
         self.hint.set_line(self._hint_words(catalogue, job.model))
         self.way.set_value(job.options.at_once)
-        self._show(self.way, fits_at_once or job.options.at_once)
+        self._show(self.way, fits_synchronous or job.options.at_once)
         self.connection.clear()
         for each in connections:
             self.connection.add(self._connection_words(each), each.id)

@@ -111,7 +111,7 @@ def running_words(job: Job, now: float) -> str:
 
 def usual_words(job: Job, jobs: Sequence[Job]) -> str:
     """How long the user's own jobs of this kind, connection and size took; "" while there were none."""
-    past = past_times(jobs, job.kind, job.connection, job.texts, at_once=job.options.at_once, without=job.id)
+    past = past_times(jobs, job.kind, job.connection, job.texts, synchronous=job.options.at_once, without=job.id)
     if past is None:
         return ""
     low, high = _range(past.shortest, past.longest)

@@ -197,21 +197,21 @@ class ProgressView(QWidget):
         if trouble.detail:
             details = f"{trouble.sentence}\n{trouble.detail}"
             bar.add_link(self.tr("Copy details"), lambda: QGuiApplication.clipboard().setText(redacted(details)))
-        if self._may_run_at_once(trouble):
-            bar.add_link(self.tr("Run at once"), self.run_at_once)
+        if self._may_run_synchronously(trouble):
+            bar.add_link(self.tr("Run at once"), self.run_synchronously)
         elif trouble.is_end and not (self._job is not None and self._job.attached):
             bar.add_link(self.tr("Send again"), lambda: self.send_again(trouble))
         elif trouble.batches[0].failed_requests:
             bar.add_link(self.tr("Send these again"), self.send_refused_again)
         return bar
 
-    def run_at_once(self) -> None:
+    def run_synchronously(self) -> None:
         """Send without the queue what the model did not take with it."""
         if self._job is not None:
-            self.tasks.start("send again", self._program.actions.run_at_once(self._job.id))
+            self.tasks.start("send again", self._program.actions.run_synchronously(self._job.id))
 
-    def _may_run_at_once(self, trouble: Trouble) -> bool:
-        return trouble.batches[0].error_action == Action.RUN_AT_ONCE
+    def _may_run_synchronously(self, trouble: Trouble) -> bool:
+        return trouble.batches[0].error_action == Action.RUN_SYNCHRONOUSLY
 
     def send_refused_again(self) -> None:
         """Send what failed, and only that, in a batch of its own."""

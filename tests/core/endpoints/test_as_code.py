@@ -41,13 +41,13 @@ def drafts(tmp_path: Path) -> Drafts:
     return Drafts(Ledger.open_read_only(paths) if paths.ledger.exists() else Ledger.open(paths), paths)
 
 
-def draft(drafts: Drafts, tmp_path: Path, *, at_once: bool) -> Job:
+def draft(drafts: Drafts, tmp_path: Path, *, synchronous: bool) -> Job:
     path = tmp_path / "pairs.csv"
     path.write_text(PAIRS)
     job = drafts.create(Kind.RANK, "pairs", "@cf/baai/bge-m3", "cloudflare")
     source = open_source(path)
     drafts.load(job.id, source, suggest_mapping(source, Kind.RANK, preview(source)))
-    job = drafts.change(job.id, options=JobOptions(at_once=at_once))
+    job = drafts.change(job.id, options=JobOptions(at_once=synchronous))
     drafts.examine(job.id)
     return job
 
@@ -59,13 +59,13 @@ def run(command: list[str], folder: Path) -> str:
     return ended.stdout
 
 
-@pytest.mark.parametrize("at_once", [False, True])
-def test_the_code_does_what_the_program_does(drafts: Drafts, tmp_path: Path, at_once: bool) -> None:
-    job = draft(drafts, tmp_path, at_once=at_once)
+@pytest.mark.parametrize("synchronous", [False, True])
+def test_the_code_does_what_the_program_does(drafts: Drafts, tmp_path: Path, synchronous: bool) -> None:
+    job = draft(drafts, tmp_path, synchronous=synchronous)
     work = tmp_path / "work"
     work.mkdir()
     names = [path.name for path in save_bodies(drafts.folder(job.id), job, work)]
-    assert names == list(body_names(2 if at_once else 1))
+    assert names == list(body_names(2 if synchronous else 1))
     with PracticeServer(tmp_path / "service", token=TOKEN, load_model=HashedNgrams) as server:
         here = cloudflare(ACCOUNT, base_url=server.url)
         curl = as_code(job, here, Language.CURL, bodies=names)
@@ -73,7 +73,7 @@ def test_the_code_does_what_the_program_does(drafts: Drafts, tmp_path: Path, at_
         lines = curl.partition("# Later")[0].strip().replace("\\\n", " ").splitlines()
         answers = [json.loads(run(["sh", "-c", line], work)) for line in lines if line]
         assert all(answer["success"] for answer in answers)
-        if at_once:
+        if synchronous:
             assert len(answers[0]["result"]["response"]) == 2
         else:
             assert answers[0]["result"]["status"] == "queued"
@@ -84,19 +84,19 @@ def test_the_code_does_what_the_program_does(drafts: Drafts, tmp_path: Path, at_
         (work / "send.py").write_text(program)
         run([sys.executable, "send.py"], work)
     answer = json.loads((work / "answer-0001.json").read_text())
-    assert "response" in answer if at_once else len(answer["responses"]) == 2
+    assert "response" in answer if synchronous else len(answer["responses"]) == 2
 
 
 @pytest.mark.parametrize("language", Language)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("synchronous", [False, True])
 def test_no_secret_and_no_invalid_address_stand_in_it(
-    drafts: Drafts, tmp_path: Path, language: Language, kind: str, at_once: bool
+    drafts: Drafts, tmp_path: Path, language: Language, kind: str, synchronous: bool
 ) -> None:
-    job = draft(drafts, tmp_path, at_once=at_once)
+    job = draft(drafts, tmp_path, synchronous=synchronous)
     code = as_code(job, KINDS[kind], language)
     assert ".invalid" not in code and "@cf/baai/bge-m3" in code
-    assert ("queueRequest" in code) is not at_once
+    assert ("queueRequest" in code) is not synchronous
     if language is Language.PYTHON:
         compile(code, "send.py", "exec")
     if language is Language.CURL:
@@ -106,9 +106,9 @@ def test_no_secret_and_no_invalid_address_stand_in_it(
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not here")
-@pytest.mark.parametrize("at_once", [False, True])
-def test_the_workers_code_is_javascript(drafts: Drafts, tmp_path: Path, at_once: bool) -> None:
-    job = draft(drafts, tmp_path, at_once=at_once)
+@pytest.mark.parametrize("synchronous", [False, True])
+def test_the_workers_code_is_javascript(drafts: Drafts, tmp_path: Path, synchronous: bool) -> None:
+    job = draft(drafts, tmp_path, synchronous=synchronous)
     path = tmp_path / "worker.mjs"
     path.write_text(as_code(job, PRACTICE, Language.WORKER))
     run(["node", "--check", str(path)], tmp_path)

@@ -48,12 +48,12 @@ def test_its_way_to_run_a_model_is_refused_as_by_the_real_service(client: Cloudf
     assert {error.code for error in caught.value.errors} == {7000, 7003}
 
 
-def test_texts_at_once(client: Cloudflare) -> None:
+def test_synchronous_texts(client: Cloudflare) -> None:
     answer = run(client, {"text": ["one", "two"]})
     assert answer["shape"][0] == 2 and len(answer["data"]) == 2
 
 
-def test_a_ranking_at_once(client: Cloudflare) -> None:
+def test_a_synchronous_ranking(client: Cloudflare) -> None:
     answer = run(client, {"query": "an orange cloud", "contexts": CLOUDS})
     scores = {each["id"]: each["score"] for each in answer["response"]}
     assert max(scores, key=scores.__getitem__) == 0 and len(scores) == 3

@@ -12,7 +12,7 @@ from cfbatch_gui.core.jobs.plan.calibration import PastTimes, past_times
 from cfbatch_gui.core.jobs.plan.packing import PlannedBatch
 from cfbatch_gui.core.jobs.plan.planning import TOKENS
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, spent_today
-from cfbatch_gui.core.jobs.run.job_actions import rest_at_once, sent_again
+from cfbatch_gui.core.jobs.run.job_actions import rest_as_synchronous, sent_again
 from cfbatch_gui.core.jobs.states import Attempt, Batch, BatchState, Job, JobOptions
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import find_model
@@ -83,7 +83,7 @@ def test_what_goes_on_without_the_queue_keeps_what_it_has_cost() -> None:
     doubtful = batch(state=BatchState.OUTCOME_UNKNOWN, tokens=300)
     again = sent_again(1, NOON)(job("a", doubtful))
     apart = [PlannedBatch(number, 1, 25, 1, at_once=True) for number in (2, 3)]
-    rest = rest_at_once("a", apart, NOON)(again)
+    rest = rest_as_synchronous("a", apart, NOON)(again)
     assert [attempt for each in rest.batches for attempt in each.billable] == [Attempt(NOON, 50, 300)]
 
 
@@ -117,7 +117,7 @@ def test_own_past_by_kind_connection_size_and_way() -> None:
     ]
     assert past_times(jobs, Kind.EMBED, "cloudflare", 80) == PastTimes(180.0, 420.0, 5)
     assert past_times(jobs, Kind.EMBED, "cloudflare", 80, without="j7") == PastTimes(180.0, 360.0, 4)
-    assert past_times(jobs, Kind.EMBED, "cloudflare", 80, at_once=True) == PastTimes(2.0, 2.0, 1)
+    assert past_times(jobs, Kind.EMBED, "cloudflare", 80, synchronous=True) == PastTimes(2.0, 2.0, 1)
     assert past_times(jobs, Kind.RANK, "cloudflare", 80) is None
     many = [job(f"m{number}", batch(), took=float(number)) for number in range(1, 21)]
     assert past_times(many, Kind.EMBED, "cloudflare", 100) == PastTimes(3.0, 18.0, 20)

@@ -135,9 +135,9 @@ async def test_what_is_too_long_fails_alone(
     assert failed == {"id": 1, "success": False, "error": reason, "external_reference": "long"}
     assert result["usage"]["total_tokens"] == inference.count_tokens("before") + inference.count_tokens("b")
 
-    at_once = await calls.post(element, queue=False)
-    assert at_once.status_code == 400
-    assert at_once.json()["errors"] == [{"code": 3030, "message": f"AiError: {reason}"}]
+    synchronous = await calls.post(element, queue=False)
+    assert synchronous.status_code == 400
+    assert synchronous.json()["errors"] == [{"code": 3030, "message": f"AiError: {reason}"}]
 
 
 async def test_long_texts_are_cut_when_asked(practice: Practice, calls: Calls) -> None:

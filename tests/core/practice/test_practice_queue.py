@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.practice.queue import KEPT_SECONDS, Queue, accepted, answered_at_once
+from cfbatch_gui.core.practice.queue import KEPT_SECONDS, Queue, accepted, answered_synchronously
 from tests.core.practice.conftest import ACCOUNT, Calls, Practice
 
 ROOT = Path(__file__).parents[3]
@@ -128,7 +128,7 @@ async def test_the_ledger_knows_the_calls_without_the_queue_that_were_answered(
     answered = await calls.post(ELEMENT, queue=False)
     refused = await calls.post({"contexts": [{"text": ""}]}, queue=False)
     assert (answered.status_code, refused.status_code) == (200, 400)
-    (known,) = answered_at_once(practice.folder)
+    (known,) = answered_synchronously(practice.folder)
     assert known.sha256 == sha256(answered.request.content).hexdigest()
     assert (known.account, known.size) == (ACCOUNT.lower(), len(answered.request.content))
     assert known.answered_at == practice.now and accepted(practice.folder) == []

@@ -62,7 +62,7 @@ async def test_every_connection_is_offered_by_its_name(connected: DraftDriver, q
     assert connected.page.check.facts.text() == "bge-m3 · Berlin"
 
 
-async def test_a_small_job_is_offered_at_once_and_comes_back(
+async def test_a_small_job_is_offered_synchronously_and_comes_back(
     connected: DraftDriver, questions: Path, until: Until
 ) -> None:
     connected.new_draft(connection=id_of(connected, "Berlin"))
@@ -87,7 +87,7 @@ async def test_a_small_job_is_offered_at_once_and_comes_back(
     assert job.state is JobState.DONE and all(batch.at_once for batch in job.batches)
 
 
-async def test_a_large_job_is_not_offered_at_once(connected: DraftDriver, tmp_path: Path, until: Until) -> None:
+async def test_a_large_job_is_not_offered_synchronously(connected: DraftDriver, tmp_path: Path, until: Until) -> None:
     path = tmp_path / "many.csv"
     path.write_text("question,answer\n" + "".join(f"question {n},answer {n}\n" for n in range(200)), encoding="utf-8")
     connected.new_draft(connection="cloudflare")

@@ -219,7 +219,7 @@ class PastTimes:
 
 
 def past_times(
-    jobs: Sequence[Job], kind: Kind, connection: str, texts: int, *, at_once: bool = False, without: str = ""
+    jobs: Sequence[Job], kind: Kind, connection: str, texts: int, *, synchronous: bool = False, without: str = ""
 ) -> PastTimes | None:
     """What finished jobs of this kind, connection, size and way took; None while there were none.
 
@@ -230,7 +230,7 @@ def past_times(
         for job in jobs
         if job.id != without
         and (job.kind, job.connection, job.state) == (kind, connection, JobState.DONE)
-        and job.options.at_once is at_once
+        and job.options.at_once is synchronous
         and job.finished_at > job.sent_at
         and texts <= job.texts * _ALIKE
         and job.texts <= texts * _ALIKE

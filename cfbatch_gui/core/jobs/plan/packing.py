@@ -30,9 +30,9 @@ __all__ = [
     "PlannedBatch",
     "bodies_of",
     "listed_metadata",
-    "may_run_at_once",
+    "may_run_synchronously",
     "plan",
-    "repack_at_once",
+    "repack_as_synchronous",
     "repack_failed",
 ]
 
@@ -136,19 +136,19 @@ def repack_failed(folder: JobFolder, job: Job, metadata: ModelMetadata | None = 
     return tuple(planned_batch(number, bundle) for number, bundle in enumerate(bundles, start=known + 1))
 
 
-def may_run_at_once(batch: Batch) -> bool:
+def may_run_synchronously(batch: Batch) -> bool:
     """Whether nothing of a batch has ever been accepted, so that it may still go another way."""
-    refused = batch.state is BatchState.FAILED and batch.error_action == Action.RUN_AT_ONCE
+    refused = batch.state is BatchState.FAILED and batch.error_action == Action.RUN_SYNCHRONOUSLY
     return refused or (batch.state is BatchState.PLANNED and not batch.at_once)
 
 
-def repack_at_once(folder: JobFolder, job: Job) -> tuple[PlannedBatch, ...]:
+def repack_as_synchronous(folder: JobFolder, job: Job) -> tuple[PlannedBatch, ...]:
     """Give each request of the batches that were never accepted a batch of its own, to be run at once.
 
     They take the numbers of those batches, then those behind the last. Requests keep their references. Those of an
     earlier call that the ledger never learned of are taken again.
     """
-    freed = [batch.number for batch in job.batches if may_run_at_once(batch)]
+    freed = [batch.number for batch in job.batches if may_run_synchronously(batch)]
     known = max((batch.number for batch in job.batches), default=0)
     with folder.open() as database, transaction(database):
         rows = database.execute(

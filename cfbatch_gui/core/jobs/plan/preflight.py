@@ -12,8 +12,8 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.prices import Price, price
 
-AT_ONCE_REQUESTS = 60  # four at a time and a second each: about a quarter of a minute
-AT_ONCE_TOKENS = 300_000
+SYNCHRONOUS_REQUESTS = 60  # four at a time and a second each: about a quarter of a minute
+SYNCHRONOUS_TOKENS = 300_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Preflight:
     price_low: Price
     price_high: Price
     too_long: int  # sent, and cut by the service
-    fits_at_once: bool  # small enough for an answer in seconds, without the queue
-    at_once_sentence: str  # "60 texts: an answer in seconds, without the queue.", "" when it does not fit
+    fits_synchronous: bool  # small enough for an answer in seconds, without the queue
+    synchronous_sentence: str  # "60 texts: an answer in seconds, without the queue.", "" when it does not fit
     problems: tuple[ProblemCount, ...]
     blocker: str  # why it cannot be sent, "" when it can
     repeated: int = 0  # of `texts`: not sent, for they get the answer of another with the same text
@@ -69,7 +69,7 @@ def examine(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None) 
     metadata = metadata or find_model(job.model)
     planned = plan(folder, job, metadata, is_trial=True)
     requests = sum(batch.requests for batch in planned.batches)
-    fits = 0 < requests <= AT_ONCE_REQUESTS and planned.tokens_high <= AT_ONCE_TOKENS
+    fits = 0 < requests <= SYNCHRONOUS_REQUESTS and planned.tokens_high <= SYNCHRONOUS_TOKENS
     return Preflight(
         queries=planned.queries,
         texts=planned.texts + planned.repeated,
@@ -79,8 +79,8 @@ def examine(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None) 
         price_low=price(planned.tokens_low, metadata),
         price_high=price(planned.tokens_high, metadata),
         too_long=planned.too_long - planned.left_out,
-        fits_at_once=fits,
-        at_once_sentence=f"{_counted(job, planned)}: an answer in seconds, without the queue." if fits else "",
+        fits_synchronous=fits,
+        synchronous_sentence=f"{_counted(job, planned)}: an answer in seconds, without the queue." if fits else "",
         problems=_count(folder),
         blocker=_blocker(job, planned),
         repeated=planned.repeated,

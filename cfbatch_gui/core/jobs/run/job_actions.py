@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.jobs.plan import packing
-from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, may_run_at_once
+from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, may_run_synchronously
 from cfbatch_gui.core.jobs.run.collecting import verify
 from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.run.watching import check_account
@@ -123,23 +123,23 @@ class JobActions:
             await self._commit(job, failed_sent_again(job, repacked, self._clock()))
         return await self._runner.carry_on(job_id)
 
-    async def run_at_once(self, job_id: str) -> Job:
+    async def run_synchronously(self, job_id: str) -> Job:
         """Send what was never accepted without the queue, request by request: the way out when a model takes none."""
         await self._runner.stop(job_id)
         try:
             await self._runner.landed(job_id)  # what is on its way may be accepted yet
             async with self._repacking:
-                await self._repack_at_once(self._store.job(job_id))
+                await self._repack_as_synchronous(self._store.job(job_id))
         except BaseException:
             self._runner.start(job_id)  # as it was
             raise
         return await self._runner.carry_on(job_id)
 
-    async def _repack_at_once(self, job: Job) -> None:
-        repacked = await asyncio.to_thread(packing.repack_at_once, self._store.folder(job.id), job)
+    async def _repack_as_synchronous(self, job: Job) -> None:
+        repacked = await asyncio.to_thread(packing.repack_as_synchronous, self._store.folder(job.id), job)
         if not repacked:
             raise UsageError("Everything of this job was accepted by the service already.")
-        await self._commit(job, rest_at_once(job.id, repacked, self._clock()))
+        await self._commit(job, rest_as_synchronous(job.id, repacked, self._clock()))
 
     async def dismiss(self, job_id: str, number: int) -> Job:
         """Settle an unknown outcome as never to be known; it stays in the history as such."""
@@ -218,13 +218,13 @@ def failed_sent_again(packed: Job, repacked: Sequence[PlannedBatch], now: float)
     return lambda job: replace(job, finished_at=0.0, batches=(*map(again, job.batches), *new))
 
 
-def rest_at_once(job_id: str, repacked: Sequence[PlannedBatch], now: float) -> Change:
+def rest_as_synchronous(job_id: str, repacked: Sequence[PlannedBatch], now: float) -> Change:
     """Each request that was never accepted as a batch of its own, without the queue."""
     fresh = [planned_batch(job_id, each, now) for each in repacked]
 
     def change(job: Job) -> Job:
-        gone = [batch for batch in job.batches if may_run_at_once(batch)]
-        kept = (batch for batch in job.batches if not may_run_at_once(batch))
+        gone = [batch for batch in job.batches if may_run_synchronously(batch)]
+        kept = (batch for batch in job.batches if not may_run_synchronously(batch))
         billed = tuple(attempt for batch in gone for attempt in batch.billable)
         first = replace(fresh[0], earlier=billed)  # which of them has these does not matter
         batches = tuple(sorted((*kept, first, *fresh[1:]), key=lambda batch: batch.number))

@@ -129,7 +129,7 @@ async def test_a_wish_that_cannot_be_met_does_not_stop_the_watching(bench: Bench
     while bench.ledger.batch(job.id, 1).state is not BatchState.QUEUED:
         await asyncio.sleep(0)
     with pytest.raises(UsageError, match="was accepted by the service already"):
-        await bench.actions.run_at_once(job.id)
+        await bench.actions.run_synchronously(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
 
 

@@ -20,10 +20,10 @@ Write = Callable[[str, str], Path]
 
 PAIRS = "query,context\n" + "".join(f"query {q},context {q} {c}\n" for q in range(6) for c in range(3))
 TEXTS = "".join(f"text number {n}\n" for n in range(250))  # three requests
-AT_ONCE = JobOptions(at_once=True)
+SYNCHRONOUS = JobOptions(at_once=True)
 
 
-def drafted(bench: Bench, path: Path, kind: Kind, options: JobOptions = AT_ONCE, *, model: str = "") -> Job:
+def drafted(bench: Bench, path: Path, kind: Kind, options: JobOptions = SYNCHRONOUS, *, model: str = "") -> Job:
     job = bench.draft(path, kind, model=model or "@cf/baai/bge-m3")
     return bench.drafts.change(job.id, options=options)
 
@@ -138,16 +138,16 @@ async def test_a_refused_token_stops_all_of_them(bench: Bench, write: Write) -> 
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
 
 
-async def test_a_model_without_a_queue_offers_to_run_at_once(bench: Bench, write: Write) -> None:
+async def test_a_model_without_a_queue_offers_to_run_synchronously(bench: Bench, write: Write) -> None:
     lines = "".join(f"{'word ' * 40}{n}\n" for n in range(4_500))  # three batches
     bench.faulty.follow(
         Refusal(code=8007, message="This model does not support request queuing", on="submit", number=2)
     )
     job = await bench.run(bench.draft(write("texts.txt", lines), Kind.EMBED))
     assert [batch.state for batch in job.batches] == [BatchState.DONE, BatchState.FAILED, BatchState.FAILED]
-    assert {batch.error_action for batch in job.batches[1:]} == {Action.RUN_AT_ONCE}
+    assert {batch.error_action for batch in job.batches[1:]} == {Action.RUN_SYNCHRONOUSLY}
     bench.faulty.follow()
-    await bench.actions.run_at_once(job.id)
+    await bench.actions.run_synchronously(job.id)
     job = await bench.runner.wait(job.id)
     assert job.state is JobState.DONE and [batch.number for batch in job.batches] == list(
         range(1, len(job.batches) + 1)
@@ -155,7 +155,7 @@ async def test_a_model_without_a_queue_offers_to_run_at_once(bench: Bench, write
     assert [batch.at_once for batch in job.batches] == [False] + [True] * (len(job.batches) - 1)
     assert np.load(bench.store.folder(job.id).vectors).any(axis=1).all()
     with pytest.raises(UsageError):
-        await bench.actions.run_at_once(job.id)
+        await bench.actions.run_synchronously(job.id)
 
 
 async def test_an_accepted_batch_outlives_a_model_that_lost_its_queue(bench: Bench, write: Write) -> None:
@@ -167,7 +167,7 @@ async def test_an_accepted_batch_outlives_a_model_that_lost_its_queue(bench: Ben
     trouble = bench.runner.pause_error(job.id)
     assert trouble is not None and trouble.action is Action.NONE
     with pytest.raises(UsageError, match="accepted by the service already"):
-        await bench.actions.run_at_once(job.id)
+        await bench.actions.run_synchronously(job.id)
     bench.faulty.follow()
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
@@ -177,11 +177,11 @@ async def test_an_accepted_batch_outlives_a_model_that_lost_its_queue(bench: Ben
 def test_preflight_says_when_it_fits(bench: Bench, write: Write) -> None:
     small = bench.draft(write("small.txt", "".join(f"text {n}\n" for n in range(60))), Kind.EMBED)
     found = bench.drafts.examine(small.id)
-    assert found.fits_at_once and found.at_once_sentence == "60 texts: an answer in seconds, without the queue."
+    assert found.fits_synchronous and found.synchronous_sentence == "60 texts: an answer in seconds, without the queue."
     ranking = bench.draft(write("pairs.csv", PAIRS), Kind.RANK)
-    assert bench.drafts.examine(ranking.id).at_once_sentence.startswith("6 queries with 18 texts:")
+    assert bench.drafts.examine(ranking.id).synchronous_sentence.startswith("6 queries with 18 texts:")
     large = bench.draft(write("large.txt", "".join(f"text {n}\n" for n in range(6_200))), Kind.EMBED)
-    assert not bench.drafts.examine(large.id).fits_at_once
+    assert not bench.drafts.examine(large.id).fits_synchronous
 
 
 async def test_vectors_pooled_in_another_way_are_not_stored(bench: Bench, write: Write) -> None:
