@@ -85,7 +85,7 @@ class Report:
     def _most(self, moves: QueryMoves) -> list[QueryMove]:
         order = moves.most_moved_first()
         moved = order[moves.largest_change[order] > 0]
-        return [moves[place] for place in moved[: self.most].tolist()]
+        return [moves[index] for index in moved[: self.most].tolist()]
 
     def _summary_row(self, number: int) -> tuple[str, ...]:
         total = summary(self.moves[number - 1])

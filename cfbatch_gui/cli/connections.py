@@ -192,8 +192,8 @@ def _gateway(text: str) -> str:
 
 async def _say_where(program: Program, record: SavedConnection, secret_id: str, console: Console) -> None:
     """The error for a system without a keyring, with what can be done instead."""
-    place = await program.credentials.token_source(secret_id, check=check_secret)
-    if place is TokenSource.SESSION:
+    stored_in = await program.credentials.token_source(secret_id, check=check_secret)
+    if stored_in is TokenSource.SESSION:
         console.say(
             "There is no keyring on this computer, so the secret is gone when this command ends. Set the environment"
             f" variable {variable_of(secret_id)} to it before you use “{record.name}”."

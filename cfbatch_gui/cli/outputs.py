@@ -59,13 +59,13 @@ def check_outputs(
 def remember(folder: JobFolder, paths: Sequence[Path]) -> None:
     """Keep in mind what is owed. Raises DiskFull, ExportError."""
     if paths:
-        write_atomically(_place(folder), msgspec.json.encode([str(path) for path in paths]))
+        write_atomically(_outputs_file(folder), msgspec.json.encode([str(path) for path in paths]))
 
 
 def owed(folder: JobFolder) -> tuple[Path, ...]:
     """What was asked for and is not written yet."""
     try:
-        return tuple(map(Path, msgspec.json.decode(_place(folder).read_bytes(), type=list[str])))
+        return tuple(map(Path, msgspec.json.decode(_outputs_file(folder).read_bytes(), type=list[str])))
     except (FileNotFoundError, msgspec.MsgspecError):
         return ()
 
@@ -78,8 +78,8 @@ def write_owed(folder: JobFolder, job: Job, title: str, wrote: Callable[[Exporte
         if paths[number:]:
             remember(folder, paths[number:])
         else:
-            _place(folder).unlink(missing_ok=True)
+            _outputs_file(folder).unlink(missing_ok=True)
 
 
-def _place(folder: JobFolder) -> Path:
+def _outputs_file(folder: JobFolder) -> Path:
     return folder.path / "outputs.json"

@@ -126,8 +126,8 @@ def _context_line(context: RankedContext, width: int) -> str:
     text = context.text if context.score is not None else f"({context.error or context.status}) {context.text}"
     rank = rank_text(context) or "–"
     # "2=" and "2" stand with their digits below each other.
-    place = f"{rank:>{_RANK}}" if rank.endswith("=") else f"{rank:>{_RANK - 1}} "
-    return f"{place}{score:>{_SCORE}}  {elided(text, max(20, width - _RANK - _SCORE - 2))}"
+    rank_cell = f"{rank:>{_RANK}}" if rank.endswith("=") else f"{rank:>{_RANK - 1}} "
+    return f"{rank_cell}{score:>{_SCORE}}  {elided(text, max(20, width - _RANK - _SCORE - 2))}"
 
 
 def _embedded(job: Job, folder: JobFolder) -> Iterator[str]:

@@ -92,5 +92,5 @@ def _reason(message: str) -> str:
     words, separator, path = message.partition(" - at `$")
     if not separator:
         return message
-    place = re.sub(r"\.|\[", "/", path.rstrip("`")).replace("]", "") or "/"
-    return f"{words} at '{place}'"
+    pointer = re.sub(r"\.|\[", "/", path.rstrip("`")).replace("]", "") or "/"
+    return f"{words} at '{pointer}'"

@@ -130,7 +130,7 @@ class PracticeServer:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, which tells when it takes requests."""
+    """uvicorn's server with an event that is set when it accepts requests."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -143,7 +143,7 @@ class _Server(uvicorn.Server):
 
 
 def _server(app: Application) -> _Server:
-    """No logging of uvicorn's own: an access log would be another place for what people send."""
+    """uvicorn without its own logging: an access log would be another file with users' data."""
     config = uvicorn.Config(
         app,
         loop="asyncio",

@@ -71,7 +71,7 @@ def own_file_writer(path: Path) -> Iterator[BinaryIO]:
 def atomic_writer(path: Path) -> Iterator[BinaryIO]:
     """A stream to `path`, which appears when the block ends and not when it raises.
 
-    The bytes go to a hidden ".part" file beside the target, which takes the target's place when it is flushed to
+    The bytes are written to a hidden ".part" file beside the target, which replaces the target once it is flushed to
     the disk. The stream can seek and be read. A symbolic link stays a link; permissions of an older file are kept.
     Raises DiskFull and ExportError.
     """
@@ -121,7 +121,7 @@ def atomic_folder(path: Path, is_ours: Callable[[str], bool]) -> Iterator[Path]:
         try:
             part.mkdir()
             yield part
-            _put_in_place(part, target)
+            _move_into(part, target)
         except OSError as error:
             if error.filename is None or str(error.filename).startswith((str(part), str(target))):
                 raise _failure(path, error) from error
@@ -143,7 +143,7 @@ def _check_folder(path: Path, target: Path, is_ours: Callable[[str], bool]) -> N
         )
 
 
-def _put_in_place(part: Path, target: Path) -> None:
+def _move_into(part: Path, target: Path) -> None:
     new = {found.relative_to(part) for found in part.rglob("*") if found.is_file()}
     old = {found.relative_to(target) for found in target.rglob("*") if found.is_file()}
     if not old:

@@ -96,7 +96,7 @@ def noted(*paths: Path) -> Iterator[None]:
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A folder in the system's place for such, gone after the block, or after the next start."""
+    """A folder in the system's temporary folder, removed after the block, or at the next start."""
     folder = Path(tempfile.gettempdir()) / f"{FOLDER_PREFIX}{secrets.token_hex(8)}"
     with noted(folder):
         folder.mkdir(mode=0o700)

@@ -196,7 +196,7 @@ def _workbook(source: Source) -> list[Cells] | None:
     assert is_said == any(str(cell).split() for row in above for cell in row if cell is not None), above
     filled = [row for row in rows if any(cell is None or cell.strip(" \t\r\n") for cell in row)]
     # Columns on the left that are blank calamine leaves out, save some with line ends.
-    blank = min((place for row in filled for place, cell in enumerate(row) if cell is None or cell.strip()), default=0)
+    blank = min((index for row in filled for index, cell in enumerate(row) if cell is None or cell.strip()), default=0)
     left = min(blank, max([0, *(len(row) - len(source.columns) for row in filled)]))
     return [(*row[left:], *("",) * len(source.columns))[: len(source.columns)] for row in filled[source.has_header :]]
 

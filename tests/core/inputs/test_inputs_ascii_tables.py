@@ -128,7 +128,7 @@ def opened(path: Path, text: str, encoding: str = "utf-8", end: str = "\n") -> S
 
 @pytest.mark.parametrize(("name", "text", "rows", "notices"), CASES, ids=[case[0] for case in CASES])
 @pytest.mark.parametrize(("encoding", "end"), [("utf-8", "\n"), ("utf-8-sig", "\r\n"), ("utf-16", "\r\n")])
-def test_rows_without_the_drawing(
+def test_rows_without_bars_and_rules(
     tmp_path: Path,
     name: str,
     text: str,
@@ -195,6 +195,6 @@ def test_a_row_that_is_never_closed_is_a_problem(tmp_path: Path) -> None:
     assert [(row.number, bool(row.problem)) for row in read_rows(source)] == [(4, False), (5, True)]
 
 
-def test_a_drawing_without_rows_is_refused(tmp_path: Path) -> None:
+def test_an_ascii_table_without_rows_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="header"):
         opened(tmp_path / "a.csv", " id | text \n----+------\n(0 rows)\n")

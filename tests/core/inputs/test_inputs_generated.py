@@ -146,8 +146,8 @@ def test_files_are_read_to_the_letter_or_refused(name: str, tmp_path: Path) -> N
         WRITERS[name](path, table)
         if harm:
             data = path.read_bytes()
-            for place, what in harm:
-                at = place % (len(data) + 1)
+            for position, what in harm:
+                at = position % (len(data) + 1)
                 data = data[:at] if isinstance(what, str) else data[:at] + what + data[at:]
             path.write_bytes(data)
         outcomes[name, outcome(path)] += 1

@@ -48,7 +48,7 @@ def test_a_folder_that_cannot_be_is_said(tmp_path: Path) -> None:
         save_worker(tmp_path / "file" / "worker")
 
 
-def test_a_folder_in_the_place_of_a_file_is_said(tmp_path: Path) -> None:
+def test_a_folder_with_the_name_of_a_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "README.md").mkdir()
     with pytest.raises(ExportError, match="another folder"):
         save_worker(tmp_path)

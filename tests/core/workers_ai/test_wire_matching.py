@@ -27,9 +27,9 @@ from tests.thorough import tries
 DIMENSION = 3
 
 
-def value_of(request: int, item: int, place: int = 0) -> float:
-    """A number that only this place has, exact in float32."""
-    return float(1 + request * 10_000 + item * 100 + place)
+def value_of(request: int, item: int, index: int = 0) -> float:
+    """A number that no other index has, exact in float32."""
+    return float(1 + request * 10_000 + item * 100 + index)
 
 
 def element(index: int, wanted: Expected) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def element(index: int, wanted: Expected) -> dict[str, Any]:
             "response": [{"id": i, "score": value_of(index, i)} for i in range(wanted.count)],
         }
     else:
-        rows = [[value_of(index, i, place) for place in range(DIMENSION)] for i in range(wanted.count)]
+        rows = [[value_of(index, i, component) for component in range(DIMENSION)] for i in range(wanted.count)]
         result = {"data": rows, "shape": [wanted.count, DIMENSION], "pooling": "cls"}
     return {"id": index, "result": result, "success": True, "external_reference": wanted.reference}
 
@@ -92,7 +92,7 @@ def test_the_order_of_arrival_means_nothing(expected: list[Expected], random: An
     assert plain(run(elements, expected)) == right(expected)
 
 
-# Every way to spoil one thing. Each gets the elements and a source of choices, and changes one place.
+# Every way to spoil one thing. Each gets the elements and a source of choices, and changes one value.
 ODD_VALUES: list[Any] = [
     None,
     True,
@@ -118,16 +118,16 @@ ODD_VALUES: list[Any] = [
 
 def spoil(elements: list[Any], random: Any) -> None:
     """Change one id, reference, length or value somewhere."""
-    places: list[tuple[Any, Any]] = []
+    locations: list[tuple[Any, Any]] = []
     for one in elements:
-        places += [(one, "id"), (one, "external_reference"), (one, "result"), (one["result"], "shape")]
+        locations += [(one, "id"), (one, "external_reference"), (one, "result"), (one["result"], "shape")]
         for key in ("response", "data"):
             rows = one["result"].get(key) or []
-            places += [(one["result"], key)] if rows else []
-            places += [(rows, position) for position in range(len(rows))]
-            places += [(row, "id") for row in rows if isinstance(row, dict)]
-            places += [(row, position) for row in rows if isinstance(row, list) for position in range(len(row))]
-    holder, key = random.choice(places)
+            locations += [(one["result"], key)] if rows else []
+            locations += [(rows, position) for position in range(len(rows))]
+            locations += [(row, "id") for row in rows if isinstance(row, dict)]
+            locations += [(row, position) for row in rows if isinstance(row, list) for position in range(len(row))]
+    holder, key = random.choice(locations)
     match random.choice(["drop", "repeat", "odd", "swap"]):
         case "swap":
             first, second = random.choice(elements), random.choice(elements)
@@ -149,7 +149,7 @@ def spoil(elements: list[Any], random: Any) -> None:
 @pytest.mark.thorough
 @settings(max_examples=tries(250, 5_000))
 @given(batches, st.randoms(use_true_random=False))
-def test_one_spoilt_place_is_a_breach_or_changes_nothing(expected: list[Expected], random: Any) -> None:
+def test_one_spoilt_value_is_a_breach_or_changes_nothing(expected: list[Expected], random: Any) -> None:
     elements = [element(index, wanted) for index, wanted in enumerate(expected)]
     random.shuffle(elements)
     spoil(elements, random)

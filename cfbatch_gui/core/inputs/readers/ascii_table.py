@@ -1,4 +1,4 @@
-"""ASCII tables: rows between bars and ruled lines, as psql, MySQL's client, Markdown and reStructuredText have them."""
+"""Read ASCII tables: rows between bars and rules, as in psql, MySQL's client, Markdown and reStructuredText."""
 
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -105,9 +105,9 @@ class AsciiTable:
 
 
 def find_ascii_table(lines: Sequence[str], *, is_whole: bool) -> AsciiTable | None:
-    """The first ASCII table, at most 30 lines from the beginning; None where it is only a small part of a text.
+    """Return the first ASCII table that begins within 30 lines; None if there is none or it is a small part of a text.
 
-    `is_whole` says that the lines are all of the file, not its beginning.
+    `is_whole` is whether the lines are the whole file and not only its beginning.
     """
     may_be_single = is_whole and _ends_as_of_psql(lines)
     for rule in range(1, min(_MOST_ABOVE, len(lines) - 1)):
@@ -118,7 +118,7 @@ def find_ascii_table(lines: Sequence[str], *, is_whole: bool) -> AsciiTable | No
 
 
 def _ascii_table_at(lines: Sequence[str], header: int) -> AsciiTable | None:
-    """The table whose header begins at the index `header`; None for none. A rule above it may belong to the table."""
+    """Return the table whose header begins at index `header`, None for none. A rule above may belong to it."""
     found = (_table_at(lines, rule, may_be_single=True) for rule in range(header + 1, len(lines) - 1))
     return next((each for each in found if each and each.header == header), None)
 
@@ -136,7 +136,7 @@ def end_of_ascii_table(table: AsciiTable, lines: Sequence[str]) -> int:
 
 
 def _table_at(lines: Sequence[str], at: int, *, may_be_single: bool) -> AsciiTable | None:
-    """The table whose rule below the header is the line at this index; None where that is no rule."""
+    """Return the table whose rule below the header is the line at this index, None if that is not a rule."""
     rule, above, below = lines[at].rstrip(), lines[at - 1].rstrip("\r\n"), lines[at + 1]
     text = rule.strip()
     if not text or text[0] not in _DASHES + _JUNCTIONS + ":" or not any(sign in _DASHES for sign in text):
@@ -170,7 +170,7 @@ def _table_at(lines: Sequence[str], at: int, *, may_be_single: bool) -> AsciiTab
 
 
 def _first_of_header(lines: Sequence[str], rule: int) -> int:
-    """The index of the header's first line: a box may have several, of which the later hold types."""
+    """Return the index of the header's first line: in a box it may have several, such as names and types."""
     first = rule - 1
     while first and lines[first - 1].lstrip().startswith(tuple(_BARS)) and not _is_line(lines[first - 1]):
         first -= 1
@@ -230,9 +230,9 @@ def _width(sign: str) -> int:
 
 
 def read_ascii_table(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
-    """Yield the rows, each with the number of its first line; spaces around a cell only align it.
+    """Yield the rows, each with the number of its first line. Spaces around a cell are removed.
 
-    A line within the table that is none of its rows is a problem.
+    A line within the table that is not a row is a problem.
     """
     width = len(source.columns)
     with open_bytes(source.path, source.end) as file:
@@ -262,9 +262,9 @@ def _numbered(head: list[str], first: int, lines: Iterator[tuple[int, str]]) -> 
 
 
 def _records(table: AsciiTable, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str] | None]]:
-    """The number of each row's first line, and its cells; None instead of these for a line that is no row."""
-    held: list[list[str]] = []  # lines of a row that goes on
-    opened = ""  # a line whose last bar is still to come
+    """Yield the number of each row's first line with its cells, or with None for a line that is not a row."""
+    held: list[list[str]] = []  # the cells of each line of an unfinished row
+    opened = ""  # a line whose last bar has not been read yet
     began = 0
     for number, line in lines:
         is_rule = table.is_rule(line)
@@ -296,7 +296,7 @@ def _records(table: AsciiTable, lines: Iterator[tuple[int, str]]) -> Iterator[tu
 
 
 def _joined(held: list[list[str]]) -> list[str]:
-    """Each cell of a row of several lines, without the blank lines below its text."""
+    """Join the lines of each cell of a row, without blank lines at its end."""
     width = max(map(len, held))
     columns = [[cells[index].strip() if index < len(cells) else "" for cells in held] for index in range(width)]
     return ["\n".join(lines).rstrip("\n") for lines in columns]

@@ -30,7 +30,7 @@ _JUDGEMENT_LINE = re.compile(r"\S+[ \t]+(?:0|Q0)[ \t]+\S+[ \t]+-?\d")
 
 
 class TextStore:
-    """A context manager; the file goes when it ends. Of texts with the same id the first is kept."""
+    """Texts by id in a temporary file that the end of the `with` block removes. The first text of an id is kept."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="cfbatch-")
@@ -61,7 +61,7 @@ class TextStore:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """The files of a collection; None for those that are not there."""
+    """The files of a collection; None for those that it does not have."""
 
     corpus: Path
     queries: Path
@@ -70,7 +70,7 @@ class _Parts:
 
 
 def recognise_collection(candidate: Candidate) -> Source | None:
-    """The source of a folder with a corpus and queries. Raises InputError where nothing says what to rank."""
+    """Return the source of a folder with a corpus and queries. Raises InputError without a run and without qrels."""
     if not candidate.path.is_dir():
         return None
     parts = _parts_of(candidate.path)
@@ -88,7 +88,7 @@ def recognise_collection(candidate: Candidate) -> Source | None:
 
 
 def recognise_run(candidate: Candidate) -> Source | None:
-    """The source of a TREC run beside a corpus and queries. Raises InputError for one alone, and for TREC qrels."""
+    """Return the source of a TREC run beside a corpus and queries. Raises InputError for a run alone and for qrels."""
     if not _is_run(candidate.text):
         if _are_judgements(candidate.text):
             raise InputError(
@@ -133,7 +133,7 @@ def _parts_of(path: Path) -> _Parts | None:
 
 
 def _notices(parts: _Parts) -> tuple[str, ...]:
-    """What was found, in sentences."""
+    """Return the notice that names the files that are read."""
     said = f"Corpus: {parts.corpus.name}. Queries: {parts.queries.name}."
     run = (
         f" The candidates of each query come from {parts.run.name}."
@@ -180,10 +180,10 @@ def read_collection(
 ) -> Generator[Row, None, None]:
     """Yield the pairs of query and candidate with `_PAIR_COLUMNS`, numbered from 1.
 
-    A run's own rank is not trusted: candidates stand by falling score, as they stand in the file when equal. Only the
-    documents that are candidates are kept, in a file of their own, so that a corpus may be of any size. A candidate
-    without a document, or of an unknown query, is a problem. `progress` gets pairs. `read_file` recognises a file of
-    the collection and reads its rows.
+    The candidates of a query are ordered by falling score of the run, not by its ranks; equal scores stay in file
+    order. Only documents that are candidates are stored, in a temporary file, so that a corpus may have any size. A
+    candidate without a document, or of an unknown query, is a problem. `progress` gets the number of pairs.
+    `read_file` recognises a file of the collection and reads its rows.
     """
     parts = _parts_of(source.path)
     if parts is None:
@@ -227,7 +227,7 @@ def _pairs(
 
 
 def _table(path: Path, read_file: FileReader) -> Iterator[dict[str, str]]:
-    """The rows of a part, each as its columns' names in lower case → cells."""
+    """Yield the rows of a file without a problem, each as a dict of cells by lower-case column name."""
     source, rows = read_file(path)
     if not source.has_header and source.separator and len(source.columns) == 2:
         names = ["_id", "text"]  # MS MARCO's collection.tsv and queries.tsv

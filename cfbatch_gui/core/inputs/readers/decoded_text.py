@@ -1,4 +1,4 @@
-"""From bytes on disk to lines of text, at the speed of the csv module and without ever holding the file."""
+"""Decode a file into lines of text, one chunk at a time, so that the file is never held whole."""
 
 import codecs
 import io
@@ -10,10 +10,10 @@ from typing import BinaryIO
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.files.encodings import not_utf8
 
-PIECE = 256 * 1024  # bytes; larger pieces fall out of the processor's cache and are no faster
+PIECE = 256 * 1024  # bytes; larger chunks do not fit into the processor's cache and are no faster
 LONGEST_LINE = 64 * 1024 * 1024  # characters; a request holds under 10 MB, so nothing longer can ever be sent
 _SAMPLE = 32 * 1024  # bytes to either side, to guess an encoding from
-END_MARK = "\0end-of-file"  # cannot stand in a file: every NUL is replaced before
+END_MARK = "\0end-of-file"  # cannot occur in a text, in which every NUL is replaced
 _MARKS = re.compile("(?<=[\r\n])\ufeff+")
 
 
@@ -28,11 +28,10 @@ def text_lines(
 ) -> Iterator[str]:
     r"""Yield lines with their ends (\n, \r\n or \r) as they stand.
 
-    A byte order mark is left out, also one at the beginning of a further line, where files were put one below the
-    other. Bytes that do not fit the encoding, NULs and lone surrogates become U+FFFD.
-    With `end_mark` one more line, `END_MARK`, follows the last: a csv reader that returns it inside a cell was still
-    within quotes. `name` is the file's, for the error. Raises InputError for a line longer than `LONGEST_LINE`, and
-    EncodingUnknown for bytes that do not fit an encoding that is not sure.
+    A byte order mark is removed, also at the beginning of a further line, as in concatenated files. Bytes that are
+    invalid in the encoding, NULs and lone surrogates become U+FFFD. With `end_mark` one more line, `END_MARK`, follows
+    the last: if a csv reader returns it within a cell, a quotation mark was not closed. `name` is for the error. Raises
+    InputError for a line longer than `LONGEST_LINE`; with `is_sure` False, EncodingUnknown for invalid bytes.
     """
     lines = chain.from_iterable(_pieces(file, name, _decoder(encoding, name, is_sure=is_sure), progress))
     return chain(lines, (END_MARK,)) if end_mark else lines
@@ -54,7 +53,7 @@ def _decoder(encoding: str, name: str, *, is_sure: bool) -> Callable[[bytes, boo
 def _pieces(
     file: BinaryIO, name: str, decode: Callable[[bytes, bool], str], progress: Callable[[int], None] | None
 ) -> Iterator[io.StringIO]:
-    # chain() over StringIO keeps the loop over lines in C: no Python code runs for a line, only for a piece.
+    # chain() over StringIO keeps the loop over lines in C: Python code runs once a chunk, not once a line.
     unfinished: list[str] = []
     unfinished_size = 0
     position = 0
@@ -81,8 +80,10 @@ def _pieces(
 
 
 def _texts(file: BinaryIO, decode: Callable[[bytes, bool], str]) -> Iterator[tuple[str, int, int]]:
-    """Pieces of the text without byte order marks, the bytes of each, and how many marks stood in it but for the first
-    of the file."""
+    """Yield chunks of the text without byte order marks, each with its size in bytes and the number of marks removed.
+
+    The mark at the beginning of the file is not counted.
+    """
     is_first, at_line_start = True, True
     size = -1
     while size:
@@ -101,17 +102,19 @@ def _texts(file: BinaryIO, decode: Callable[[bytes, bool], str]) -> Iterator[tup
 
 
 def without_marks(text: str, *, at_line_start: bool = True) -> tuple[str, int]:
-    """The text without byte order marks at the beginnings of lines, and how many these were.
+    """Return the text without byte order marks at the beginnings of lines, and their number.
 
-    Elsewhere the sign stands for a space of no width. `at_line_start` says that the text itself begins a line.
+    Elsewhere U+FEFF is a zero-width space. `at_line_start` is whether the text begins at the start of a line.
     """
     cleaned = _MARKS.sub("", f"\n{text}" if at_line_start else f" {text}")[1:]
     return cleaned, len(text) - len(cleaned)
 
 
 def count_signs(file: BinaryIO, encoding: str, most: int) -> tuple[int, int]:
-    """How many byte order marks below the beginning `text_lines` leaves out, and how many NULs it replaces, in about so
-    many bytes of the file."""
+    """Return how many byte order marks `text_lines` removes after the first, and how many NULs it replaces.
+
+    About the first `most` bytes of the file are read.
+    """
     decode = codecs.getincrementaldecoder(encoding)("replace").decode
     marks = nuls = 0
     for text, size, found in _texts(file, decode):
@@ -124,12 +127,12 @@ def count_signs(file: BinaryIO, encoding: str, most: int) -> tuple[int, int]:
 
 
 def _end_of_last_whole_line(text: str) -> int:
-    # A \r at the very end may be the first half of \r\n, so it stays behind for the next piece.
+    # A \r at the very end may be the first half of \r\n, so it is kept for the next chunk.
     return text.rfind("\n") + 1 or text.rfind("\r", 0, len(text) - 1) + 1
 
 
 def without_line_end(line: str) -> str:
-    """Cut one line end off, nothing else."""
+    """Return the line without one line end, and otherwise unchanged."""
     if line.endswith("\n"):
         return line[:-2] if line.endswith("\r\n") else line[:-1]
     return line.removesuffix("\r")

@@ -26,7 +26,7 @@ _READER_OPTIONS: dict[Quoting, dict[str, Any]] = {
     Quoting.COPY: {"quoting": csv.QUOTE_NONE},
 }
 _MOST_MANIFEST_BYTES = 4 * 1024 * 1024
-csv.field_size_limit(LONGEST_LINE)  # the module's own 131,072 is less than a chapter of a book; this is per process
+csv.field_size_limit(LONGEST_LINE)  # the default of 131,072 is less than a chapter of a book; the limit is per process
 _REPEATED = "This row repeats the names of the columns."
 _MOST_AT_ONCE = 4_096  # records
 _BACKSLASH = (Quoting.ESCAPED, Quoting.OUTFILE)
@@ -36,16 +36,16 @@ _MARKED = re.compile(r"'+[=+\-@\t\r]")
 
 
 def read_delimited(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
-    """Yield the records. One with too few or too many cells is a problem; empty cells too many at its end are not.
+    """Yield the rows. One with too few or too many cells is a problem, unless the surplus cells at its end are empty.
 
-    A quotation mark that is never closed swallows the rest of the file: that comes as one problem row with the
-    number of the row where it opened, and nothing of the swallowed text is offered as a cell to be sent.
+    A quotation mark that is never closed makes the rest of the file one cell: it is yielded as one problem row with the
+    number of the row in which it opened, and that cell is left out.
     """
     yield from _single(read_delimited_blocks(source, progress))
 
 
 def read_delimited_blocks(source: Source, progress: Callable[[int], None] | None) -> Generator[Block | Row, None, None]:
-    """The rows of `read_delimited` in the order of the file, in blocks where nothing about them is unusual."""
+    """Yield the rows of `read_delimited` in file order, consecutive rows without a problem in blocks."""
     width = len(source.columns)
     with open_bytes(source.path, source.end) as file:
         records = _record_blocks(file, source, progress)
@@ -63,9 +63,9 @@ def read_delimited_blocks(source: Source, progress: Callable[[int], None] | None
 
 
 def read_records(file: BinaryIO, source: Source, progress: Callable[[int], None] | None = None) -> Iterator[Row]:
-    """Yield every record from the table's first line on with the cells it has, the header too.
+    """Yield every record from the table's first line on, the header included, with as many cells as it has.
 
-    A blank line is a record without cells, save at the end of the file. After a problem nothing more follows.
+    A blank line is a record without cells; blank lines at the end of the file are left out. A problem is the last row.
     """
     return _single(_record_blocks(file, source, progress))
 
@@ -79,7 +79,7 @@ def _single(found: Iterable[Block | Row]) -> Iterator[Row]:
 
 
 def _without_header(records: Iterator[Block | Row]) -> Iterator[Block | Row]:
-    """The rows below the header. Where it stands once more, as in files put one below the other, is a problem."""
+    """Yield the rows below the header. A row that repeats it, as in concatenated files, is a problem."""
     header: tuple[str, ...] = ()
     for found in records:
         if isinstance(found, Row):
@@ -98,8 +98,11 @@ def _without_header(records: Iterator[Block | Row]) -> Iterator[Block | Row]:
 
 
 def rows_of_header(rows: Sequence[Sequence[str]]) -> int:
-    """How many rows belong to the header: the line that SQL Server's sqlcmd draws below the names, SurveyMonkey's forms
-    of answers, and Qualtrics' questions and import ids, do."""
+    """Return how many rows belong to the header.
+
+    Beside the names these are the line of dashes of SQL Server's sqlcmd, the kinds of answers of SurveyMonkey, and the
+    questions and import ids of Qualtrics.
+    """
     width = len(rows[0])
     if len(rows) > 2 and _are_import_ids(rows[2], width):
         return 3
@@ -139,7 +142,7 @@ def _by_width(block: Block, width: int) -> Iterator[Block | Row]:
 
 
 def _record_blocks(file: BinaryIO, source: Source, progress: Callable[[int], None] | None) -> Iterator[Block | Row]:
-    """Records in blocks, each of what is in one piece of the file: the loop over them runs in C, and stays short."""
+    """Yield records in blocks, one for each chunk of the file, so that the loop over the records runs in C."""
     gate: list[type[tuple[str, ...]]] = []
 
     def at_end_of_piece(position: int) -> None:
@@ -182,12 +185,14 @@ def _record_blocks(file: BinaryIO, source: Source, progress: Callable[[int], Non
 def _next_records(
     reader: Any, gate: Iterable[Callable[[list[str]], tuple[str, ...]]], source: Source
 ) -> tuple[Sequence[int], list[tuple[str, ...]], bool]:
-    """As many records as the gate lets through, the number of each and of what follows, and whether that is too large
-    to be read."""
+    """Read one record for each item of `gate`.
+
+    Return the line number of each record and of the next one, the records, and whether the next is too large to read.
+    """
     rows: list[tuple[str, ...]] = []
     before: int = reader.line_num
     first = before + source.first_line
-    if source.quoting in _BACKSLASH:  # a line end behind a backslash is in the cell, though the record ends there
+    if source.quoting in _BACKSLASH:  # an escaped line end is part of the cell, so lines cannot be counted by cells
         starts = []
         try:
             for _ in gate:
@@ -201,7 +206,7 @@ def _next_records(
     is_too_large = False
     try:
         rows.extend(map(operator.call, gate, reader))
-    except csv.Error:  # the only one left to a lenient reader of whole lines: the limit above
+    except csv.Error:  # a reader that is not strict raises it only for the field size limit
         is_too_large = True
     if reader.line_num - before == len(rows):
         return range(first, first + len(rows) + 1), rows, is_too_large
@@ -209,7 +214,7 @@ def _next_records(
 
 
 def _among_blank_lines(block: Block, blank: int) -> Iterator[Row]:
-    """`blank` is how many blank lines stand before; those at the end of the block are still to come."""
+    """Yield single rows and the blank lines between them; `blank` is how many blank lines precede the block."""
     for number, cells in zip(block.numbers, block.rows, strict=True):
         if not cells:
             blank += 1
@@ -229,7 +234,7 @@ def _lines_of(cells: Sequence[str]) -> int:
 
 
 def _copied(cell: str) -> str:
-    """A cell of PostgreSQL's COPY without its escapes: \\N is empty, \\t a tab, \\n a line end."""
+    """Decode a cell of PostgreSQL's COPY: \\N is empty, \\t a tab, \\n a line end."""
     if "\\" not in cell:
         return cell
     if cell == "\\N":
@@ -245,7 +250,7 @@ def _meant(found: re.Match[str]) -> str:
 
 
 def _unmarked(rows: Iterator[Row], columns: frozenset[int]) -> Iterator[Row]:
-    """Take away the apostrophe that our own export has put before what a spreadsheet could take for a formula."""
+    """Remove the apostrophes that this program's export put before cells that look like formulas."""
     for row in rows:
         if any(cell.startswith("'") for cell in row.cells):
             cells = [
@@ -257,7 +262,7 @@ def _unmarked(rows: Iterator[Row], columns: frozenset[int]) -> Iterator[Row]:
 
 
 def unusual_row(row: Row, width: int) -> Row:
-    """A row with another number of cells than there are columns, as a problem, unless those too many are empty."""
+    """Return a row with another number of cells than `width` as a problem, unless only empty cells are surplus."""
     problem, cells = row.problem, row.cells
     if not problem and cells:
         if len(cells) > width and not any(cells[width:]):
@@ -289,7 +294,7 @@ def _too_large(line: int) -> str:
 
 
 def _unwrapped_lines(lines: Iterable[str]) -> Iterator[str]:
-    """The lines as they were before; others as they stand."""
+    """Remove the quotation marks around whole lines; other lines stay unchanged."""
     return map(_unwrapped, lines)
 
 
@@ -299,19 +304,19 @@ def _unwrapped(line: str) -> str:
 
 
 def _with_empty_cells(lines: Iterable[str], separator: str) -> Iterator[str]:
-    r"""The lines with nothing where \N stands for a whole cell; within quotation marks MySQL writes \\N."""
+    r"""Replace whole cells \N by empty ones; within quotation marks MySQL writes \\N."""
     return map(partial(null_cell(separator).sub, ""), lines)
 
 
 @lru_cache(maxsize=8)
 def null_cell(separator: str) -> re.Pattern[str]:
-    r"""The pattern of a whole cell that is \N, without quotation marks."""
+    r"""Return the pattern of a whole cell \N without quotation marks."""
     sign = re.escape(separator)
     return re.compile(rf"(?<![^{sign}\r\n])\\N(?![^{sign}\r\n])")
 
 
 def csv_rows(lines: Iterable[str], separator: str, quoting: Quoting, *, strict: bool = False) -> Any:
-    """A reader of the csv module for a way of quoting; COPY's escapes are still in the cells."""
+    """Return a csv.reader for a way of quoting. It does not decode the escapes of PostgreSQL's COPY."""
     if quoting is Quoting.OUTFILE:
         lines = _with_empty_cells(lines, separator)
     elif quoting is Quoting.WRAPPED:
@@ -320,7 +325,7 @@ def csv_rows(lines: Iterable[str], separator: str, quoting: Quoting, *, strict: 
 
 
 def marked_columns(source: Source) -> Source:
-    """The source with the columns in which our export put apostrophes before formulas, as its manifest lists them."""
+    """Return the source with `marked` set, according to its manifest, to the columns with added apostrophes."""
     manifest = source.path.with_name(f"{source.path.name}.manifest.json")
     try:
         if not source.has_header or not manifest.is_file() or manifest.stat().st_size > _MOST_MANIFEST_BYTES:
@@ -331,7 +336,7 @@ def marked_columns(source: Source) -> Source:
         is_ours = str(content["program"]).startswith("CF Batch") and found.get("mark") == "'" and found.get("cells")
         names = {str(name) for name in found.get("columns", ())} if is_ours else set()
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return source  # no manifest that CF Batch wrote
+        return source  # not a manifest of CF Batch
     marked = tuple(index for index, name in enumerate(source.columns) if name in names)
     if not marked:
         return source

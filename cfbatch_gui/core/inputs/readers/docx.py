@@ -1,4 +1,4 @@
-"""Word documents (.docx): one text a paragraph, those in tables too."""
+"""Read Word documents (.docx): one text for each paragraph, including those in tables."""
 
 import zipfile
 import zlib
@@ -24,7 +24,7 @@ _DAMAGE = (
 
 
 def recognise_docx(candidate: Candidate) -> Source | None:
-    """The source of a zip archive that holds a document, with one column. Raises InputError for one without text."""
+    """Return the source of a zip archive with a document, which has one column. Raises InputError if it has no text."""
     if _MEMBER not in candidate.members:
         return None
     candidate.refuse_text_options("a document")
@@ -35,9 +35,9 @@ def recognise_docx(candidate: Candidate) -> Source | None:
 
 
 def read_docx(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
-    """Yield the paragraphs that hold something, numbered as they are in the document, from 1.
+    """Yield the paragraphs that are not blank, with their numbers in the document, from 1.
 
-    Tabs and line breaks stay; what was deleted with changes tracked is left out. `progress` gets paragraphs.
+    Tabs and line breaks are kept; tracked deletions are left out. `progress` gets the number of paragraphs read.
     """
     number = 0
     with open_raw(source.path) as raw:

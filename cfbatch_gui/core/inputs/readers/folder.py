@@ -1,4 +1,4 @@
-"""A folder of text files, or one that was packed into a zip archive: each file is one text, its name the id."""
+"""Read a folder of text files, or a zip archive of one: each file is one text, and its name is the id."""
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
@@ -20,7 +20,8 @@ _Opener = Callable[[], AbstractContextManager[BinaryIO]]
 def read_folder(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
     """Yield the name and the text of each text file, in the order of the names. Each has its own encoding.
 
-    A file that cannot be read is a problem; one whose encoding is not known too, unless `source` has one for such.
+    A file that cannot be read is a problem. `source.encoding` is for files whose encoding is not recognised; without it
+    they are problems too.
     """
     read = 0
     for number, (name, size, opened) in enumerate(_files(source.path), 1):
@@ -46,7 +47,7 @@ def _encoding(file: BinaryIO, name: str, source: Source) -> str:
 
 
 def _files(path: Path) -> Iterator[tuple[str, int, _Opener]]:
-    """The name, the size and a way to open each text file."""
+    """Yield the name, the size in bytes and a function to open each text file."""
     if is_folder(path):
         for each in text_files(path):
             size = each.stat().st_size if each.exists() else 0
@@ -72,12 +73,12 @@ def text_members(members: list[ZipInfo]) -> list[ZipInfo]:
 
 
 def _common_folder(members: list[ZipInfo]) -> str:
-    """The folder that was packed, with a slash; "" when files stand in the archive itself."""
+    """Return the one folder at the top of the archive, with a slash; "" if there is not exactly one."""
     folders = {member.filename.partition("/")[0] if "/" in member.filename else "" for member in members}
     only = folders.pop() if len(folders) == 1 else ""
     return f"{only}/" if only else ""
 
 
 def is_text_name(name: str) -> bool:
-    """Whether a file of this name is taken for a text."""
+    """Return whether a file of this name is read as a text."""
     return name.lower().endswith(_TEXT_SUFFIXES)

@@ -1,4 +1,4 @@
-"""The table of file formats: whatever the program knows about a format stands in its entry, or in its reader.
+"""The table of file formats: all that the program knows about a format is in its entry or in its reader.
 
 A new format is one more file in this folder, with a reader and a function that recognises the format, and one more
 entry in the table. The formats without such a function are distinguished in `recognise`, which compares rows to do so.
@@ -37,18 +37,18 @@ class Joined:
 class Format:
     """One format of files.
 
-    `name` is the value of `Source.format`; jobs and recipes store it, so it must not change. `words` say in a sentence
-    how a file is read, and may hold {separator}, {header} and {sheet}; `short` says it in the window, "" where the
-    window names the separator or the sheet instead. `listed` stands for the format in a list of all that can be read,
-    "" where another format stands for it.
+    `name` is the value of `Source.format`; jobs and recipes store it, so it must not change. `words` is the sentence on
+    how a file is read, and may contain {separator}, {header} and {sheet}; `short` is the form in the window, "" if the
+    window shows the separator or the sheet instead. `listed` is the format's name in lists of the formats that can be
+    read, "" if another format's name includes it.
 
     `suffixes` are those that a file dialog offers, under the name `group`; a file is recognised by its content first,
-    and by these and `other_suffixes` where that leaves a choice. A format with `is_table` is a reason not to take the
-    folder that holds such files for a folder of texts.
+    and by these and `other_suffixes` where that leaves a choice. A folder with mostly files of formats with `is_table`
+    is not read as a folder of texts.
 
-    `recognise` gets files before any decoding, `recognise_text` decoded ones, which no option has settled; both return
-    None for a file of another format, and raise InputError for one of this format that cannot be read. `read_blocks`
-    is for a format whose rows are read faster many at a time. `progress` counts bytes unless `counts_rows`.
+    `recognise` gets files before decoding, `recognise_text` decoded ones whose format no option determines; both return
+    None for a file of another format, and raise InputError for one of this format that cannot be read. `read_blocks` is
+    set if reading many rows at a time is faster. `progress` counts bytes, or rows if `counts_rows`.
     """
 
     name: str
@@ -221,7 +221,7 @@ def suffixes_by_group() -> dict[str, tuple[str, ...]]:
 
 
 def listed_formats() -> tuple[str, ...]:
-    """What can be read, in a few words each."""
+    """The names of the formats that can be read, for a list."""
     return tuple(each.listed for each in FORMATS.values() if each.listed)
 
 

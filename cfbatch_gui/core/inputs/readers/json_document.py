@@ -1,4 +1,4 @@
-"""JSON that is no JSON Lines: an array of objects, an object with such an array in it, or objects one after another."""
+"""Read a JSON document: an array of objects, an object that holds such an array, or consecutive objects."""
 
 import json
 import re
@@ -21,8 +21,8 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 def read_json_document(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
     """Yield the rows of every element of the array, numbered as the elements are, from 1.
 
-    Elements that are no objects are texts when they are strings, otherwise problems. JSON that breaks off or is wrong
-    comes as one problem row where it does; what stood before it is read.
+    Elements that are strings are texts, other elements that are not objects are problems. Where the JSON ends early or
+    is invalid, one problem row follows the rows before it.
     """
     empty = ("",) * len(source.columns)
     with open_bytes(source.path) as file:
@@ -46,7 +46,7 @@ def read_json_document(source: Source, progress: Callable[[int], None] | None) -
 
 
 def row_of_array(source: Source, number: int, cells: list[Any]) -> Row:
-    """The row of a list of cells; a problem when it has another number of them than there are columns."""
+    """Return the row of a list of cells, as a problem if their number is not that of the columns."""
     row = Row(number, tuple(map(cell_text, cells)))
     return row if len(cells) == len(source.columns) else unusual_row(row, len(source.columns))
 
@@ -59,7 +59,7 @@ class Broken:
 
 
 def values_of(file: BinaryIO, source: Source, progress: Callable[[int], None] | None = None) -> Iterator[object]:
-    """Yield the elements one by one; a `Broken` is the last. The file is never held whole.
+    """Yield the elements one by one; where the JSON is invalid, a `Broken` is the last. The file is never held whole.
 
     Raises InputError for a single value that is longer than anything that can be sent.
     """
@@ -96,8 +96,8 @@ def _elements(text: "_Text") -> Iterator[object]:
 
 
 def _of_object(text: "_Text", *, is_first: bool) -> Iterator[object]:
-    """An object: its first array of objects when it is an envelope around one, its rows when it holds a table by
-    columns or by names, otherwise itself."""
+    """Yield the elements of an object: those of its array if it is an envelope, its rows if it holds a table by columns
+    or by row names, otherwise the object itself."""
     text.take("{")
     fields: dict[str, Any] = {}
     had_elements = False
@@ -114,7 +114,7 @@ def _of_object(text: "_Text", *, is_first: bool) -> Iterator[object]:
             text.take(",")
     text.take("}")
     if not had_elements and fields:
-        is_alone = is_first and not text.peek()  # of several objects each is a row, whatever it holds
+        is_alone = is_first and not text.peek()  # each of several objects is a row, whatever it holds
         yield from _rows_within(fields) if is_alone else (fields,)
 
 
@@ -125,8 +125,11 @@ def _rows_within(fields: dict[str, Any]) -> Iterable[object]:
 
 
 def _inner_list(fields: dict[str, Any]) -> list[object]:
-    """The objects in an envelope within an envelope: a search's {"hits": {"hits": […]}}, {"data": {"items": […]}}; and
-    GraphQL's {"data": {"products": {"edges": […]}}}, where the inner one has the name of what was asked for."""
+    """Return the objects in an envelope within an envelope, [] for none.
+
+    Such are a search's {"hits": {"hits": […]}}, {"data": {"items": […]}}, and GraphQL's
+    {"data": {"products": {"edges": […]}}}, in which the middle key is the name of the query.
+    """
     inner = next((value for key, value in fields.items() if key in _OUTER and isinstance(value, dict)), {})
     asked = next(iter(inner.values())) if len(inner) == 1 and "data" in fields else None
     if isinstance(asked, dict) and not asked.keys().isdisjoint(("edges", "nodes")):
@@ -138,7 +141,7 @@ def _inner_list(fields: dict[str, Any]) -> list[object]:
 
 
 def _only_list(fields: dict[str, Any]) -> list[object]:
-    """The objects in the only list of an object without a row's own values, under any name: {"products": […]}."""
+    """Return the objects in an object's only list, under any key, if it has no text or id itself; [] for none."""
     lists = [value for key, value in fields.items() if isinstance(value, list) and key not in _OWN_LISTS]
     is_list_of_objects = len(lists) == 1 and len(lists[0]) > 1 and all(isinstance(each, dict) for each in lists[0])
     says_something = fields.keys() & _OWN_TEXT or any(is_text(key) or is_id(key) for key in fields)
@@ -146,7 +149,7 @@ def _only_list(fields: dict[str, Any]) -> list[object]:
 
 
 def _holds_rows(key: object, fields: dict[str, Any]) -> bool:
-    is_envelope = key in _ENVELOPES or (key == "values" and "majorDimension" in fields)  # as Google's interface has it
+    is_envelope = key in _ENVELOPES or (key == "values" and "majorDimension" in fields)  # as in Google's Sheets API
     return is_envelope and not fields.keys() & _OWN_TEXT
 
 
@@ -155,14 +158,14 @@ def _is_split(key: object, fields: dict[str, Any]) -> bool:
 
 
 def _rows_of_split(fields: dict[str, Any], text: "_Text") -> Iterator[object]:
-    """The lists of cells behind the names of columns and of rows; anything else as it stands."""
+    """Yield the rows of pandas' "split" form: lists of cells after the names of the columns and perhaps of the rows."""
     index = fields.get("index")
     rows = (row if isinstance(row, list) else [row] for row in _elements(text))
     yield from with_index(index if isinstance(index, list) else (), fields["columns"], rows)
 
 
 def is_envelope(value: object) -> bool:
-    """Whether an object is no row but holds a list of rows."""
+    """Return whether an object is not a row itself but holds a list of rows."""
     return (
         isinstance(value, dict)
         and not value.keys() & _OWN_TEXT
@@ -182,7 +185,7 @@ _OWN_LISTS = frozenset({"contexts", "candidates", "messages"})
 
 
 class _Text:
-    """The text of the file as far as it is needed."""
+    """A window on the text of the file, which is read as it is needed."""
 
     def __init__(self, lines: Iterator[str], source: Source) -> None:
         self._lines, self._source = lines, source
@@ -215,14 +218,14 @@ class _Text:
                     self._at = end
                     return value
             except json.JSONDecodeError as exc:
-                # An error before the end of what is there is one; at the end there may be more to come.
+                # An error at the end of the buffer may only mean that more text must be read.
                 is_at_end = exc.pos >= len(self._buffer) - 12 or "Unterminated" in exc.msg
                 if not is_at_end or not self._fill(wanted):
                     raise
             wanted *= 2
 
     def position(self, exc: json.JSONDecodeError) -> int:
-        """Where in the file an error is, in characters from 1."""
+        """Return the position of an error in the file, in characters from 1."""
         return self._before + exc.pos + 1
 
     def check_size(self) -> None:

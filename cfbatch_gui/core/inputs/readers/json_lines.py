@@ -1,4 +1,4 @@
-"""JSON Lines: one object a line."""
+"""Read JSON Lines: one object, or one list of cells, on each line."""
 
 from collections.abc import Callable, Generator
 
@@ -15,9 +15,8 @@ _NO_ARRAY = "This line is not a JSON array. Each line must be one, such as [“1
 def read_json_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
     """Yield one row a line, its cells in the order of `source.columns`.
 
-    A key that a line does not have is an empty cell, and so is null; keys that are no columns are left out. Numbers
-    stay as written, true and false are these words, lists and objects are kept as compact JSON. A line that holds
-    no object is a problem.
+    A missing key and null give an empty cell; keys that are not columns are ignored. Numbers stay as written, booleans
+    become "true" and "false", lists and objects compact JSON. A line without an object is a problem.
     """
     empty = ("",) * len(source.columns)
     is_plain = source.shape is Shape.PLAIN

@@ -1,5 +1,6 @@
-"""Objects of JSON as rows: plain ones by their keys, those of other programs by their known form, and whole tables
-that JSON holds by columns, by names of rows, or as lists of cells, as pandas' to_json writes them.
+"""Convert JSON objects to rows: plain objects by their keys, and those of other programs by their known form.
+
+Also tables that JSON holds by columns, by row names or as lists of cells, in the forms of pandas' to_json.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,8 +27,7 @@ _AROUND = {
 
 
 def is_frame(value: object) -> bool:
-    """Whether an object holds objects that all have the same keys (columns by names of rows, or rows by names), or
-    columns as lists that are all of one length."""
+    """Return whether an object holds a table: objects with equal keys, or lists of equal length."""
     if not isinstance(value, dict) or not value:
         return False
     first = next(iter(value.values()))
@@ -39,9 +39,9 @@ def is_frame(value: object) -> bool:
 
 
 def rows_of_frame(frame: Fields) -> Iterator[object]:
-    """The rows of an object for which `is_frame` holds, in the order of the names of rows as they stand.
+    """Yield the rows of an object for which `is_frame` is true, in its order.
 
-    These names are a column "index" of their own, unless they only count the rows.
+    The row names become a column "index", unless they only count the rows.
     """
     first = next(iter(frame.values()))
     if isinstance(first, list):
@@ -56,13 +56,13 @@ def rows_of_frame(frame: Fields) -> Iterator[object]:
 
 
 def with_index(index: Sequence[object], columns: Sequence[object], rows: Iterator[list[Any]]) -> Iterator[object]:
-    """Rows by the names of their columns, and by their own; `index` may be shorter than the rows, or empty.
+    """Yield rows as objects by column name; `index` are the row names, perhaps fewer than rows, or none.
 
-    A row with another number of cells than there are columns stays a list.
+    A row with another number of cells than there are columns is yielded as the list that it is.
     """
     names = complete_names([cell_text(name) for name in columns], len(columns))
     is_counted = all(cell_text(name) == str(number) for number, name in enumerate(index))
-    own = "level_0" if "index" in names else "index"  # as pandas' reset_index has it
+    own = "level_0" if "index" in names else "index"  # as pandas' reset_index names it
     for number, cells in zip(count(), rows):
         if len(cells) != len(names):
             yield cells
@@ -73,7 +73,7 @@ def with_index(index: Sequence[object], columns: Sequence[object], rows: Iterato
 
 
 def _are_rows(outer: Sequence[str], inner: Sequence[str]) -> bool:
-    """Whether the outer names are those of rows. Rows are counted more often than columns, and there are more."""
+    """Return whether the outer names are row names, which are more often numbers and usually more."""
     if _are_figures(outer) != _are_figures(inner):
         return _are_figures(outer)
     known = [sum(map(vocabulary.is_known, names)) / len(names) for names in (outer, inner)]
@@ -85,7 +85,7 @@ def _are_figures(names: Sequence[str] | Fields) -> bool:
 
 
 def shape_of(objects: Sequence[Fields]) -> Shape:
-    """What objects from one file are; PLAIN unless nearly all of them have the same known form."""
+    """Return the shape of a file's objects; PLAIN unless at least 90 % of them have the same known form."""
     for shape, test in _TESTS:
         fitting = sum(map(test, objects))
         if fitting * 10 >= len(objects) * 9 and (shape is not Shape.REQUESTS or any(map(_is_surely_request, objects))):
@@ -94,7 +94,7 @@ def shape_of(objects: Sequence[Fields]) -> Shape:
 
 
 def columns_for(shape: Shape, objects: Sequence[Fields]) -> tuple[str, ...]:
-    """The columns of the rows that `rows_of` makes."""
+    """Return the columns of the rows that `rows_of` makes."""
     match shape:
         case Shape.REQUESTS:
             ranks = sum("query" in fields for fields in objects)
@@ -111,7 +111,7 @@ def columns_for(shape: Shape, objects: Sequence[Fields]) -> tuple[str, ...]:
 
 
 def notice_for(shape: Shape, objects: Sequence[Fields]) -> str:
-    """What is not taken over from objects of this shape, as a sentence; "" for nothing."""
+    """Return the notice about values that are not read from objects of this shape, "" for none."""
     if shape is Shape.REQUESTS:
         settings = [key for key in ("truncate_inputs", "pooling") if any(key in fields for fields in objects)]
         if settings:
@@ -124,7 +124,7 @@ def notice_for(shape: Shape, objects: Sequence[Fields]) -> str:
 
 
 def rows_of(source: Source, fields: Fields) -> list[tuple[str, ...]] | str:
-    """The cells of the rows that an object comes to, or the sentence that says why it comes to none."""
+    """Return the rows of an object, each a tuple of cells, or the sentence that says why it has none."""
     match source.shape:
         case Shape.PLAIN | Shape.ARRAYS:
             return [tuple([cell_text(fields.get(column)) for column in source.columns])]
@@ -147,7 +147,7 @@ def _is_request(fields: Fields) -> bool:
 
 
 def _is_surely_request(fields: Fields) -> bool:
-    """{"text": "one"} alone may be any table; a list of contexts or texts, or a reference, is none."""
+    """Return whether it has a list of contexts or of texts, or a reference; {"text": "one"} may be any row."""
     contexts = fields.get("contexts")
     has_contexts = isinstance(contexts, list) and bool(contexts) and all(isinstance(each, dict) for each in contexts)
     return _is_request(fields) and (
@@ -164,7 +164,7 @@ def _is_rank_llm(fields: Fields) -> bool:
 
 
 def _within(fields: Fields) -> str:
-    """The key of the record that an object is put around, "" where it is one itself."""
+    """Return the key under which an object holds a record, "" if the object is the record."""
     if isinstance(fields.get("_source"), dict) and not fields.keys().isdisjoint(("_id", "_index", "_score")):
         return "_source"
     return next(
@@ -181,7 +181,7 @@ _TESTS = (
 
 
 def _record_in(fields: Fields) -> Fields:
-    """The record with the id of the object around it; {} for an object without a record."""
+    """Return the record with the id of the object that holds it; {} for an object without a record."""
     record = fields.get(_within(fields))
     if not isinstance(record, dict):
         return {}
@@ -244,7 +244,7 @@ def _rank_llm(fields: Fields) -> list[tuple[str, ...]] | str:
 
 
 def _document_text(document: object) -> str:
-    """A document's title and text in one, as BEIR's programs join them: with a space."""
+    """Return a document's title and text, joined by a space as BEIR does."""
     if not isinstance(document, dict):
         return cell_text(document)
     text = next((cell_text(document[key]) for key in _TEXT_KEYS if key in document), "")

@@ -1,4 +1,4 @@
-"""JSON values as the texts of cells."""
+"""Decode JSON values, and convert them to the texts of cells."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ import msgspec
 
 
 class Number(str):
-    """A number as it was written: 1.10 stays 1.10, and a long id loses no digit."""
+    """A number with a fraction or an exponent, as it was written: 1.10 stays 1.10."""
 
     __slots__ = ()
 
@@ -22,7 +22,7 @@ def parse_object(line: str) -> dict[str, Any] | str:
     try:
         value = _decoder.decode(line)
     except ValueError:
-        try:  # lone surrogates and NaN, which the strict decoder refuses, are no reason to lose a text
+        try:  # the strict decoder refuses lone surrogates and NaN, with which the text can still be used
             value = json.loads(line, parse_float=Number)
         except json.JSONDecodeError as exc:
             return f"This line is not valid JSON: {reason_of(exc)} at character {exc.colno:,}."
@@ -45,7 +45,7 @@ def parse_array(line: str) -> list[Any] | None:
 
 
 def reason_of(exc: json.JSONDecodeError) -> str:
-    """The message of the decoder, to be used within a sentence."""
+    """Return the decoder's message in the form that fits within a sentence."""
     return exc.msg[:1].lower() + exc.msg[1:].removesuffix(" at")
 
 

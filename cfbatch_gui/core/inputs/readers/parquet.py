@@ -1,4 +1,4 @@
-"""Parquet, through arro3, which the program also does without."""
+"""Read Parquet files with arro3, an optional dependency."""
 
 import base64
 import datetime
@@ -18,7 +18,7 @@ MARK = b"PAR1"
 
 
 def recognise_parquet(candidate: Candidate) -> Source | None:
-    """The source of a file that begins as Parquet does, unless it is a text. Raises InputError."""
+    """Return the source of a file that begins like Parquet, unless it is a text. Raises InputError."""
     is_named = candidate.suffix == ".parquet"
     if not candidate.head.startswith(MARK) or not (is_named or b"\0" in candidate.head[4:64]):
         return None
@@ -53,7 +53,7 @@ def _columns(path: Path) -> tuple[str, ...]:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[tuple[Any, Callable[[], None]]]:
-    """The batches, with their schema, and what is to be called after the last one."""
+    """Give the batches, with their schema, and a function to be called after the last batch."""
     try:
         from arro3.io import read_ipc_stream
     except ImportError as exc:
@@ -68,7 +68,7 @@ def _reading(path: Path) -> Iterator[tuple[Any, Callable[[], None]]]:
             try:
                 batches = read_ipc_stream(decoded.stream)
             except Exception:
-                decoded.finish()  # knows more
+                decoded.finish()  # its error has the cause
                 raise
             yield batches, decoded.finish
     except (GeneratorExit, KeyboardInterrupt, SystemExit, InputError):
@@ -76,14 +76,14 @@ def _reading(path: Path) -> Iterator[tuple[Any, Callable[[], None]]]:
     except DecodingError as exc:
         raise _damaged(path, str(exc)) from exc
     except BaseException as exc:
-        # The library's own bug-catcher is no Exception; a file that it cannot read must not end the program.
+        # A panic of the library is a BaseException; a file that it cannot read must not end the program.
         if isinstance(exc, Exception) and not type(exc).__module__.startswith(("arro3", "builtins")):
             raise
         raise _damaged(path, f"{type(exc).__name__}: {exc}") from exc
 
 
 def _check_frame(path: Path) -> None:
-    """The mark stands at both ends, and the directory between has a length that fits."""
+    """Raise InputError unless the file begins and ends with the mark and its footer's length fits into it."""
     size = regular_file_size(path)
     with open_raw(path) as file:
         is_whole = size >= 12 and file.read(4) == MARK

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, cast
 
 WORD = "--decode-parquet"  # the argument that makes the packed program, which ships no Python executable, decode
-_MOST_WORDS = 500  # characters of what the process said before it ended
+_MOST_WORDS = 500  # characters of the standard error of a process that failed
 
 
 class DecodingError(Exception):
@@ -55,7 +55,7 @@ def decoding(path: Path) -> Iterator[Decoding]:
 
 
 def main(path: str) -> int:
-    """Write the file's rows to standard output, in the process; return its exit status."""
+    """Write the file's rows to standard output, in the process that `decoding` starts; return its exit status."""
     from arro3.io import read_parquet, write_ipc_stream
 
     write_ipc_stream(read_parquet(path), sys.stdout.buffer)

@@ -28,7 +28,7 @@ def read_lines(source: Source, progress: Callable[[int], None] | None) -> Genera
 
 
 def read_paragraphs(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
-    """Yield what stands between blank lines, its line ends included but the last; the number is its first line's."""
+    """Yield the texts between blank lines, without their last line end. A row has the number of its first line."""
     with open_bytes(source.path) as file:
         paragraph: list[str] = []
         first = 1
@@ -55,7 +55,7 @@ def read_whole(source: Source, progress: Callable[[int], None] | None) -> Genera
 
 
 def whole_text(file: BinaryIO, name: str, encoding: str, progress: Callable[[int], None] | None = None) -> str:
-    """All that a file holds, without the line end at its end; `name` is for the error. Raises InputError."""
+    """Return the whole text of a file without its last line end; `name` is for the error. Raises InputError."""
     parts: list[str] = []
     size = 0
     for line in text_lines(file, name, encoding, progress):

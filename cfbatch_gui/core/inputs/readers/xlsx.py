@@ -1,4 +1,4 @@
-"""Workbooks (.xlsx, .xlsm, .xlsb, .xls, .ods), through calamine after a look at the file."""
+"""Read workbooks (.xlsx, .xlsm, .xlsb, .xls, .ods) with calamine, after `xlsx_check`."""
 
 import datetime
 from collections.abc import Callable, Generator, Iterator
@@ -17,16 +17,16 @@ from cfbatch_gui.core.inputs.readers.xlsx_check import (
 )
 
 CellValue = bool | float | int | str | datetime.date | datetime.time | datetime.timedelta
-_EXACT_INTEGERS = 2.0**53  # beyond, a float no longer tells neighbouring integers apart
+_EXACT_INTEGERS = 2.0**53  # above, a float cannot distinguish neighbouring integers
 _PROGRESS_EVERY = 1000  # rows
 
 
 def read_xlsx(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
     """Yield the rows of `source.sheet` with the numbers that Excel shows.
 
-    Rows above the table are left out, empty rows in between are rows with empty cells. A row with a formula
-    that has no stored value is a problem: programs that write formulas without computing them leave such cells, and
-    taking them for empty would lose text in silence. Cells with an error such as #N/A are empty.
+    Rows above the table are left out; empty rows within it have empty cells. A row with a formula without a stored
+    value, as programs write it that do not compute formulas, is a problem: treating the cell as empty would silently
+    lose text. Cells with an error such as #N/A are empty.
     """
     skip_header = source.has_header
     blank = 0
@@ -50,7 +50,7 @@ def read_xlsx(source: Source, progress: Callable[[int], None] | None) -> Generat
 
 
 def read_records(path: Path, sheet: str) -> Iterator[Row]:
-    """Yield every row from the first that holds something, the header too. All have the same number of cells."""
+    """Yield every row from the first that is not empty, header included. All have the same number of cells."""
     formulas = sheet_extent(path, sheet).formulas if is_xlsx(path) else {}
     with _open(path) as workbook:
         try:

@@ -1,7 +1,7 @@
 """Check an .xlsx file before the library opens it: its size, its extent, its formulas without values.
 
-The library holds a sheet as a full rectangle, and ends the whole process when there is no memory for it. So a zip
-bomb, or two cells in opposite corners, must be refused before.
+The library holds a sheet as a full rectangle, and aborts the whole process if there is no memory for it. Therefore zip
+bombs, and sheets with two cells in opposite corners, are refused first.
 """
 
 import re
@@ -30,7 +30,7 @@ _DAMAGE = (
 _PIECE = 1024 * 1024
 _LONGEST_ROW = 512 * 1024**2  # bytes of XML
 
-# How every common program writes a cell; whatever differs takes the slower way below.
+# The form in which common programs write a cell; other forms are read by the slower patterns below.
 _USUAL_CELL = re.compile(rb'<c r="([A-Z]{1,3})(\d{1,7})"')
 _CELL_TAG = re.compile(rb"<(?:\w+:)?c(?=[\s/>])")
 _ADDRESS = re.compile(rb"""\sr\s*=\s*["']\s*([A-Za-z]{1,7})(\d{1,12})\s*["']""")
@@ -41,12 +41,12 @@ _FORMULA_CELL = re.compile(
     rb"<(?:\w+:)?f(?=[\s/>])(?:[^>]*/>|[^>]*>[^<]*</(?:\w+:)?f\s*>)\s*"
     rb"(?:<(?:\w+:)?v[^>]*>([^<]*))?"
 )
-_TEXT_RESULT = re.compile(rb"""\bt\s*=\s*["']str["']""")  # a formula may well give an empty text
+_TEXT_RESULT = re.compile(rb"""\bt\s*=\s*["']str["']""")  # a formula may have an empty text as its value
 
 
 @dataclass(frozen=True, slots=True)
 class SheetExtent:
-    """What the XML of one sheet says. `formulas` maps a row to the letters of its first formula without a value."""
+    """The extent of one sheet. `formulas` maps a row (from 1) to the column of its first formula without a value."""
 
     rows: int
     columns: int
@@ -78,12 +78,12 @@ def check_archive(path: Path) -> None:
 
 
 def is_xlsx(path: Path) -> bool:
-    """Whether the file is a zip archive with an .xlsx workbook in it; damage shows elsewhere."""
+    """Return whether the file is a zip archive with an .xlsx workbook; False for a damaged archive."""
     return "xl/workbook.xml" in archive_names(path)
 
 
 def archive_names(path: Path) -> frozenset[str]:
-    """The names in a zip archive in lower case; none for anything else."""
+    """Return the names in a zip archive in lower case; an empty set for any other file."""
     try:
         with zipfile.ZipFile(path) as archive:
             return frozenset(name.lower() for name in archive.namelist())
@@ -94,7 +94,7 @@ def archive_names(path: Path) -> frozenset[str]:
 def check_other_workbook(path: Path) -> None:
     """Refuse an .ods, .xlsb or .xls that would take more memory than there may be. Raises InputError.
 
-    These formats do not tell where each cell stands, so that only sizes and repetitions can be looked at.
+    These formats do not state the position of each cell, so only sizes and repetitions can be checked.
     """
     size = regular_file_size(path)
     names = archive_names(path)
@@ -120,7 +120,7 @@ _REPEATED_ROW = re.compile(rb"<table:table-row\b[^>]*?table:number-rows-repeated
 
 
 def _cells_of_document(archive: zipfile.ZipFile) -> int:
-    """An upper bound of the cells with something in them: LibreOffice repeats empty ones up to the sheet's edge."""
+    """Return an upper bound of the largest filled rectangle's cells, without empty cells repeated to the edge."""
     data = archive.read("content.xml")
     most = 0
     for table in data.split(b"<table:table ")[1:]:
@@ -217,7 +217,7 @@ def _small(archive: zipfile.ZipFile, name: str) -> bytes:
     if archive.getinfo(name).file_size > 64 * _PIECE:
         raise ValueError(f"{name} is too large")
     data = archive.read(name)
-    if b"<!DOCTYPE" in data:  # no workbook has one, and entities are how a small XML becomes a large one
+    if b"<!DOCTYPE" in data:  # workbooks have none, and its entities could expand to any size
         raise ValueError(f"{name} has a document type")
     return data
 
@@ -232,7 +232,7 @@ def _read_extent(archive: zipfile.ZipFile, member: str) -> SheetExtent:
             columns, rows = zip(*cells, strict=True)
             known_columns.update(columns)
             last_row = max(last_row, *map(int, set(rows)))
-        has_prefixes = b":c" in part  # or the text says "note:check", which only costs a little time
+        has_prefixes = b":c" in part  # or a text such as "note:check", which only costs some time
         if has_prefixes or len(cells) != part.count(b"<c"):
             last_row, widest = _unusual_cells(part, last_row)
             last_column = max(last_column, widest)
@@ -261,7 +261,7 @@ def _whole_rows(archive: zipfile.ZipFile, member: str) -> Iterator[bytes]:
 def _unusual_cells(part: bytes, last_row: int) -> tuple[int, int]:
     """Bound the last row and column from above, whatever order and form the tags have.
 
-    Rows and cells may leave out where they stand: they follow the one before.
+    Rows and cells without an address follow the one before.
     """
     for row in _ROW_TAG.finditer(part):
         last_row = max(last_row, int(row[1])) if row[1] else last_row + 1
