@@ -127,7 +127,7 @@ class Report:
     def _with_first(self, number: int) -> dict[str, object]:
         moves = self.moves[number - 1]
         most = [
-            {name: value for name, value in msgspec.structs.asdict(move).items() if name != "place"}
+            {name: value for name, value in msgspec.structs.asdict(move).items() if name != "index"}
             for move in self._most(moves)
         ]
         return {"job": self.comparison.runs[number].metadata.id, **asdict(summary(moves)), "moved_most": most}

@@ -58,7 +58,7 @@ class Comparison:
     joined: tuple[Joined, ...]
     queries: tuple[QueryText, ...]
     query: Numbers
-    places: tuple[Numbers, ...]
+    indices: tuple[Numbers, ...]
     scores: tuple[NDArray[np.float64], ...]
     ranks: tuple[Ranks, ...]
 
@@ -78,11 +78,11 @@ class Comparison:
 
     def in_order(self) -> NDArray[np.int64]:
         """All compared pairs, queries in the order of the first job and texts by their rank there."""
-        return np.lexsort((self.places[0], self.ranks[0].rank, self.query))
+        return np.lexsort((self.indices[0], self.ranks[0].rank, self.query))
 
-    def of_query(self, place: int) -> NDArray[np.int64]:
+    def of_query(self, index: int) -> NDArray[np.int64]:
         """The compared pairs of one query, best in the first run first."""
-        found = np.flatnonzero(self.query == place)
+        found = np.flatnonzero(self.query == index)
         order = np.lexsort((found, self.ranks[0].rank[found]))
         result: NDArray[np.int64] = found[order]
         return result
@@ -108,14 +108,14 @@ def compare(runs: Sequence[Run]) -> Comparison:
     number = np.zeros(len(base.table.asked), dtype=np.int32)
     number[used] = np.arange(len(used))
     query = number[asked]
-    places = tuple(each.pair_of[pairs] for each in joined)
-    scores = tuple(run.table.scores[place] for run, place in zip(runs, places, strict=True))
+    indices = tuple(each.pair_of[pairs] for each in joined)
+    scores = tuple(run.table.scores[index] for run, index in zip(runs, indices, strict=True))
     return Comparison(
         tuple(runs),
         joined,
         read_queries(runs[0].folder, base.table.asked[used]),
         query,
-        places,
+        indices,
         scores,
         tuple(ranks_of(query, each) for each in scores),
     )

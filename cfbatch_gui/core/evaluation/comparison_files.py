@@ -69,8 +69,8 @@ def _text_rows(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
     changes = [comparison.changes(other) for other in range(1, len(comparison.runs))]
     for start in range(0, len(order), _BLOCK):
         pairs = order[start : start + _BLOCK]
-        places = comparison.places[0][pairs].tolist()
-        texts = base.texts(places)
+        indices = comparison.indices[0][pairs].tolist()
+        texts = base.texts(indices)
         figures = [
             column[pairs].tolist()
             for scores, ranks in zip(comparison.scores, comparison.ranks, strict=True)
@@ -78,8 +78,8 @@ def _text_rows(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
         ]
         risen = [change[pairs].tolist() for change in changes]
         queries = comparison.query[pairs].tolist()
-        for place, query, *rest in zip(places, queries, *figures, *risen, strict=True):
-            asked, text = comparison.queries[query], texts[place]
+        for index, query, *rest in zip(indices, queries, *figures, *risen, strict=True):
+            asked, text = comparison.queries[query], texts[index]
             yield asked.id, asked.text, text.id, text.text, text.label, *rest
 
 

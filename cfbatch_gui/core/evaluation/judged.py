@@ -91,8 +91,8 @@ class _Judged:
         starts, ends = np.searchsorted(query, self.queries), np.searchsorted(query, self.queries, side="right")
         first, last = np.searchsorted(self._query, self.queries), np.searchsorted(self._query, self.queries, "right")
         sums = dict.fromkeys((metric.name for metric in metrics), 0.0)
-        for place in range(len(self.queries)):
-            found, judged = label[starts[place] : ends[place]], self._label[first[place] : last[place]]
+        for index in range(len(self.queries)):
+            found, judged = label[starts[index] : ends[index]], self._label[first[index] : last[index]]
             for metric in metrics:
                 sums[metric.name] += metric.of(found, judged)
         means = {name: total / len(self.queries) for name, total in sums.items()}
@@ -118,7 +118,7 @@ def _as_trec_eval(run: Run, pairs: Numbers, query: NDArray[np.int32]) -> Numbers
     bounds = np.flatnonzero(begins)
     is_tie = np.diff(bounds) > 1
     ties = list(zip(bounds[:-1][is_tie].tolist(), bounds[1:][is_tie].tolist(), strict=True))
-    names = run.documents(pairs[order[place]] for start, end in ties for place in range(start, end)) if ties else {}
+    names = run.documents(pairs[order[index]] for start, end in ties for index in range(start, end)) if ties else {}
     for start, end in ties:
         members = order[start:end].tolist()
         order[start:end] = sorted(members, key=lambda at: names[int(pairs[at])].encode(), reverse=True)

@@ -33,9 +33,9 @@ class Keys:
     ids: Numbers
     texts: Numbers
 
-    def part(self, places: Numbers) -> "Keys":
+    def part(self, indices: Numbers) -> "Keys":
         """Those at these places."""
-        return Keys(self.groups[places], self.ids[places], self.texts[places])
+        return Keys(self.groups[indices], self.ids[indices], self.texts[indices])
 
     def are_same(self, other: "Keys") -> bool:
         """Whether both lists say the same throughout."""
@@ -61,10 +61,10 @@ class Matches:
 def match(ours: Keys, theirs: Keys) -> Matches:
     """Everything that both lists have."""
     if ours.are_same(theirs):  # the same file, as most often: what follows would find just this, in seconds
-        places = np.arange(len(ours.ids))
+        indices = np.arange(len(ours.ids))
         with_id = int((ours.ids != 0).sum())
-        by_pass = {MatchedBy.ID_AND_TEXT: with_id, MatchedBy.TEXT: len(places) - with_id, MatchedBy.ID: 0}
-        return Matches(places, places, by_pass)
+        by_pass = {MatchedBy.ID_AND_TEXT: with_id, MatchedBy.TEXT: len(indices) - with_id, MatchedBy.ID: 0}
+        return Matches(indices, indices, by_pass)
     left, right = np.arange(len(ours.ids)), np.arange(len(theirs.ids))
     found: list[tuple[Numbers, Numbers]] = []
     by: dict[MatchedBy, int] = {}
@@ -95,8 +95,8 @@ def _usable(keys: Keys, by: MatchedBy) -> NDArray[np.bool_]:
         return np.ones(len(keys.ids), dtype=np.bool_)
     has_id = keys.ids != 0
     if by is MatchedBy.ID and len(keys.ids):
-        _, place, count = np.unique(_keys(keys, by), return_inverse=True, return_counts=True)
-        return np.asarray(has_id & (count[place] == 1))
+        _, index, count = np.unique(_keys(keys, by), return_inverse=True, return_counts=True)
+        return np.asarray(has_id & (count[index] == 1))
     return np.asarray(has_id)
 
 
@@ -114,9 +114,9 @@ def _occurrence(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
     ordered = keys[order]
     is_first = np.ones(len(keys), dtype=np.bool_)
     is_first[1:] = ordered[1:] != ordered[:-1]
-    place = np.arange(len(keys))
+    index = np.arange(len(keys))
     counted = np.empty(len(keys), dtype=np.uint64)
-    counted[order] = place - np.maximum.accumulate(np.where(is_first, place, 0))
+    counted[order] = index - np.maximum.accumulate(np.where(is_first, index, 0))
     return counted
 
 

@@ -26,15 +26,15 @@ def ndcg_exponential(found: Labels, judged: Labels, k: int) -> float:
 
 def reciprocal_rank(found: Labels, judged: Labels) -> float:
     """RR: one over the rank of the first relevant text, 0 without one. Its mean over queries is MRR."""
-    places = np.flatnonzero(found > 0)
-    return 1.0 / (int(places[0]) + 1) if len(places) else 0.0
+    indices = np.flatnonzero(found > 0)
+    return 1.0 / (int(indices[0]) + 1) if len(indices) else 0.0
 
 
 def average_precision(found: Labels, judged: Labels) -> float:
     """AP: precision at the rank of each relevant text, added up and divided by the number of relevant ones."""
-    places = np.flatnonzero(found > 0)
+    indices = np.flatnonzero(found > 0)
     relevant = _relevant(judged)
-    return float((np.arange(1, len(places) + 1) / (places + 1)).sum()) / relevant if relevant else 0.0
+    return float((np.arange(1, len(indices) + 1) / (indices + 1)).sum()) / relevant if relevant else 0.0
 
 
 def precision(found: Labels, judged: Labels, k: int) -> float:

@@ -21,7 +21,7 @@ class QueryMove(msgspec.Struct, frozen=True, gc=False):
     text has risen or fallen, `largest_change` the most of them.
     """
 
-    place: int
+    index: int
     id: str
     text: str
     contexts: int
@@ -51,8 +51,8 @@ class QueryMoves:
         for start in range(0, len(self), _BLOCK):  # Python's own numbers take four times the room of an array's
             yield from self._rows(slice(start, start + _BLOCK))
 
-    def __getitem__(self, place: int) -> QueryMove:
-        return next(self._rows(slice(place, place + 1)))
+    def __getitem__(self, index: int) -> QueryMove:
+        return next(self._rows(slice(index, index + 1)))
 
     def most_moved_first(self) -> NDArray[np.int64]:
         """Their places, by overlap and then by the largest change."""
@@ -61,8 +61,8 @@ class QueryMoves:
     def _rows(self, some: slice) -> Iterator[QueryMove]:
         columns = (self.contexts, self.rbo, self.top, self.first_kept, self.mean_change, self.largest_change)
         figures = zip(*(column[some].tolist() for column in columns), strict=True)
-        for place, (query, of_query) in enumerate(zip(self.queries[some], figures, strict=True), some.start):
-            yield QueryMove(place, query.id, query.text, *of_query)
+        for index, (query, of_query) in enumerate(zip(self.queries[some], figures, strict=True), some.start):
+            yield QueryMove(index, query.id, query.text, *of_query)
 
 
 @dataclass(frozen=True, slots=True)

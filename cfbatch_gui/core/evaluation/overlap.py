@@ -40,10 +40,10 @@ def overlaps(
     bounds = np.searchsorted(queries[order], np.arange(0, count + _BLOCK, _BLOCK))
     blocks = []
     for number, first in enumerate(range(0, count, _BLOCK)):
-        places = order[bounds[number] : bounds[number + 1]]
+        indices = order[bounds[number] : bounds[number + 1]]
         size = min(_BLOCK, count - first)
-        lengths = np.bincount(queries[places] - first, minlength=size)
-        shares = _shares(queries[places] - first, one.rank[places], other.rank[places], lengths, top_k)
+        lengths = np.bincount(queries[indices] - first, minlength=size)
+        shares = _shares(queries[indices] - first, one.rank[indices], other.rank[indices], lengths, top_k)
         blocks.append(_figures(shares, lengths, top_k, p))
     if not blocks:
         return Overlaps(np.zeros(0), np.zeros(0), np.zeros(0))

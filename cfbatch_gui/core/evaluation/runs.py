@@ -52,18 +52,18 @@ class Run:
         """Some pairs have no score, or none yet."""
         return self.scored < len(self.table)
 
-    def texts(self, places: Iterable[int]) -> dict[int, RunText]:
+    def texts(self, indices: Iterable[int]) -> dict[int, RunText]:
         """What stands in the rows of the pairs at these places of the table. Raises DataError."""
-        items = {int(self.table.items[place]): int(place) for place in places}
+        items = {int(self.table.items[index]): int(index) for index in indices}
         with self.folder.open(read_only=True) as database:
             rows = database.execute(_TEXTS, (json.dumps(sorted(items)),))
             return {items[item]: RunText(*rest) for item, *rest in rows}
 
-    def documents(self, places: Iterable[int]) -> dict[int, str]:
+    def documents(self, indices: Iterable[int]) -> dict[int, str]:
         """The ids that exports give the texts at these places. Raises DataError."""
         ids = RetrievalIds(self.folder)
         return {
-            place: ids.document_called(each.id, each.row, each.position) for place, each in self.texts(places).items()
+            index: ids.document_called(each.id, each.row, each.position) for index, each in self.texts(indices).items()
         }
 
 

@@ -76,7 +76,7 @@ class CasefoldIndex:
         with self._lock:
             for block, data in self._taken_out() if self._kept is None else _read_again(self._kept):
                 if needle in data:
-                    found.append(block.numbers[_places(data, needle, block.ends)])
+                    found.append(block.numbers[_indices_with(data, needle, block.ends)])
         return distinct(np.concatenate(found))
 
     def _taken_out(self) -> Iterator[tuple[_Block, bytes]]:
@@ -144,21 +144,21 @@ def _folded(text: str) -> bytes:
     return text.casefold().encode("utf-8", "surrogatepass")
 
 
-def _places(data: bytes, needle: bytes, ends: NDArray[np.uint32]) -> NDArray[np.int64]:
+def _indices_with(data: bytes, needle: bytes, ends: NDArray[np.uint32]) -> NDArray[np.int64]:
     """Which of those that end at `ends` have it."""
     if 0 < data.count(needle) <= _MANY * len(ends) and needle:
         between = np.fromiter(map(len, data.split(needle)), dtype=np.int64)
         starts = np.cumsum(between[:-1] + len(needle)) - len(needle)
-        places = np.searchsorted(ends, starts, side="right")
-        return distinct(places)
+        indices = np.searchsorted(ends, starts, side="right")
+        return distinct(indices)
     return np.array(_one_by_one(data, needle, ends.tolist()), dtype=np.int64)
 
 
 def _one_by_one(data: bytes, needle: bytes, ends: list[int]) -> list[int]:
     """The same where many have it many times: what is behind the first time is not looked at."""
-    places: list[int] = []
+    indices: list[int] = []
     start = data.find(needle)
-    while start >= 0 and (place := bisect_right(ends, start)) < len(ends):
-        places.append(place)
-        start = data.find(needle, ends[place])
-    return places
+    while start >= 0 and (index := bisect_right(ends, start)) < len(ends):
+        indices.append(index)
+        start = data.find(needle, ends[index])
+    return indices

@@ -48,7 +48,7 @@ def columns_of_vectors(database: sqlite3.Connection, taken: Collection[str] = ()
 
 def column_of(database: sqlite3.Connection, file: int, *roles: Role) -> int | None:
     """The place of the one column with one of `roles` in the first or second file; None for none or several."""
-    found = [place for place, role in enumerate(_names(database, _KEYS[file - 1][1])) if role in roles]
+    found = [index for index, role in enumerate(_names(database, _KEYS[file - 1][1])) if role in roles]
     return found[0] if len(found) == 1 else None
 
 
@@ -65,26 +65,26 @@ def _columns(
 ) -> OriginalColumns:
     used = set(taken)
     names: list[str] = []
-    places: list[tuple[int, ...]] = []
-    for (columns_fact, roles_fact), roles in zip(_KEYS, (first, second), strict=True):
-        columns = _names(database, columns_fact)
-        found = tuple(place for place, role in enumerate(_names(database, roles_fact)[: len(columns)]) if role in roles)
-        places.append(found)
-        for place in found:
-            name = columns[place]
+    indices: list[tuple[int, ...]] = []
+    for (columns_key, roles_key), roles in zip(_KEYS, (first, second), strict=True):
+        columns = _names(database, columns_key)
+        found = tuple(index for index, role in enumerate(_names(database, roles_key)[: len(columns)]) if role in roles)
+        indices.append(found)
+        for index in found:
+            name = columns[index]
             while name in used:
                 name += " (original)"
             used.add(name)
             names.append(name)
-    return OriginalColumns(tuple(names), places[0], places[1])
+    return OriginalColumns(tuple(names), indices[0], indices[1])
 
 
 def _names(database: sqlite3.Connection, name: str) -> tuple[str, ...]:
     return _NAMES.decode(msgspec.json.encode(schema.metadata_value(database, name, ())))
 
 
-def _picked(row: str | None, places: tuple[int, ...]) -> tuple[str, ...]:
-    if not places:
+def _picked(row: str | None, indices: tuple[int, ...]) -> tuple[str, ...]:
+    if not indices:
         return ()
     cells = _CELLS.decode(row) if row is not None else []
-    return tuple(cells[place] if place < len(cells) else "" for place in places)
+    return tuple(cells[index] if index < len(cells) else "" for index in indices)

@@ -124,7 +124,7 @@ def read_texts(compared: Compared, other: int, query: int) -> tuple[TextMove, ..
     """The texts of one query, best in the first job first. Blocking. Raises DataError."""
     comparison = compared.comparison
     pairs = comparison.of_query(query)[:MOST_TEXTS]
-    places = comparison.places[0][pairs].tolist()
+    places = comparison.indices[0][pairs].tolist()
     texts = comparison.runs[0].texts(places)
     first, second = (comparison.ranks[number].part(pairs) for number in (0, other))
     first_texts, second_texts = first.texts(), second.texts()

@@ -35,9 +35,9 @@ def test_items_are_matched_in_whatever_order_they_come(tmp_path: Path) -> None:
     assert compared.ranks[1].rank.tolist() == [3, 2, 1, 2, 1]
     assert compared.changes(1).tolist() == [-2, 0, 1, -1, 1]
     assert compared.joined[1].texts == {MatchedBy.ID_AND_TEXT: 5, MatchedBy.TEXT: 0, MatchedBy.ID: 0}
-    for place, run in zip(compared.places, compared.runs, strict=True):
-        texts = run.texts(place.tolist())
-        assert [texts[at].id for at in place.tolist()] == ["A", "B", "C", "D", "E"]
+    for index, run in zip(compared.indices, compared.runs, strict=True):
+        texts = run.texts(index.tolist())
+        assert [texts[at].id for at in index.tolist()] == ["A", "B", "C", "D", "E"]
 
 
 def test_another_template_is_matched_by_the_ids_of_its_texts(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_more_than_two_jobs_share_what_all_of_them_have(tmp_path: Path) -> None:
     runs = [run_of(tmp_path, pairs, name) for name, pairs in (("one", BASE), ("two", BASE[:4]), ("three", BASE[1:]))]
     compared = compare(runs)
     assert len(compared.query) == 3
-    assert len(compared.places) == len(compared.scores) == len(compared.ranks) == 3
+    assert len(compared.indices) == len(compared.scores) == len(compared.ranks) == 3
     assert compared.overlaps(2).rbo.tolist() == pytest.approx([1.0, 1.0])
 
 
@@ -94,7 +94,7 @@ def test_the_same_input_is_matched_without_reading_its_texts(tmp_path: Path) -> 
     assert compared.joined[1].texts == {MatchedBy.ID_AND_TEXT: 4, MatchedBy.TEXT: 1, MatchedBy.ID: 0}
     assert compared.joined[1].queries == {MatchedBy.ID_AND_TEXT: 0, MatchedBy.TEXT: 2, MatchedBy.ID: 0}
     assert compared.joined[1].pair_of.tolist() == [0, 1, 2, 3, 4]
-    assert compared.places[1].tolist() == [0, 2, 3, 4]
+    assert compared.indices[1].tolist() == [0, 2, 3, 4]
 
 
 @pytest.mark.parametrize(

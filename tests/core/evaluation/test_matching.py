@@ -62,7 +62,7 @@ def test_nothing_on_either_side() -> None:
 def test_the_same_list_is_itself_whatever_comes_twice() -> None:
     things = [("1", "lamp"), ("", "hose"), ("1", "lamp"), ("", "hose"), ("2", "lamp")]
     found = match(keys(things), keys(things))
-    assert pairs(found) == [(place, place) for place in range(5)]
+    assert pairs(found) == [(index, index) for index in range(5)]
     assert found.by == match(keys(things), keys([*things, ("9", "rake")])).by
     assert pairs(match(keys(things), keys([*things, ("9", "rake")]))) == pairs(found)
 

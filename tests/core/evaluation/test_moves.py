@@ -50,7 +50,7 @@ def test_each_query_and_all_of_them(compared: Comparison) -> None:
 def test_what_moved_most_comes_first(tmp_path: Path) -> None:
     turned = scored(BASE, 0.9, 0.5, 0.1, 0.3, 0.4)
     moves = query_moves(compare([run_of(tmp_path, BASE, "one"), run_of(tmp_path, turned, "two")]), 1)
-    assert [moves[place].text for place in moves.most_moved_first().tolist()] == ["refund", "reset"]
+    assert [moves[index].text for index in moves.most_moved_first().tolist()] == ["refund", "reset"]
 
 
 def test_a_row_for_each_text(compared: Comparison, tmp_path: Path) -> None:

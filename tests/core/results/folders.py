@@ -90,8 +90,8 @@ class Table:
         roles = (*(("id",) if with_ids else ()), "text", *("keep" for _ in self.kept))
         with closing(sqlite3.connect(self.folder.data)) as database, database:
             self._metadata(database, columns, roles, "texts")
-            for place, (identifier, text, outcome) in enumerate(texts):
-                cells = (*((identifier,) if with_ids else ()), text, *(kept[place] if kept else ()))
+            for index, (identifier, text, outcome) in enumerate(texts):
+                cells = (*((identifier,) if with_ids else ()), text, *(kept[index] if kept else ()))
                 row = self._source(database, cells)
                 self._item(database, None, text, identifier, "", row, outcome, "")
             if vectors is not None:

@@ -36,14 +36,14 @@ def filled(path: Path, texts: Sequence[str], *, each: int = 1, identifier: str =
     folder.create()
     schema.create(folder.data)
     with closing(sqlite3.connect(folder.data)) as database, database:
-        rows = ((place + 1, identifier, text, place // each + 1) for place, text in enumerate(texts))
+        rows = ((index + 1, identifier, text, index // each + 1) for index, text in enumerate(texts))
         database.executemany("INSERT INTO texts VALUES(?, ?, ?, '', 1, ?)", rows)
     return folder
 
 
 def by_python(needle: str, texts: Sequence[str], each: int = 1) -> list[int]:
     wanted = needle.casefold()
-    return sorted({place // each + 1 for place, text in enumerate(texts) if wanted in text.casefold()})
+    return sorted({index // each + 1 for index, text in enumerate(texts) if wanted in text.casefold()})
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,8 @@ def test_well_separated_groups_are_found(tmp_path: Path) -> None:
     found = find_clusters(stored(tmp_path, vectors.astype(np.float32)), 5)
     assert len(found.clusters) == 5
     assert [cluster.size for cluster in found.clusters] == sorted(np.bincount(belongs).tolist(), reverse=True)
-    for place in range(5):
-        inside = belongs[found.members == place]
+    for index in range(5):
+        inside = belongs[found.members == index]
         assert len(set(inside.tolist())) == 1
     first = found.clusters[0]
     assert list(first.typical) == found.items_of(0)[:5].tolist()

@@ -42,14 +42,14 @@ def check(vectors: NDArray[np.float32], found: Duplicates) -> None:
     cosines = vectors.astype(np.float64) @ vectors.astype(np.float64).T
     least = found.threshold
     kept = np.flatnonzero(found.stays == found.item_numbers)
-    for place, stays in enumerate((found.stays - 1).tolist()):
-        before = kept[kept < place]
-        if stays == place:
-            assert not len(before) or cosines[place, before].max() < least + 1e-5
+    for index, stays in enumerate((found.stays - 1).tolist()):
+        before = kept[kept < index]
+        if stays == index:
+            assert not len(before) or cosines[index, before].max() < least + 1e-5
         else:
             assert stays in before
-            assert cosines[place, stays] >= max(least, cosines[place, before].max()) - 1e-5
-            assert found.similarities[place] == pytest.approx(cosines[place, stays], abs=1e-5)
+            assert cosines[index, stays] >= max(least, cosines[index, before].max()) - 1e-5
+            assert found.similarities[index] == pytest.approx(cosines[index, stays], abs=1e-5)
 
 
 @pytest.mark.parametrize(("noise", "threshold"), [(0.3, 0.9), (0.3, 0.97), (0.9, 0.55), (0.9, 0.95)])

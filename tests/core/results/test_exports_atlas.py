@@ -29,7 +29,7 @@ def written(table: Table, path: Path) -> tuple[Exported, list[dict[str, Any]]]:
 
 
 def embedded(path: Path, outcomes: Sequence[Outcome], vectors: Any) -> Table:
-    return Table(path).embed([(f"k{place}", f"text {place}", each) for place, each in enumerate(outcomes)], vectors)
+    return Table(path).embed([(f"k{index}", f"text {index}", each) for index, each in enumerate(outcomes)], vectors)
 
 
 def test_neighbours_are_those_of_each_text_alone_by_row_of_the_file(tmp_path: Path) -> None:
@@ -83,15 +83,15 @@ def test_many_texts_are_written_without_neighbours(tmp_path: Path, monkeypatch: 
 def test_the_map_is_the_one_that_is_kept_with_the_job(tmp_path: Path) -> None:
     table = embedded(tmp_path / "job", [1.0] * 40, unit_vectors(40, 16))
     exported, rows = written(table, tmp_path / "before.parquet")
-    assert places(rows) == make_map(Embeddings(table.folder)).points.tolist()
+    assert indices(rows) == make_map(Embeddings(table.folder)).points.tolist()
     assert "by direction (PCA)" in said(exported)
     made = tsne_map(table.folder, Embeddings(table.folder))
     exported, rows = written(table, tmp_path / "after.parquet")
-    assert places(rows) == made.points.tolist()
+    assert indices(rows) == made.points.tolist()
     assert "by neighbours (t-SNE)" in said(exported)
 
 
-def places(rows: Sequence[dict[str, Any]]) -> list[list[float]]:
+def indices(rows: Sequence[dict[str, Any]]) -> list[list[float]]:
     return [[row["projection_x"], row["projection_y"]] for row in rows]
 
 

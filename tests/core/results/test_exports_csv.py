@@ -84,7 +84,7 @@ def test_top_k_and_threshold_drop_scores_and_nothing_else(mixed: Table, tmp_path
 @pytest.mark.parametrize(("preset", "separator"), [("programs", ","), ("excel", ","), ("excel", ";"), ("excel", "\t")])
 def test_every_text_survives_both_presets(table: Table, tmp_path: Path, preset: str, separator: str) -> None:
     table.rank(
-        [Pair(text, text, 0.1 + place / 7, id=text, label=text, kept=(text,)) for place, text in enumerate(NASTY)]
+        [Pair(text, text, 0.1 + index / 7, id=text, label=text, kept=(text,)) for index, text in enumerate(NASTY)]
     )
     path = tmp_path / "nasty.csv"
     options = ExportOptions(Preset(preset), separator)
@@ -93,8 +93,8 @@ def test_every_text_survives_both_presets(table: Table, tmp_path: Path, preset: 
     assert exported.complete
     rows = read(path, separator, "utf-8-sig")[1:]
     assert len(rows) == len(NASTY)
-    for place, (text, row) in enumerate(zip(NASTY, rows, strict=True)):
-        assert number(row[5], separator) == 0.1 + place / 7
+    for index, (text, row) in enumerate(zip(NASTY, rows, strict=True)):
+        assert number(row[5], separator) == 0.1 + index / 7
         for column in (1, 3, 4, 9, 14):
             if preset == "programs":
                 assert row[column] == text
@@ -134,11 +134,11 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 def test_any_text_and_any_double(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, float]]) -> None:
     folder = tmp_path_factory.mktemp("job")
     table = Table(folder / "job", kept=("mine",))
-    table.rank([Pair("q", text, score, id=str(place), kept=(kept,)) for place, (text, kept, score) in enumerate(rows)])
+    table.rank([Pair("q", text, score, id=str(index), kept=(kept,)) for index, (text, kept, score) in enumerate(rows)])
     export(table.folder, table.metadata(), folder / "out.csv")
     found = {int(row[3]): row for row in read(folder / "out.csv")[1:]}
-    for place, (text, kept, score) in enumerate(rows):
-        assert (found[place][4], found[place][14], float(found[place][5])) == (text, kept, score)
+    for index, (text, kept, score) in enumerate(rows):
+        assert (found[index][4], found[index][14], float(found[index][5])) == (text, kept, score)
 
 
 def test_a_cell_longer_than_the_csv_modules_own_limit(table: Table, tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_cell_longer_than_the_csv_modules_own_limit(table: Table, tmp_path: Pa
 
 @pytest.fixture
 def embedded(tmp_path: Path) -> Table:
-    texts: list[tuple[str, str, Outcome]] = [(str(place), text, 1.0) for place, text in enumerate(NASTY)]
+    texts: list[tuple[str, str, Outcome]] = [(str(index), text, 1.0) for index, text in enumerate(NASTY)]
     texts[1] = ("1", NASTY[1], FAILED)
     texts[2] = ("2", NASTY[2], WAITING)
     table = Table(tmp_path / "job", kept=("dim_3", "id"))
@@ -161,13 +161,13 @@ def test_vectors_in_columns(embedded: Table, tmp_path: Path, options: ExportOpti
     exported = export(embedded.folder, embedded.metadata(Kind.EMBED), path, options=options)
     excel = options.preset is Preset.EXCEL
     header, *rows = read(path, options.separator, "utf-8-sig")
-    assert header == ["id", "text", "dim_3 (original)", "id (original)", *(f"dim_{place}" for place in range(16))]
+    assert header == ["id", "text", "dim_3 (original)", "id (original)", *(f"dim_{index}" for index in range(16))]
     assert (exported.format, exported.rows, exported.complete) == ("csv", len(NASTY) - 2, False)
-    there = [place for place in range(len(NASTY)) if place not in (1, 2)]
-    assert [row[0] for row in rows] == [str(place) for place in there]
+    there = [index for index in range(len(NASTY)) if index not in (1, 2)]
+    assert [row[0] for row in rows] == [str(index) for index in there]
     assert [row[3] for row in rows] == ["mine"] * len(there)
     if not excel:
-        assert [row[1] for row in rows] == [NASTY[place] for place in there]
+        assert [row[1] for row in rows] == [NASTY[index] for index in there]
     numbers = floats([row[4:] for row in rows], options.separator)
     assert numbers.tobytes() == unit_vectors(len(NASTY), 16)[there].tobytes()
     assert path.read_bytes().endswith(b"\r\n" if excel else b"\n")
@@ -181,10 +181,10 @@ def test_vectors_in_a_cell(embedded: Table, tmp_path: Path, preset: Preset) -> N
     header, *rows = read(path, encoding="utf-8-sig")
     assert header == ["id", "text", "embedding"]
     found = np.array([json.loads(row[2]) for row in rows], dtype=np.float32)
-    there = [place for place in range(len(NASTY)) if place not in (1, 2)]
+    there = [index for index in range(len(NASTY)) if index not in (1, 2)]
     assert found.tobytes() == unit_vectors(len(NASTY), 16)[there].tobytes()
     if preset is Preset.PROGRAMS:
-        assert [row[1] for row in rows] == [NASTY[place] for place in there]
+        assert [row[1] for row in rows] == [NASTY[index] for index in there]
 
 
 def test_without_ids_the_rows_numbers_stand_in(tmp_path: Path) -> None:

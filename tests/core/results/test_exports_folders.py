@@ -55,9 +55,9 @@ def test_a_cancel_leaves_the_folder_as_it_was(tmp_path: Path, kind: Kind, target
         if done >= at:
             raise Cancelled
 
-    for place in (path, tmp_path / "new"):
+    for index in (path, tmp_path / "new"):
         with pytest.raises(Cancelled):
-            export(table.folder, table.metadata(kind), place, target, progress=stop)
+            export(table.folder, table.metadata(kind), index, target, progress=stop)
     assert contents(tmp_path) == before
     assert not (tmp_path / "new").exists()
 
@@ -111,7 +111,7 @@ def test_a_folder_through_a_link_stays_one(tmp_path: Path) -> None:
 def test_vectorize_gets_files_that_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectorize, "MOST_LINES", 3)
     monkeypatch.setattr(vectorize, "MOST_BYTES", 9_400)
-    texts: list[tuple[str, str, Outcome]] = [(str(place), "short", 1.0) for place in range(7)]
+    texts: list[tuple[str, str, Outcome]] = [(str(index), "short", 1.0) for index in range(7)]
     texts += [("long" * 30, "text", 1.0), ("a", "x" * 9_000, 1.0), ("b", "x" * 9_000, 1.0), ("c", "x" * 11_000, 1.0)]
     table = Table(tmp_path / "job").embed(texts, unit_vectors(11, 4))
     exported = export(

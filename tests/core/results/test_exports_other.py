@@ -96,21 +96,21 @@ def test_json_lines_of_rankings(mixed: Table, tmp_path: Path) -> None:
 def embedded(tmp_path: Path) -> Table:
     outcomes: list[Outcome] = [1.0, FAILED, 1.0, WAITING, *(1.0 for _ in NASTY[4:])]
     texts = [
-        (f"id {place} 東", text, outcome) for place, (text, outcome) in enumerate(zip(NASTY, outcomes, strict=True))
+        (f"id {index} 東", text, outcome) for index, (text, outcome) in enumerate(zip(NASTY, outcomes, strict=True))
     ]
     table = Table(tmp_path / "job", kept=("mine",))
     return table.embed(texts, unit_vectors(len(NASTY), 32), kept=[(text,) for text in NASTY])
 
 
-THERE = [place for place in range(len(NASTY)) if place not in (1, 3)]
+THERE = [index for index in range(len(NASTY)) if index not in (1, 3)]
 
 
 def test_json_lines_of_vectors(embedded: Table, tmp_path: Path) -> None:
     path = tmp_path / "vectors.jsonl"
     export(embedded.folder, embedded.metadata(Kind.EMBED), path)
     found = [json.loads(line) for line in path.read_text("utf-8").split("\n")[:-1]]
-    assert [line["text"] for line in found] == [NASTY[place] for place in THERE]
-    assert [line["columns"]["mine"] for line in found] == [NASTY[place] for place in THERE]
+    assert [line["text"] for line in found] == [NASTY[index] for index in THERE]
+    assert [line["columns"]["mine"] for line in found] == [NASTY[index] for index in THERE]
     vectors = np.array([line["embedding"] for line in found], dtype=np.float32)
     assert vectors.tobytes() == unit_vectors(len(NASTY), 32)[THERE].tobytes()
 
@@ -122,7 +122,7 @@ def test_npy_and_its_ids(embedded: Table, tmp_path: Path) -> None:
     assert (found.dtype.str, found.flags.c_contiguous) == ("<f4", True)
     assert found.tobytes() == unit_vectors(len(NASTY), 32)[THERE].tobytes()
     ids = tmp_path / "vectors.ids.txt"
-    assert ids.read_text("utf-8").split("\n") == [*(f"id {place} 東" for place in THERE), ""]
+    assert ids.read_text("utf-8").split("\n") == [*(f"id {index} 東" for index in THERE), ""]
     assert exported.files == (path, ids)
     assert not exported.complete
 
@@ -143,7 +143,7 @@ def test_npz_without_pickles(embedded: Table, tmp_path: Path) -> None:
         assert sorted(found.files) == ["ids", "vectors"]
         assert found["vectors"].tobytes() == unit_vectors(len(NASTY), 32)[THERE].tobytes()
         assert found["vectors"].dtype.str == "<f4"
-        assert found["ids"].tolist() == [f"id {place} 東" for place in THERE]
+        assert found["ids"].tolist() == [f"id {index} 東" for index in THERE]
     assert exported.rows == len(THERE)
 
 

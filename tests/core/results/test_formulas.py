@@ -62,7 +62,7 @@ def _spoil(table: Table) -> None:
         for statement in ("UPDATE queries SET query_id = ? WHERE query_no % 64 = ?",
                           "UPDATE requests SET reference = ? || request_no WHERE request_no % 64 = ?",
                           "UPDATE requests SET error = ? WHERE error <> '' AND request_no % 64 = ?"):  # fmt: skip
-            database.executemany(statement, ((payload, place) for place, payload in enumerate(PAYLOADS)))
+            database.executemany(statement, ((payload, index) for index, payload in enumerate(PAYLOADS)))
 
 
 def _metadata(table: Table, kind: Kind) -> JobMetadata:

@@ -210,7 +210,7 @@ outcomes = st.one_of(st.sampled_from([0.25, 0.5, 0.75, -0.0, 0.0]), st.sampled_f
 @given(st.lists(st.tuples(st.integers(0, 3), outcomes), min_size=1, max_size=30))
 def test_the_rule_of_ranks(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, Outcome]]) -> None:
     table = Table(tmp_path_factory.mktemp("job"))
-    table.rank([Pair(f"query {query}", f"text {place}", outcome) for place, (query, outcome) in enumerate(rows)])
+    table.rank([Pair(f"query {query}", f"text {index}", outcome) for index, (query, outcome) in enumerate(rows)])
     rankings = Rankings(table.folder)
     for query in rankings.queries():
         contexts = rankings.contexts(query.query_no)

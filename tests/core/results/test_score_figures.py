@@ -23,7 +23,7 @@ def crossed(texts: int, *, label: str = "") -> list[Pair]:
 
 
 def test_the_spread_of_all_scores(table: Table) -> None:
-    figures = score_figures(table.rank([Pair("q", f"{place}", place / 10) for place in range(11)]).folder)
+    figures = score_figures(table.rank([Pair("q", f"{index}", index / 10) for index in range(11)]).folder)
     assert figures.spread is not None
     assert (figures.spread.lowest, figures.spread.median, figures.spread.highest) == (0.0, 0.5, 1.0)
     assert figures.spread.ninetieth == pytest.approx(0.9)
@@ -33,7 +33,7 @@ def test_the_spread_of_all_scores(table: Table) -> None:
 
 
 def test_texts_under_one_query_only_give_no_baseline(table: Table) -> None:
-    figures = score_figures(table.rank([Pair(f"q{place}", f"text {place}", 0.5) for place in range(50)]).folder)
+    figures = score_figures(table.rank([Pair(f"q{index}", f"text {index}", 0.5) for index in range(50)]).folder)
     assert figures.baseline is Baseline.NO_TEXT_TWICE
     assert figures.unrelated is None
     assert not figures.unrelated_counts.any()
@@ -76,7 +76,7 @@ def test_labels_of_shared_texts_say_nothing_of_a_pair(table: Table) -> None:
 
 
 def test_the_same_question_under_two_ids_is_one_query(table: Table) -> None:
-    folder = table.rank([Pair("a", f"text {place}", 0.5) for place in range(40)]).folder
+    folder = table.rank([Pair("a", f"text {index}", 0.5) for index in range(40)]).folder
     with closing(sqlite3.connect(folder.data)) as database, database:
         database.execute("INSERT INTO queries VALUES(2, 'other', 'a', 2)")
         database.execute("UPDATE items SET query_no = 2 WHERE item_no > 20")

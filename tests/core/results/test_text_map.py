@@ -121,6 +121,6 @@ def test_a_column_is_read_for_every_text(tmp_path: Path) -> None:
     texts: list[tuple[str, str, Outcome]] = [("a", "one", 1.0), ("b", "two", WAITING)]
     table = Table(tmp_path / "job", kept=("shelf",)).embed(texts, unit_vectors(2, 4), kept=[("Garden",), ("",)])
     embeddings = Embeddings(table.folder)
-    place = embeddings.columns().index("shelf")
-    assert embeddings.column(place) == ("Garden", "")
+    index = embeddings.columns().index("shelf")
+    assert embeddings.column(index) == ("Garden", "")
     assert embeddings.text_lengths().tolist() == [3, 3]

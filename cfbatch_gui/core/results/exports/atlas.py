@@ -51,31 +51,31 @@ def find_nearest_rows(
 
     Runs for seconds: `tell` gets how many rows are done, and what it raises ends it. Raises DataError.
     """
-    places = np.flatnonzero(np.isin(unit.item_numbers, item_numbers))
-    row_of = np.searchsorted(item_numbers, unit.item_numbers[places])
+    indices = np.flatnonzero(np.isin(unit.item_numbers, item_numbers))
+    row_of = np.searchsorted(item_numbers, unit.item_numbers[indices])
     of_row = np.full(len(item_numbers), -1, dtype=np.int64)
-    of_row[row_of] = np.arange(len(places))
-    most = max(0, min(count, len(places) - 1))
-    nearest = np.zeros((len(places), most), dtype=np.int64)
-    cosines = np.zeros((len(places), most), dtype=np.float32)
-    for start in range(0, len(places) if most else 0, _BLOCK):
+    of_row[row_of] = np.arange(len(indices))
+    most = max(0, min(count, len(indices) - 1))
+    nearest = np.zeros((len(indices), most), dtype=np.int64)
+    cosines = np.zeros((len(indices), most), dtype=np.float32)
+    for start in range(0, len(indices) if most else 0, _BLOCK):
         block = slice(start, start + _BLOCK)
         tell(start)
-        nearest[block], cosines[block] = _nearest(unit, places, block, most)
+        nearest[block], cosines[block] = _nearest(unit, indices, block, most)
     distances = np.clip(np.float32(1) - cosines, 0, 2)
     return NearestRows(of_row, row_of[nearest].astype(np.int32), distances)
 
 
 def _nearest(
-    unit: UnitVectors, places: NDArray[np.int64], block: slice, most: int
+    unit: UnitVectors, indices: NDArray[np.int64], block: slice, most: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Indices into `places` and cosines for a block of it, the highest first, equal ones as they stand in the file."""
-    lines = unit.rows(places[block])
+    lines = unit.rows(indices[block])
     numbers = np.arange(len(lines))[:, None]
     found = np.zeros((len(lines), most), dtype=np.int64)
     best = np.full((len(lines), most), -np.inf, dtype=np.float32)
-    for first in range(0, len(places), _CHUNK):
-        chunk = unit.rows(places[first : first + _CHUNK])
+    for first in range(0, len(indices), _CHUNK):
+        chunk = unit.rows(indices[first : first + _CHUNK])
         product = lines @ chunk.T
         here = np.arange(block.start, block.start + len(lines)) - first
         own = np.flatnonzero((here >= 0) & (here < len(chunk)))
@@ -99,7 +99,7 @@ class AtlasColumns:
         kept = cached_map(work.folder, embeddings)
         found = make_map(embeddings, lambda _share: work.tick(0)) if kept is None else kept
         points: list[tuple[float, float]] = [(x, y) for x, y in found.points.tolist()]
-        self._place_of = dict(zip(found.item_numbers.tolist(), points, strict=True))
+        self._point_of = dict(zip(found.item_numbers.tolist(), points, strict=True))
         self._nearest: NearestRows | None = None
         x, y, neighbours = NAMES
         self.fields = [Field(x, DataType.float32()), Field(y, DataType.float32())]
@@ -123,8 +123,8 @@ class AtlasColumns:
         """One of arro3's arrays for each field; `first` is the row of the first text, from 0."""
         from arro3.core import Array, DataType
 
-        places = [self._place_of.get(text.item_no, _NOWHERE) for text in texts]
-        arrays: list[Any] = [Array(list(axis), DataType.float32()) for axis in zip(*places, strict=True)]
+        indices = [self._point_of.get(text.item_no, _NOWHERE) for text in texts]
+        arrays: list[Any] = [Array(list(axis), DataType.float32()) for axis in zip(*indices, strict=True)]
         return arrays if self._nearest is None else [*arrays, self._neighbours(self._nearest, first, len(texts))]
 
     def _neighbours(self, nearest: NearestRows, first: int, count: int) -> Any:

@@ -73,16 +73,16 @@ class Dialect:
 
     def _marked(self, row: Sequence[Cell]) -> list[Cell]:
         return [
-            self._mark(place, cell) if isinstance(cell, str) and _is_formula(cell) else self._number(cell)
-            for place, cell in enumerate(row)
+            self._mark(index, cell) if isinstance(cell, str) and _is_formula(cell) else self._number(cell)
+            for index, cell in enumerate(row)
         ]
 
     def _number(self, cell: Cell) -> Cell:
         is_decimal = isinstance(cell, float) and self.decimal_point != "."
         return str(cell).replace(".", self.decimal_point) if is_decimal else cell
 
-    def _mark(self, place: int, cell: str) -> str:
-        self.harmless[place] += 1
+    def _mark(self, index: int, cell: str) -> str:
+        self.harmless[index] += 1
         return "'" + cell
 
 

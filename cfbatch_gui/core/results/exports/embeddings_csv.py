@@ -12,7 +12,7 @@ from cfbatch_gui.core.system.files import atomic_writer
 def write(work: Work) -> Written:
     """Write and read back; each number is the shortest decimal that reads back as the same float32."""
     dimension = Embeddings(work.folder).dimension
-    numbers = [f"dim_{place}" for place in range(dimension)]
+    numbers = [f"dim_{index}" for index in range(dimension)]
     table = VectorRows(work, reserved=("id", *numbers))
     dialect = Dialect(work.options)
     header = ["id", *table.columns]

@@ -142,26 +142,26 @@ class _Sink:
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self._place = 0  # once it is over
+        self._position = 0  # once it is over
         self.is_over = False
 
     def write(self, data: bytes) -> int:
         """Write all of it."""
         if not self.is_over:
             return self._stream.write(data)
-        self._place += len(data)
+        self._position += len(data)
         return len(data)
 
     def seek(self, offset: int, whence: int = 0) -> int:
         """As of any file."""
         if not self.is_over:
             return self._stream.seek(offset, whence)
-        self._place = offset
+        self._position = offset
         return offset
 
     def tell(self) -> int:
         """As of any file."""
-        return self._place if self.is_over else self._stream.tell()
+        return self._position if self.is_over else self._stream.tell()
 
     def flush(self) -> None:
         """As of any file."""

@@ -15,7 +15,7 @@ from cfbatch_gui.core.system.files import atomic_writer
 
 def write(work: Work) -> Written:
     """Write and read back."""
-    numbers = [f"dim_{place}" for place in range(Embeddings(work.folder).dimension)]
+    numbers = [f"dim_{index}" for index in range(Embeddings(work.folder).dimension)]
     table = VectorRows(work, reserved=("id", *numbers))
     columns = ["id", *table.columns, *numbers]
     _check_size(table.count, len(columns))

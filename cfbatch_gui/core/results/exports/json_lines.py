@@ -35,18 +35,18 @@ def _write_rankings(work: Work) -> Written:
     table = ScoreRows(work)
     encode = msgspec.json.Encoder().encode
     # A query's own columns stand once; the user's stay apart, for they may have any name.
-    of_query = [(name, place) for place, name in enumerate(table.columns) if name in _OF_QUERY]
-    of_context = [(name, place) for place, name in enumerate(table.columns) if name in _OF_CONTEXT]
-    own = [(table.own_names[name], place) for place, name in enumerate(table.columns) if name in table.own_names]
+    of_query = [(name, index) for index, name in enumerate(table.columns) if name in _OF_QUERY]
+    of_context = [(name, index) for index, name in enumerate(table.columns) if name in _OF_CONTEXT]
+    own = [(table.own_names[name], index) for index, name in enumerate(table.columns) if name in table.own_names]
     lines = done = 0
     with atomic_writer(work.path) as raw:
         stream = CheckedStream(raw, work.path)
         for query, contexts, rows in table.by_query():
             found: list[dict[str, object]] = []
             for row in rows:
-                context: dict[str, object] = {name: row[place] for name, place in of_context}
-                found.append({**context, "columns": {name: row[place] for name, place in own}})
-            line: dict[str, object] = {name: query[place] for name, place in of_query}
+                context: dict[str, object] = {name: row[index] for name, index in of_context}
+                found.append({**context, "columns": {name: row[index] for name, index in own}})
+            line: dict[str, object] = {name: query[index] for name, index in of_query}
             stream.write(encode({**line, "contexts": found}) + b"\n")
             lines, done = lines + 1, done + contexts
             work.tick(done)

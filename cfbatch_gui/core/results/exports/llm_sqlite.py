@@ -45,7 +45,7 @@ _SELECT = "SELECT id, embedding, content, content_hash, metadata, updated FROM e
 
 def write(work: Work) -> Written:
     """Write and read back. `updated` is when the job was sent, so that two exports of the same results are the same."""
-    table = VectorRows(work, a_place_for_texts=True)
+    table = VectorRows(work, has_text_column=True)
     collection = slug(work.metadata.name, "texts")
     written, read = Digest(), Digest()
     updated = int(work.metadata.sent_at)

@@ -64,10 +64,10 @@ def _compare(stream: BinaryIO, start: int, table: VectorRows, work: Work) -> Non
     """Compare what was written from `start` on with the job's vectors. Mapped: nothing is copied for it."""
     done = 0
     for vectors in table.vector_blocks():
-        place = start + done * table.dimension * 4
-        if os.fstat(stream.fileno()).st_size < place + vectors.nbytes:
+        offset = start + done * table.dimension * 4
+        if os.fstat(stream.fileno()).st_size < offset + vectors.nbytes:
             not_as_written(work.path, "it is too short")
-        found = np.memmap(stream, dtype="<f4", mode="r", offset=place, shape=vectors.shape)
+        found = np.memmap(stream, dtype="<f4", mode="r", offset=offset, shape=vectors.shape)
         if not are_same(found, vectors):
             not_as_written(work.path, f"a vector of rows {done} to {done + len(vectors)} differs")
         done += len(vectors)

@@ -51,7 +51,7 @@ def _check_installed() -> None:
 def _write_vectors(work: Work, *, for_atlas: bool = False) -> Written:
     from arro3.core import Array, DataType, Field, RecordBatch, Schema, fixed_size_list_array
 
-    table = VectorRows(work, reserved=(*_FIXED, *atlas.NAMES), a_place_for_texts=True)
+    table = VectorRows(work, reserved=(*_FIXED, *atlas.NAMES), has_text_column=True)
     names = ("id", "text", *table.columns)
     vector_type = DataType.list(Field("item", DataType.float32()), table.dimension)
     fields = [*(Field(name, DataType.utf8()) for name in names), Field("vector", vector_type)]

@@ -22,10 +22,10 @@ _BREAKS = str.maketrans(dict.fromkeys("\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\x0
 
 def write(work: Work) -> Written:
     """Write and read back. Tabs and line breaks in cells become blanks; the manifest counts the cells."""
-    table = VectorRows(work, reserved=("id", "text"), a_place_for_texts=True)
+    table = VectorRows(work, reserved=("id", "text"), has_text_column=True)
     if table.dimension < 2:
         raise ExportError("The Embedding Projector takes vectors of two numbers and more. Nothing was written.")
-    header = [_cell(name) or f"column {place}" for place, name in enumerate(("id", "text", *table.columns), 1)]
+    header = [_cell(name) or f"column {index}" for index, name in enumerate(("id", "text", *table.columns), 1)]
     done = changed = 0
     with atomic_folder(work.path, _NAMES.__contains__) as folder:
         with (

@@ -80,12 +80,12 @@ class ScoreRows:
         own = self._rankings.columns()
         self.own_names = dict(zip(own, Rankings(work.folder).columns(), strict=True))
         everything = ours + own
-        places = indices_of(work.options.columns, everything)
-        if not places:
+        indices = indices_of(work.options.columns, everything)
+        if not indices:
             raise UsageError("Choose at least one column. Nothing was written.")
-        self._picked = None if places == tuple(range(len(everything))) else _picker(places)
-        self.columns: tuple[str, ...] = tuple(everything[place] for place in places)
-        self.kinds = tuple(_KINDS.get(everything[place], "utf8") if place < len(ours) else "utf8" for place in places)
+        self._picked = None if indices == tuple(range(len(everything))) else _picker(indices)
+        self.columns: tuple[str, ...] = tuple(everything[index] for index in indices)
+        self.kinds = tuple(_KINDS.get(everything[index], "utf8") if index < len(ours) else "utf8" for index in indices)
         self.dropped = 0
 
     def blocks(self) -> Iterator[Block]:
@@ -148,8 +148,8 @@ class _SkippedShape:
     def row(self, file: int, number: int, reason: str, stored: str | None) -> Sequence[Cell]:
         cells: list[str] = msgspec.json.decode(stored, type=list[str]) if stored else []
 
-        def cell(place: int | None) -> str:
-            return cells[place] if place is not None and place < len(cells) else ""
+        def cell(index: int | None) -> str:
+            return cells[index] if index is not None and index < len(cells) else ""
 
         is_context = self._is_long or file == 2
         identifier = cell(self._ids[file - 1])
@@ -171,7 +171,7 @@ def _our_columns(folder: JobFolder) -> tuple[str, ...]:
     return (*COLUMNS, PART) if has_parts(folder) else COLUMNS
 
 
-def _picker(places: tuple[int, ...]) -> Callable[[Sequence[Cell]], Sequence[Cell]]:
-    if len(places) > 1:
-        return itemgetter(*places)
-    return lambda row: (row[places[0]],)
+def _picker(indices: tuple[int, ...]) -> Callable[[Sequence[Cell]], Sequence[Cell]]:
+    if len(indices) > 1:
+        return itemgetter(*indices)
+    return lambda row: (row[indices[0]],)

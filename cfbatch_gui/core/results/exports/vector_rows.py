@@ -39,7 +39,7 @@ class VectorRows:
     `PART` where texts were split; without the text's own column when the form has `a_place_for_texts`.
     """
 
-    def __init__(self, work: Work, *, reserved: Collection[str] = (), a_place_for_texts: bool = False) -> None:
+    def __init__(self, work: Work, *, reserved: Collection[str] = (), has_text_column: bool = False) -> None:
         self._folder = work.folder
         parts = (PART,) if has_parts(work.folder) else ()
         self._embeddings = Embeddings(work.folder, work.metadata.failed_batches, reserved=(*parts, *reserved))
@@ -48,10 +48,10 @@ class VectorRows:
         self.dimension = self._embeddings.dimension
         self._parts = len(parts)
         names = parts + self._embeddings.columns()
-        text = len(parts) + _place_of_text(work.folder) if a_place_for_texts else -1
+        text = len(parts) + _index_of_text(work.folder) if has_text_column else -1
         chosen = indices_of(work.options.columns, vector_columns(work.folder))
-        self._places = tuple(place for place in chosen if place != text)
-        self.columns = tuple(names[place] for place in self._places)
+        self._indices = tuple(index for index in chosen if index != text)
+        self.columns = tuple(names[index] for index in self._indices)
 
     @property
     def item_numbers(self) -> NDArray[np.int64]:
@@ -80,13 +80,13 @@ class VectorRows:
         """One cell for each of `columns`."""
         part = ("" if text.part is None else str(text.part),) * self._parts
         cells = part + text.cells
-        return tuple(cells[place] for place in self._places)
+        return tuple(cells[index] for index in self._indices)
 
     def blocks(self) -> Iterator[tuple[Sequence[EmbeddedText], NDArray[np.float32]]]:
         """Texts and their vectors, float32 (n, d), in the order of the input. Raises ExportError for a NaN."""
         for start, there, vectors in self._embeddings.vector_blocks(self._present, BLOCK):
             page = self._embeddings.page(start, start + BLOCK)
-            texts = [page[place] for place in there]
+            texts = [page[index] for index in there]
             _check_finite(texts, vectors)
             yield texts, vectors
 
@@ -103,8 +103,8 @@ class VectorRows:
             with np.errstate(over="ignore", invalid="ignore"):
                 total = vectors.sum()
             if not np.isfinite(total) and not np.isfinite(vectors).all():
-                (place,) = np.flatnonzero(~np.isfinite(vectors).all(axis=1))[:1]
-                item = int(np.flatnonzero(self._present)[done + place]) + 1
+                (index,) = np.flatnonzero(~np.isfinite(vectors).all(axis=1))[:1]
+                item = int(np.flatnonzero(self._present)[done + index]) + 1
                 _refuse(self._embeddings.texts([item])[0])
             done += len(vectors)
             yield vectors
@@ -120,7 +120,7 @@ class VectorRows:
                 yield rows, names if self._embeddings.has_ids else [*map(str, rows)]
 
 
-def _place_of_text(folder: JobFolder) -> int:
+def _index_of_text(folder: JobFolder) -> int:
     """Among the user's own columns; beyond them when no column is the text alone."""
     with folder.open(read_only=True) as database:
         columns = columns_of_vectors(database).first

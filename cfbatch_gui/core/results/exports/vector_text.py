@@ -46,8 +46,8 @@ def _shortest(numbers: NDArray[np.float32]) -> NDArray[np.float64]:
         fewer = fewer[holds]
         result[fewer] = candidates[holds]
     # Zero, numbers of a million and more, and below 1e-14: rare enough to go one by one.
-    for place in np.flatnonzero(~usual):
-        result[place] = float(np.format_float_scientific(numbers[place], unique=True))
+    for index in np.flatnonzero(~usual):
+        result[index] = float(np.format_float_scientific(numbers[index], unique=True))
     return result
 
 

@@ -28,7 +28,7 @@ _OURS = re.compile(r"vectors-\d{4,}\.ndjson")
 
 def write(work: Work) -> Written:
     """Write and read back. What Vectorize would refuse is changed, and the manifest says how often and to what."""
-    table = VectorRows(work, reserved=("text", "original_id"), a_place_for_texts=True)
+    table = VectorRows(work, reserved=("text", "original_id"), has_text_column=True)
     _check_size(table)
     metadata = _Metadata(table)
     seen: set[str] = set()
@@ -127,11 +127,11 @@ class _Metadata:
             {},
         )
         encoded = b""
-        for place, candidate in enumerate(candidates):
+        for index, candidate in enumerate(candidates):
             encoded = self._encode(candidate)
             if len(encoded) <= MOST_METADATA_BYTES:
-                self._without_text += place >= 1
-                self._without_columns += place >= 2 and bool(fields)
+                self._without_text += index >= 1
+                self._without_columns += index >= 2 and bool(fields)
                 break
         return b'{"id":%b,"values":%b,"metadata":%b}\n' % (self._encode(identifier), vector, encoded)
 

@@ -57,8 +57,8 @@ def by_number(members: NDArray[np.int64], names: Sequence[str], most: int) -> Ca
 
 def _categories(cells: Sequence[str], counts: Counter[str], most: int) -> Categories:
     chosen = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
-    places = {name: place for place, (name, _) in enumerate(chosen)}
-    codes = np.fromiter((places.get(cell, OTHER) for cell in cells), dtype=np.int16, count=len(cells))
+    indices = {name: index for index, (name, _) in enumerate(chosen)}
+    codes = np.fromiter((indices.get(cell, OTHER) for cell in cells), dtype=np.int16, count=len(cells))
     return Categories(
         tuple(name for name, _ in chosen),
         tuple(count for _, count in chosen),

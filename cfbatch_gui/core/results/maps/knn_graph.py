@@ -172,8 +172,8 @@ def _keys(
         others, half = cells.points[start:stop], cells.halves[start:stop]
         askers = asked[ends[cell] : ends[cell + 1]] // wide
         rows = max(_BLOCK, 400_000 // (stop - start))
-        for place in range(0, len(askers), rows):
-            who = askers[place : place + rows]
+        for begin in range(0, len(askers), rows):
+            who = askers[begin : begin + rows]
             likeness = cells.points[first + who] @ others.T - half
             near = np.flatnonzero(likeness > bounds[who, None])
             row, column = np.divmod(near, stop - start)

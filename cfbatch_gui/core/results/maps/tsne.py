@@ -155,9 +155,9 @@ class Repulsion:
         potential = np.fft.irfft2(changed, shape)[: self._nodes, : self._nodes].ravel()
         push = np.empty(len(points), dtype=np.complex64)
         total = -float(len(points))  # each would count itself, with 1
-        for place, block in enumerate(blocks):
+        for index, block in enumerate(blocks):
             slope, level = block.read(potential)
-            push[place * _POINTS : (place + 1) * _POINTS] = slope * (-0.5 / self._step)
+            push[index * _POINTS : (index + 1) * _POINTS] = slope * (-0.5 / self._step)
             total += level
         return push, max(total, 1e-12)
 
@@ -170,8 +170,8 @@ class Repulsion:
         self._step = self._width / nodes
         self._nodes = nodes + 4  # a point at the edge reaches beyond it
         self._padded = _quick(2 * self._nodes)
-        places = np.arange(self._padded)
-        away = np.minimum(places, self._padded - places) * self._step
+        indices = np.arange(self._padded)
+        away = np.minimum(indices, self._padded - indices) * self._step
         kernel = 1 / (1 + away[:, None] ** 2 + away[None, :] ** 2)
         blur = np.sinc(np.fft.fftfreq(self._padded)) ** 6  # of spreading and of reading, a quadratic spline each
         self._transform = np.fft.rfft2(kernel) / (blur[:, None] * blur[None, : self._padded // 2 + 1])
@@ -186,18 +186,18 @@ class _Spread:
         across -= column
         up -= row
         base = ((column - 1) * nodes + (row - 1)).astype(np.int64)
-        self._places = base + (np.arange(3)[:, None] * nodes + np.arange(3)[None, :])[:, :, None]
+        self._indices = base + (np.arange(3)[:, None] * nodes + np.arange(3)[None, :])[:, :, None]
         self._across, self._up = _spline(across), _spline(up)
         self._slope_across, self._slope_up = _slope(across), _slope(up)
 
     def add_to(self, density: NDArray[np.float64]) -> None:
         parts = self._across[:, None, :] * self._up[None, :, :]
-        first, last = int(self._places.min()), int(self._places.max())
-        density[first : last + 1] += np.bincount((self._places - first).ravel(), parts.ravel())
+        first, last = int(self._indices.min()), int(self._indices.max())
+        density[first : last + 1] += np.bincount((self._indices - first).ravel(), parts.ravel())
 
     def read(self, potential: NDArray[np.float64]) -> tuple[NDArray[np.complex128], float]:
         """The slope at each point, x + i·y, in steps of the grid; and the sum of the potential."""
-        around = potential.take(self._places)
+        around = potential.take(self._indices)
         lines = (around * self._up).sum(axis=1)
         slope = np.empty(around.shape[2], dtype=np.complex128)
         slope.real = (lines * self._slope_across).sum(axis=0)

@@ -47,8 +47,8 @@ class Clusters:
 
     def items_of(self, cluster: int) -> NDArray[np.int64]:
         """Item numbers of one cluster, the most typical first."""
-        places = np.flatnonzero(self.members == cluster)
-        return self.item_numbers[places[np.argsort(-self.similarities[places], kind="stable")]]
+        indices = np.flatnonzero(self.members == cluster)
+        return self.item_numbers[indices[np.argsort(-self.similarities[indices], kind="stable")]]
 
 
 def usual_number(texts: int) -> int:
@@ -73,7 +73,7 @@ def find_clusters(
     progress(0.75)
     members, similarities = _assign_all(unit, centres)
     members, sizes = _largest_first(members, len(centres))
-    found = tuple(_describe(unit, members, similarities, place, typical) for place in range(len(sizes)))
+    found = tuple(_describe(unit, members, similarities, index, typical) for index in range(len(sizes)))
     return Clusters(unit.item_numbers, members, similarities, found, missing, unit.without_direction)
 
 
@@ -145,15 +145,15 @@ def _largest_first(members: NDArray[np.int64], number: int) -> tuple[NDArray[np.
     """Numbers in the order of size, without empty clusters; and the sizes."""
     sizes = np.bincount(members, minlength=number)
     order = np.argsort(-sizes, kind="stable")
-    places = np.empty(number, dtype=np.int64)
-    places[order] = np.arange(number)
-    return places[members], [int(size) for size in sizes[order] if size]
+    indices = np.empty(number, dtype=np.int64)
+    indices[order] = np.arange(number)
+    return indices[members], [int(size) for size in sizes[order] if size]
 
 
 def _describe(
-    unit: UnitVectors, members: NDArray[np.int64], similarities: NDArray[np.float32], place: int, typical: int
+    unit: UnitVectors, members: NDArray[np.int64], similarities: NDArray[np.float32], index: int, typical: int
 ) -> Cluster:
-    inside = np.flatnonzero(members == place)
+    inside = np.flatnonzero(members == index)
     nearest = inside[np.argsort(-similarities[inside], kind="stable")[:typical]]
     items = tuple(int(item) for item in unit.item_numbers[nearest])
     return Cluster(len(inside), items, float(similarities[inside].astype(np.float64).mean()))

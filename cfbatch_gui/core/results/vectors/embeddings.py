@@ -120,13 +120,13 @@ class Embeddings:
         with self._folder.open(read_only=True) as database:
             return str(schema.metadata_value(database, "pooling") or "")
 
-    def column(self, place: int) -> tuple[str, ...]:
+    def column(self, index: int) -> tuple[str, ...]:
         """The cells of one of `columns()`, one for each text, "" where its row is short."""
         with self._folder.open(read_only=True) as database:
             rows = database.execute(
                 f"SELECT ({cells_sql()}) ->> ? FROM items i JOIN texts t USING(text_no)"  # noqa: S608 - a constant
                 " LEFT JOIN source_rows f ON f.file = t.file AND f.row = t.row ORDER BY i.item_no",
-                (f"$[{self._original.first[place]}]",),
+                (f"$[{self._original.first[index]}]",),
             )
             return tuple(value or "" for (value,) in rows)
 

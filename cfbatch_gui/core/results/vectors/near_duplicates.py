@@ -211,9 +211,9 @@ class SimilarityBounds:
         turned = np.argsort(order)
         for start, rows, factors in unit.blocks():
             found = (rows @ directions) * factors[:, None]
-            places = turned[start : start + len(rows)]
-            self._first[places] = _with_rest(found[:, :_HEAD], 1.0)
-            self._second[places] = _with_rest(found[:, _HEAD:], self._first[places, _HEAD] ** 2)
+            indices = turned[start : start + len(rows)]
+            self._first[indices] = _with_rest(found[:, :_HEAD], 1.0)
+            self._second[indices] = _with_rest(found[:, _HEAD:], self._first[indices, _HEAD] ** 2)
 
     @staticmethod
     def pays(unit: UnitVectors) -> bool:

@@ -56,10 +56,10 @@ def nearest_to(
     if without:
         similarities[without - 1] = -np.inf
     order = np.argsort(-similarities, kind="stable")[:count]
-    places = [int(place) for place in order if similarities[place] > -np.inf]
-    texts = embeddings.texts([place + 1 for place in places])
+    indices = [int(index) for index in order if similarities[index] > -np.inf]
+    texts = embeddings.texts([index + 1 for index in indices])
     return tuple(
-        Neighbour(text, float(np.clip(similarities[place], -1, 1))) for text, place in zip(texts, places, strict=True)
+        Neighbour(text, float(np.clip(similarities[index], -1, 1))) for text, index in zip(texts, indices, strict=True)
     )
 
 

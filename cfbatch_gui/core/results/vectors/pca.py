@@ -22,15 +22,15 @@ def orthonormal(columns: NDArray[np.float64]) -> NDArray[np.float32]:
     seconds on a busy machine; here it is free between any two columns.
     """
     found = np.zeros(columns.shape, dtype=np.float64)
-    for place in range(columns.shape[1]):
-        column = columns[:, place]
+    for index in range(columns.shape[1]):
+        column = columns[:, index]
         length = float(np.linalg.norm(column))
         for _ in range(2):
-            before = found[:, :place]
+            before = found[:, :index]
             column = column - before @ (column @ before)
         rest = float(np.linalg.norm(column))
         if rest > 1e-10 * length:
-            found[:, place] = column / rest
+            found[:, index] = column / rest
     return found.astype(np.float32)
 
 

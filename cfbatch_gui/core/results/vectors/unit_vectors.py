@@ -42,10 +42,10 @@ class UnitVectors:
             items = self.item_numbers[start : start + size]
             yield start, _rows(self.embeddings.vectors(), items), self.inverse_lengths[start : start + size]
 
-    def rows(self, places: NDArray[np.int64]) -> NDArray[np.float32]:
+    def rows(self, indices: NDArray[np.int64]) -> NDArray[np.float32]:
         """Unit vectors of these places, (n, d), a copy."""
-        stored = self.embeddings.vectors()[self.item_numbers[places] - 1]
-        unit: NDArray[np.float32] = stored * self.inverse_lengths[places][:, None]
+        stored = self.embeddings.vectors()[self.item_numbers[indices] - 1]
+        unit: NDArray[np.float32] = stored * self.inverse_lengths[indices][:, None]
         return unit
 
     def sample(self, most: int) -> NDArray[np.int64]:

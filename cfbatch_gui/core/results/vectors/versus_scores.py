@@ -50,12 +50,12 @@ def scores_versus_similarities(
 ) -> VersusScores:
     """Look at every scored pair of `ranking`; reads all its texts. For a thread. Raises DataError."""
     unit = unit_vectors(embeddings)
-    places = _places_of_texts(embeddings, unit)
+    indices = _indices_of_texts(embeddings, unit)
     with ranking.open(read_only=True) as database:
         of, found = 0, []
         for query_no, item_no, query, text, score in database.execute(_SCORED):
             of += 1
-            one, other = places.get(query), places.get(text)
+            one, other = indices.get(query), indices.get(text)
             if one is not None and other is not None:
                 found.append((query_no, item_no, one, other, score))
     columns = np.array(found, dtype=np.float64).reshape(-1, 5).T
@@ -65,7 +65,7 @@ def scores_versus_similarities(
         part = slice(start, start + _PAIRS)
         similarities[part] = np.einsum("ij,ij->i", unit.rows(ones[part]), unit.rows(others[part]))
         progress(min(1.0, (start + _PAIRS) / len(found)))
-    queries, same_first = _first_places(query_numbers, columns[4], similarities)
+    queries, same_first = _same_best(query_numbers, columns[4], similarities)
     return VersusScores(
         item_numbers,
         query_numbers,
@@ -96,17 +96,17 @@ def _pair(database: sqlite3.Connection, item_no: int) -> tuple[str, str]:
     return query, text
 
 
-def _places_of_texts(embeddings: Embeddings, unit: UnitVectors) -> dict[str, int]:
+def _indices_of_texts(embeddings: Embeddings, unit: UnitVectors) -> dict[str, int]:
     """The place among the unit vectors of each text."""
     found: dict[str, int] = {}
     for start in range(0, unit.count, _PAIRS):
         items = unit.item_numbers[start : start + _PAIRS].tolist()
-        for place, text in enumerate(embeddings.texts(items), start):
-            found.setdefault(text.text, place)
+        for index, text in enumerate(embeddings.texts(items), start):
+            found.setdefault(text.text, index)
     return found
 
 
-def _first_places(
+def _same_best(
     query_numbers: NDArray[np.int64], scores: NDArray[np.float64], similarities: NDArray[np.float64]
 ) -> tuple[int, int]:
     queries = same = 0
