@@ -1,7 +1,7 @@
-"""Two or more jobs over the same items: what they have in common, and how far their rankings are apart.
+"""The comparison of two or more ranking jobs over the same items.
 
-Compared are the pairs of a query with a text that every one of the jobs has scored. Their ranks are those among
-themselves: where all jobs have the same texts, those of the ranking page.
+The compared pairs of a query with a text are those that every job has scored. They are ranked among themselves: if all
+jobs have the same texts, their ranks are those on the ranking page.
 """
 
 from collections.abc import Sequence
@@ -33,10 +33,10 @@ NOT_THERE = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joined:
-    """How a job's items are those of the first. `queries` and `texts` say by what how many were matched.
+    """How the items of a job match those of the first. `queries` and `texts` count the matches by their kind.
 
-    `query_of` gives the place of the first job's query for each pair of this one, `pair_of` the place of this one's
-    pair for each pair of the first; NOT_THERE for none.
+    `query_of[i]` is the index of the first job's query for pair i of this job, `pair_of[i]` the index of this job's
+    pair for pair i of the first job; NOT_THERE if there is none.
     """
 
     queries: dict[MatchedBy, int]
@@ -47,11 +47,11 @@ class Joined:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """`runs[0]` is what the others are compared with.
+    """`runs[0]` is the run that the others are compared with; `joined[r]` is how run r was matched with it.
 
-    `queries` are those with texts in common, in the order of the first job. `query` says for each compared pair which
-    of them it belongs to; `places[r]`, `scores[r]` and `ranks[r]` are its place in the table of run r, its score and
-    its rank there. `joined[r]` says how run r was matched, the first with itself.
+    `queries` are those with compared pairs, in the order of the first job. The arrays have shape (compared pairs,):
+    `query` is the index of each pair's query in `queries`; `indices[r]`, `scores[r]` and `ranks[r]` are the pair's
+    index in the table of run r, its score and its rank in that run.
     """
 
     runs: tuple[Run, ...]
@@ -64,24 +64,24 @@ class Comparison:
 
     @property
     def is_partial(self) -> bool:
-        """A job has contexts without a score."""
+        """Whether a job has contexts without a score."""
         return any(run.is_partial for run in self.runs)
 
     def overlaps(self, other: int, *, top_k: int = 10, p: float = P) -> Overlaps:
-        """For each query, of the first run and run number `other`."""
+        """For each query the overlaps of the first run with `runs[other]`."""
         return overlaps(self.query, self.ranks[0], self.ranks[other], len(self.queries), top_k=top_k, p=p)
 
     def changes(self, other: int) -> Numbers:
-        """How many ranks each pair has risen from the first run to run number `other`; negative when it fell."""
+        """How many ranks each pair rose from the first run to `runs[other]`; negative if it fell."""
         result: Numbers = self.ranks[0].rank - self.ranks[other].rank
         return result
 
     def in_order(self) -> NDArray[np.int64]:
-        """All compared pairs, queries in the order of the first job and texts by their rank there."""
+        """The indices of all compared pairs, queries in the order of the first job and texts by their rank there."""
         return np.lexsort((self.indices[0], self.ranks[0].rank, self.query))
 
     def of_query(self, index: int) -> NDArray[np.int64]:
-        """The compared pairs of one query, best in the first run first."""
+        """The indices of one query's compared pairs, by their rank in the first run; `index` counts `queries`."""
         found = np.flatnonzero(self.query == index)
         order = np.lexsort((found, self.ranks[0].rank[found]))
         result: NDArray[np.int64] = found[order]
@@ -89,7 +89,10 @@ class Comparison:
 
 
 def compare(runs: Sequence[Run]) -> Comparison:
-    """Blocking: some seconds for a million pairs in each. Raises UsageError when nothing is in common, DataError."""
+    """Compare the runs with the first. Blocking: some seconds for a million pairs in each.
+
+    Raises UsageError for fewer than two runs or without a common pair, and DataError.
+    """
     if len(runs) < 2:
         raise UsageError("A comparison needs two jobs or more.")
     base = _Base(runs[0])
@@ -122,7 +125,7 @@ def compare(runs: Sequence[Run]) -> Comparison:
 
 
 class _Base:
-    """The first job. What its texts are compared by is read once, and not at all where all jobs have the same input."""
+    """The first job. The hashes of its texts are read once, and not at all if all jobs have the same input."""
 
     def __init__(self, run: Run) -> None:
         self.table = run.table
@@ -154,7 +157,7 @@ class _Base:
         return Joined(queries.by, texts.by, theirs, pair_of)
 
     def _joined_as_it_is(self) -> Joined:
-        """With a job of the same input, as most often: what matching would find, without it."""
+        """The result that matching would have for a job of the same input, which is the usual case."""
         queries, texts = count_ids(self._run.folder)
         return Joined(
             _all_matched(queries, len(self.table.asked)),

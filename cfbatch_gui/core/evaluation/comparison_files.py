@@ -1,4 +1,4 @@
-"""A comparison as CSV: a row for each text, or one for each query. Columns are numbered like the jobs, from 1."""
+"""A comparison as CSV: a row for each text or for each query. Names of columns end with the number of a job, from 1."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -22,11 +22,11 @@ def write_texts(
     options: ExportOptions = _PLAIN,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:
-    """A row for each compared text, queries in the order of the first job and texts by their rank there.
+    """Write a row for each compared text, queries in the order of the first job and texts by their rank there.
 
-    Columns: query_id, query, doc_id, text, label; score_1, rank_1 and so on for each job; change_2 and so on: how many
-    ranks a text has risen from the first job to that one. Returns the number of rows. `progress` gets (done, total);
-    what it raises stops the writing. Raises DiskFull, ExportError, DataError.
+    Columns: query_id, query, doc_id, text, label; score_1, rank_1 and so on for each job; change_2 and so on, the
+    number of ranks that a text rose from the first job to that one. Returns the number of rows. `progress` gets (done,
+    total); an exception from it stops the writing. Raises DiskFull, ExportError, DataError.
     """
     numbers = range(1, len(comparison.runs) + 1)
     columns = (
@@ -42,10 +42,10 @@ def write_texts(
 def write_queries(
     comparison: Comparison, path: Path, *, options: ExportOptions = _PLAIN, top_k: int = TOP_K, p: float = P
 ) -> int:
-    """A row for each query, in the order of the first job.
+    """Write a row for each query, in the order of the first job.
 
-    Columns: query_id, query, contexts; for each other job rbo_2, top_k_2 (its overlap with the first job), first_kept_2
-    (1 or 0), mean_change_2, largest_change_2. Returns the number of rows. Raises DiskFull, ExportError.
+    Columns: query_id, query, contexts; for each other job rbo_2, top_K_2 (K is `top_k`: top_10_2), first_kept_2 (1 or
+    0), mean_change_2, largest_change_2; see `QueryMove`. Returns the number of rows. Raises DiskFull, ExportError.
     """
     names = ("rbo", f"top_{top_k}", "first_kept", "mean_change", "largest_change")
     others = range(1, len(comparison.runs))

@@ -1,8 +1,8 @@
-"""How well each of several jobs ranks, by the labels of their files.
+"""Metrics of several jobs by the labels of their files.
 
-The labels of all jobs are put together: what one of them judges counts for all, so that they are measured by the same
-judgements. Where two differ, the first job's label holds. Scores are compared as trec_eval reads them, as float32;
-of equal ones the text with the greater id stands first, which is trec_eval's rule.
+The labels of all jobs are merged, so that all jobs are measured by the same judgements. If two jobs label a text
+differently, the label of the earlier job counts. As in trec_eval, scores are compared as float32, and of texts with
+equal scores the one with the greater id comes first.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,10 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class RunMetrics:
-    """The means of one run over the judged queries, by the metrics' names; a query without an answer counts 0."""
+    """The means of one run over the judged queries, by the metrics' names; a query without scores counts as 0.
+
+    `without_answer` is the number of such queries.
+    """
 
     means: dict[str, float]
     without_answer: int
@@ -29,9 +32,9 @@ class RunMetrics:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """`queries` are judged and asked in every job; `left_out` are asked in every job and have no label.
+    """`queries` counts the queries of all jobs that have a label, `left_out` those of all jobs that have none.
 
-    `conflicts` counts texts that two jobs label differently.
+    `conflicts` counts texts that two jobs label differently. `runs` are in the order of the comparison.
     """
 
     queries: int
@@ -41,7 +44,7 @@ class Evaluation:
 
 
 def evaluate(comparison: Comparison, *, k: int = 10) -> Evaluation | None:
-    """None where no job has labels. Raises DataError."""
+    """The metrics of each run with cut-off `k`, None if no job has labels. Raises DataError."""
     judged = _Judged(comparison)
     if not len(judged.queries):
         return None
@@ -55,7 +58,11 @@ def evaluate(comparison: Comparison, *, k: int = 10) -> Evaluation | None:
 
 
 class _Judged:
-    """The labels of all jobs, by query. A text is known by its pair in the first job, or by a number of its own."""
+    """The merged labels of all jobs, by query.
+
+    A document number identifies a text of a query: the index of its pair in the first job's table, or, for a text that
+    the first job does not have, a number after these.
+    """
 
     def __init__(self, comparison: Comparison) -> None:
         self._comparison = comparison
@@ -82,7 +89,7 @@ class _Judged:
         self._label_of[document[first]] = label[first]
 
     def measure(self, number: int, metrics: tuple[Metric, ...]) -> RunMetrics:
-        """One run by all metrics."""
+        """The means of all metrics for `runs[number]`."""
         run, joined = self._comparison.runs[number], self._comparison.joined[number]
         wanted = np.flatnonzero(run.table.has_score & np.isin(joined.query_of, self.queries))
         query = joined.query_of[wanted]
@@ -109,7 +116,7 @@ class _Judged:
 
 
 def _as_trec_eval(run: Run, pairs: Numbers, query: NDArray[np.int32]) -> Numbers:
-    """The order of the pairs by query, score and id."""
+    """The indices into `pairs` that sort them as trec_eval does: by query, score descending, id descending."""
     score = run.table.scores[pairs].astype(np.float32)
     order = np.lexsort((-score, query))
     ordered_query, ordered = query[order], score[order]

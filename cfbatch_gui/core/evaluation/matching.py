@@ -1,9 +1,9 @@
-"""Which things of two lists are the same, by what they say; never by the place where they stand.
+"""Matching of the entries (queries or texts) of two lists by id and text, never by their order.
 
-Three passes, and what one has matched is out of the next. First what has the same id and the same text; then the same
-text, for the same words are the same thing under whatever id; then the same id, for another template changes the text.
-A text that comes several times is paired off in order: its copies are all alike. An id that comes several times in
-either list names nothing.
+There are three passes; each takes only what the earlier ones left unmatched. The first matches entries with the same id
+and the same text. The second matches the same text under different ids. The third matches the same id with different
+texts, as another template changes the text. Copies of a text are matched in order. An id that occurs more than once in
+either list is not used in the third pass.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _SHIFTS = (np.uint64(29), np.uint64(32))
 
 
 class MatchedBy(StrEnum):
-    """What two things have in common."""
+    """What two matched entries have in common; the passes, in their order."""
 
     ID_AND_TEXT = "id and text"
     TEXT = "text"
@@ -27,18 +27,18 @@ class MatchedBy(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Keys:
-    """What things are known by, arrays of shape (n,); only those of one group can match. Id 0 is none."""
+    """Hashes of ids and texts, shape (n,), id 0 for none. Only entries with the same number in `groups` can match."""
 
     groups: NDArray[np.int32]
     ids: Numbers
     texts: Numbers
 
     def part(self, indices: Numbers) -> "Keys":
-        """Those at these places."""
+        """The entries at these indices, in their order."""
         return Keys(self.groups[indices], self.ids[indices], self.texts[indices])
 
     def are_same(self, other: "Keys") -> bool:
-        """Whether both lists say the same throughout."""
+        """Whether both lists are equal, entry by entry."""
         return (
             np.array_equal(self.texts, other.texts)
             and np.array_equal(self.ids, other.ids)
@@ -48,7 +48,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matches:
-    """`ours` and `theirs` are places in the two lists, in the order of ours. `by` counts the passes."""
+    """`ours[i]` and `theirs[i]` are the indices of a match in the two lists; `ours` ascends. `by` counts by pass."""
 
     ours: Numbers
     theirs: Numbers
@@ -59,8 +59,8 @@ class Matches:
 
 
 def match(ours: Keys, theirs: Keys) -> Matches:
-    """Everything that both lists have."""
-    if ours.are_same(theirs):  # the same file, as most often: what follows would find just this, in seconds
+    """All matches between the two lists."""
+    if ours.are_same(theirs):  # the usual case, the same file: the passes below take seconds for the same result
         indices = np.arange(len(ours.ids))
         with_id = int((ours.ids != 0).sum())
         by_pass = {MatchedBy.ID_AND_TEXT: with_id, MatchedBy.TEXT: len(indices) - with_id, MatchedBy.ID: 0}
@@ -80,7 +80,7 @@ def match(ours: Keys, theirs: Keys) -> Matches:
 
 
 def _keys(keys: Keys, by: MatchedBy) -> NDArray[np.uint64]:
-    """One number for each thing; different things have different ones but for one chance in 2^64 for each pair."""
+    """A hash of what the pass compares, for each entry; two different entries collide with a probability of 2^-64."""
     parts = {MatchedBy.ID_AND_TEXT: (keys.ids, keys.texts), MatchedBy.TEXT: (keys.texts,), MatchedBy.ID: (keys.ids,)}
     mixed = keys.groups.astype(np.uint64)
     for part in parts[by]:
@@ -109,7 +109,7 @@ def _matched(
 
 
 def _occurrence(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """How many equal ones stand before each."""
+    """For each key the number of equal keys before it."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     is_first = np.ones(len(keys), dtype=np.bool_)
@@ -121,7 +121,7 @@ def _occurrence(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _mixed(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Two numbers as one (splitmix64's steps, which lose nothing)."""
+    """A hash of two numbers, by the steps of splitmix64."""
     first, second, third = _MULTIPLIERS
     mixed: NDArray[np.uint64] = np.multiply(one, first, dtype=np.uint64)
     folded = np.bitwise_xor(other, np.right_shift(other, _SHIFTS[0]))

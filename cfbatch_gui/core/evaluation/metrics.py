@@ -1,8 +1,8 @@
 """Metrics of a ranking by judgements, with the names and the definitions of trec_eval.
 
-`found` holds the labels of the ranked texts from the first place on, NO_LABEL where there is none; `judged` all labels
-of the query, also those of texts that were not ranked. A text is relevant from label 1 on. Each result is that of one
-query; a metric of a run is the mean over its judged queries.
+Each function takes the labels of one query as int64 arrays. `found` has the labels of the ranked texts in the order of
+their ranks, NO_LABEL for none; `judged` has all labels of the query, also those of texts that were not ranked. A text
+is relevant if its label is 1 or more. The metric of a run is the mean over its judged queries.
 """
 
 from collections.abc import Callable
@@ -25,44 +25,44 @@ def ndcg_exponential(found: Labels, judged: Labels, k: int) -> float:
 
 
 def reciprocal_rank(found: Labels, judged: Labels) -> float:
-    """RR: one over the rank of the first relevant text, 0 without one. Its mean over queries is MRR."""
+    """RR: the reciprocal of the rank of the first relevant text, 0 without one. Its mean over queries is MRR."""
     indices = np.flatnonzero(found > 0)
     return 1.0 / (int(indices[0]) + 1) if len(indices) else 0.0
 
 
 def average_precision(found: Labels, judged: Labels) -> float:
-    """AP: precision at the rank of each relevant text, added up and divided by the number of relevant ones."""
+    """AP: the sum of the precision at the rank of each relevant text, divided by the number of relevant texts."""
     indices = np.flatnonzero(found > 0)
     relevant = _relevant(judged)
     return float((np.arange(1, len(indices) + 1) / (indices + 1)).sum()) / relevant if relevant else 0.0
 
 
 def precision(found: Labels, judged: Labels, k: int) -> float:
-    """P@k: the share of relevant texts among the first k; k also where fewer were ranked."""
+    """P@k: the number of relevant texts among the first k, divided by k, also if fewer were ranked."""
     return _relevant(found[:k]) / k
 
 
 def recall(found: Labels, judged: Labels, k: int) -> float:
-    """R@k: the share of the relevant texts that stand among the first k; 0 where none is relevant."""
+    """R@k: the share of the relevant texts that are among the first k; 0 if no text is relevant."""
     relevant = _relevant(judged)
     return _relevant(found[:k]) / relevant if relevant else 0.0
 
 
 def success(found: Labels, judged: Labels, k: int) -> float:
-    """Success@k: 1 if a relevant text stands among the first k."""
+    """Success@k: 1 if a relevant text is among the first k, else 0."""
     return float(_relevant(found[:k]) > 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """`name` as people write it; `of` takes the labels found and all labels judged."""
+    """`name` is the usual spelling; `of` takes (`found`, `judged`)."""
 
     name: str
     of: Callable[[Labels, Labels], float]
 
 
 def usual_metrics(k: int = 10) -> tuple[Metric, ...]:
-    """nDCG@k, its other reading, MRR, R@k, P@k and MAP."""
+    """nDCG@k with linear and with exponential gain, MRR, Recall@k, P@k and MAP, in this order."""
     return (
         Metric(f"nDCG@{k}", lambda found, judged: ndcg(found, judged, k)),
         Metric(f"nDCG@{k} (exp)", lambda found, judged: ndcg_exponential(found, judged, k)),

@@ -1,4 +1,4 @@
-"""How far each query's ranking has moved from one job to another."""
+"""How much the ranking of each query differs between two jobs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,9 +16,11 @@ _BLOCK = 10_000  # queries
 
 
 class QueryMove(msgspec.Struct, frozen=True, gc=False):
-    """`place` is its number in the comparison's queries. `rbo` and `top` are overlaps between 0 and 1, `top` among the
-    first k. `first_kept`: the two first places have a text in common. `mean_change` is the mean number of ranks that a
-    text has risen or fallen, `largest_change` the most of them.
+    """One query. `index` is its index in the comparison's queries, `contexts` the number of its compared texts.
+
+    `rbo` and `top` are overlaps between 0 and 1, `top` that at depth k. `first_kept`: both rankings have a text of
+    rank 1 in common. `mean_change` and `largest_change` are the mean and the maximum of the ranks by which a text rose
+    or fell.
     """
 
     index: int
@@ -34,7 +36,7 @@ class QueryMove(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryMoves:
-    """All queries in the order of the first job; arrays of shape (queries,), for a row of a million takes 200 bytes."""
+    """All queries in the order of the first job, as arrays of shape (queries,): a `QueryMove` each takes 200 bytes."""
 
     queries: tuple[QueryText, ...]
     contexts: NDArray[np.int64]
@@ -48,14 +50,14 @@ class QueryMoves:
         return len(self.queries)
 
     def __iter__(self) -> Iterator[QueryMove]:
-        for start in range(0, len(self), _BLOCK):  # Python's own numbers take four times the room of an array's
+        for start in range(0, len(self), _BLOCK):  # Python numbers take four times the memory of an array's
             yield from self._rows(slice(start, start + _BLOCK))
 
     def __getitem__(self, index: int) -> QueryMove:
         return next(self._rows(slice(index, index + 1)))
 
     def most_moved_first(self) -> NDArray[np.int64]:
-        """Their places, by overlap and then by the largest change."""
+        """The indices of the queries, by ascending `rbo` and then by descending largest change."""
         return np.lexsort((-self.largest_change, self.rbo))
 
     def _rows(self, some: slice) -> Iterator[QueryMove]:
@@ -67,7 +69,10 @@ class QueryMoves:
 
 @dataclass(frozen=True, slots=True)
 class MoveSummary:
-    """Over all queries: the means of both overlaps, how many have another first place, how many have not moved."""
+    """The sum of the texts and the means of both overlaps over all queries.
+
+    `other_first` counts queries whose texts of rank 1 are others, `unmoved` those in which no text changed its rank.
+    """
 
     queries: int
     contexts: int
@@ -78,7 +83,7 @@ class MoveSummary:
 
 
 def query_moves(comparison: Comparison, other: int, *, top_k: int = TOP_K, p: float = P) -> QueryMoves:
-    """From the first job to run number `other`."""
+    """The moves from the first run to `comparison.runs[other]`."""
     found = comparison.overlaps(other, top_k=top_k, p=p)
     changes = np.abs(comparison.changes(other))
     count = len(comparison.queries)
@@ -90,7 +95,7 @@ def query_moves(comparison: Comparison, other: int, *, top_k: int = TOP_K, p: fl
 
 
 def summary(moves: QueryMoves) -> MoveSummary:
-    """`moves` has at least one."""
+    """The summary of one query or more."""
     return MoveSummary(
         len(moves),
         int(moves.contexts.sum()),

@@ -1,12 +1,12 @@
-"""How much two rankings of the same texts have in common.
+"""Overlap measures for two rankings of the same texts.
 
-*Overlap at depth d* compares the texts of rank ≤ d in the one with those in the other: twice what is in both, divided
-by how many there are in each together. A tie is inside or outside as a whole, so that the same ranking is always 1.
+*Overlap at depth d* is twice the number of texts with rank ≤ d in both rankings, divided by the sum of the numbers of
+texts with rank ≤ d in each. A tie is counted as a whole or not at all, so that two equal rankings have an overlap of 1.
 
-*Rank-biased overlap* (RBO) is the mean of the overlaps at all depths, where each depth counts p times as much as the
-one before: 1 for the same ranking, less the higher up two differ. With p = 0.9 the first ten depths have 86 % of the
-weight. W. Webber, A. Moffat, J. Zobel, "A similarity measure for indefinite rankings", ACM TOIS 28 (2010): equation 32
-for lists of equal length, and its rule for ties.
+*Rank-biased overlap* (RBO) is the weighted mean of the overlaps at all depths; the weight falls by the factor p from
+each depth to the next. It is 1 for equal rankings, and the lower the higher up they differ. With p = 0.9 the first ten
+depths have 86 % of the weight. W. Webber, A. Moffat, J. Zobel, "A similarity measure for indefinite rankings", ACM TOIS
+28 (2010): equation 32 for lists of equal length, and its rule for ties.
 """
 
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.results.rankings.ranks import Ranks
 
 P = 0.9
-_DEEPEST = 200  # with p = 0.9 all deeper places together weigh less than 10^-9
+_DEEPEST = 200  # depths; with p = 0.9 all deeper ones together weigh less than 10^-9
 _BLOCK = 2_048  # queries whose depths are in memory at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Overlaps:
-    """For each query, shape (queries,), between 0 and 1; NaN without texts. `top` is the overlap at depth k, `first` at
-    depth 1.
+    """Values between 0 and 1 for each query, of shape (queries,); NaN for a query without texts. `top` is the overlap
+    at depth k, `first` that at depth 1.
     """
 
     rbo: NDArray[np.float64]
@@ -35,7 +35,7 @@ class Overlaps:
 def overlaps(
     queries: NDArray[np.integer], one: Ranks, other: Ranks, count: int, *, top_k: int = 10, p: float = P
 ) -> Overlaps:
-    """`queries` numbers the query of each text from 0 to `count` - 1; the ranks are those among these texts."""
+    """`queries[i]` is the query of text i, from 0 to `count` - 1; `one` and `other` rank the texts of each query."""
     order = np.argsort(queries, kind="stable")
     bounds = np.searchsorted(queries[order], np.arange(0, count + _BLOCK, _BLOCK))
     blocks = []
@@ -57,11 +57,11 @@ def _shares(
     lengths: NDArray[np.int64],
     top_k: int,
 ) -> NDArray[np.float64]:
-    """The overlap of each query at each depth, shape (queries, depths)."""
+    """The overlap of each query at each depth from 1, of shape (queries, depths)."""
     deepest = max(1, min(int(lengths.max(initial=0)), max(_DEEPEST, top_k)))
 
     def up_to(rank: NDArray[np.integer]) -> NDArray[np.int64]:
-        """How many texts are in at each depth."""
+        """The number of texts with rank ≤ depth, of shape (queries, depths)."""
         inside = rank <= deepest
         cells = queries[inside] * deepest + rank[inside] - 1
         counted = np.bincount(cells, minlength=len(lengths) * deepest)

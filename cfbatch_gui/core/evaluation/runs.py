@@ -1,4 +1,4 @@
-"""A job's scores as a run."""
+"""The scores and labels of a ranking job as a run, in the sense of TREC."""
 
 import json
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ CROSS JOIN items i ON i.item_no = wanted.value JOIN texts t USING(text_no)
 
 
 class RunText(msgspec.Struct, frozen=True, gc=False):
-    """What stands in the row of one pair; `position` is its place among those of its query, from 1."""
+    """The text of one pair and its row in the file; `position` counts the texts of its query in the input, from 1."""
 
     text: str
     id: str
@@ -35,7 +35,7 @@ class RunText(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """The scores of a job at one moment. `labels` has one for each pair of the table, NO_LABEL for none."""
+    """The scores of a job at the time of reading. `labels` has one for each pair of the table, NO_LABEL for none."""
 
     metadata: JobMetadata
     folder: JobFolder
@@ -44,23 +44,23 @@ class Run:
 
     @property
     def scored(self) -> int:
-        """Pairs that have a score."""
+        """The number of pairs that have a score."""
         return int(self.table.has_score.sum())
 
     @property
     def is_partial(self) -> bool:
-        """Some pairs have no score, or none yet."""
+        """Whether some pairs have no score, or none yet."""
         return self.scored < len(self.table)
 
     def texts(self, indices: Iterable[int]) -> dict[int, RunText]:
-        """What stands in the rows of the pairs at these places of the table. Raises DataError."""
+        """The texts of the pairs at these indices of the table, by index. Raises DataError."""
         items = {int(self.table.items[index]): int(index) for index in indices}
         with self.folder.open(read_only=True) as database:
             rows = database.execute(_TEXTS, (json.dumps(sorted(items)),))
             return {items[item]: RunText(*rest) for item, *rest in rows}
 
     def documents(self, indices: Iterable[int]) -> dict[int, str]:
-        """The ids that exports give the texts at these places. Raises DataError."""
+        """The document ids, as in exports, of the pairs at these indices, by index. Raises DataError."""
         ids = RetrievalIds(self.folder)
         return {
             index: ids.document_called(each.id, each.row, each.position) for index, each in self.texts(indices).items()
@@ -68,14 +68,17 @@ class Run:
 
 
 def read_run(folder: JobFolder, metadata: JobMetadata) -> Run:
-    """Blocking: a second for a million scores. Raises UsageError, DataError."""
+    """Read a job's run. Blocking: a second for a million scores.
+
+    Raises UsageError for an embedding job and for a job without scores, and DataError.
+    """
     if metadata.kind is not Kind.RANK:
         raise UsageError(f"“{metadata.name}” made vectors and no scores. Compare jobs that rank texts.")
     table = read_score_table(folder)
     if not table.has_score.any():
         raise UsageError(f"“{metadata.name}” has no scores yet. Compare it when the first batch is back.")
     with folder.open(read_only=True) as database:
-        # Labels of shared texts say nothing about a pair.
+        # The label of a text that all queries share is no judgement of a pair.
         judges = schema.metadata_value(database, "layout") != Layout.SHARED
         labels = read_labels(database, table.texts) if judges else np.full(len(table), NO_LABEL)
     return Run(metadata, folder, table, labels)

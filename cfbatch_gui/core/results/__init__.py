@@ -1,4 +1,4 @@
-"""What the user takes home: rankings and embeddings read from a job's folder, and their exports.
+"""Results: rankings and embeddings read from a job's folder, and their exports.
 
-Everything works offline from the folder, while a job runs (partial results say so) and years later.
+Only the folder is read, never the service; a job that still runs gives partial results, which are marked as such.
 """

@@ -1,8 +1,9 @@
-"""Many texts without case, as bytes one after the other: what is looked for in a million of them is there at once.
+"""A case-insensitive substring search over all texts of a job, fast enough for a million of them.
 
-SQLite compares without case in ASCII only, and has to take each text out of its table first. Here the texts are taken
-out once, made case-free as Python does it in every script, and kept: in memory while they are few, otherwise in a file
-without a name that ends with this value. In UTF-8 a text is found in another exactly where its bytes are.
+SQLite ignores case in ASCII only, and reads each text from its table for every search. The index reads the texts once,
+casefolds them (`str.casefold`, which covers every script) and keeps their UTF-8 bytes one after the other: in memory
+while they are few, otherwise in an unnamed temporary file that is deleted with the index. A text contains another
+exactly if its UTF-8 bytes contain those of the other.
 """
 
 import io
@@ -24,17 +25,17 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.numbers import distinct
 
-_END = b"\xff"  # stands after each text; it is part of no letter
+_END = b"\xff"  # follows each text; no UTF-8 text contains this byte
 _IN_MEMORY = 16_000_000  # bytes
-_ROOM = 4  # times the job's data must be free on the disk
-_BLOCK_SIZE = 1_000_000  # bytes of texts that are taken out at once, about; at most _MOST_TEXTS
+_ROOM = 4  # the index goes to disk only if this many times the size of the job's data is free
+_BLOCK_SIZE = 1_000_000  # bytes of texts that are read together, about; at most _MOST_TEXTS texts
 _MOST_TEXTS = 5_000
-_MANY = 4  # times in each text: more take longer to be counted than to be passed over
+_MANY = 4  # occurrences in each text on average, above which searching text by text is faster than finding them all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Block:
-    """`ends` are the places after the last text of each number. Both of shape (n,)."""
+    """`ends[i]` is the offset in bytes after the last text of `numbers[i]`. Both have shape (n,); `size`: bytes."""
 
     numbers: NDArray[np.int32]
     ends: NDArray[np.uint32]
@@ -48,11 +49,11 @@ class _Kept:
 
 
 class CasefoldIndex:
-    """Texts of a job, which never change, under numbers; neighbours may have the same one.
+    """The texts of a job, which never change, each under a number; consecutive texts may share a number.
 
-    `statement` is SQL that gives a row's key, its number and one text or more, for the keys after `?`, rising, and at
-    most `?` of them. A folder that cannot take another file costs time only: the texts are read again each time.
-    Methods may be called from several threads, one waits for the other. They raise DataError.
+    `statement` is SQL with two parameters, a key and a limit. It selects key, number and one or more texts of the rows
+    with greater keys, in ascending order. If the folder cannot take the file of the index, each search reads the texts
+    again. The methods may be called from several threads; a lock lets one run at a time. They raise DataError.
     """
 
     def __init__(self, folder: JobFolder, statement: str) -> None:
@@ -61,8 +62,8 @@ class CasefoldIndex:
         self._kept: _Kept | None = None
 
     def prepare(self) -> None:
-        """Take the texts out now, so that the first search takes no longer than others. Blocking: seconds for a
-        million.
+        """Build the index now, so that the first search is as fast as the others. Blocking: seconds for a million
+        texts.
         """
         with self._lock:
             if self._kept is None:
@@ -70,7 +71,7 @@ class CasefoldIndex:
                     pass
 
     def find(self, text: str) -> NDArray[np.int32]:
-        """The numbers of all texts that have `text` in them, rising; case is ignored in every script. Blocking."""
+        """The numbers of all texts that contain `text`, distinct and ascending; case is ignored. Blocking."""
         needle = _folded(text)
         found = [np.empty(0, dtype=np.int32)]
         with self._lock:
@@ -92,7 +93,7 @@ class CasefoldIndex:
             self._kept = _Kept(blocks, stream)
 
     def _read(self) -> Iterator[list[tuple[int, int, str]]]:
-        """In blocks, so that a running job can store its answers between two of them."""
+        """The rows in blocks. The database is not read between two of them, so that a running job can write to it."""
         with self._folder.open(read_only=True) as database:
             (count,) = database.execute("SELECT max(text_no) FROM texts").fetchone()
             size = max(1, min(_MOST_TEXTS, _BLOCK_SIZE * (count or 1) // self._folder.data.stat().st_size))
@@ -102,7 +103,7 @@ class CasefoldIndex:
                 last = rows[-1][0]
 
     def _written(self, stream: IO[bytes], data: bytes) -> IO[bytes] | None:
-        """Where it is now, on disk if it has become much; None when there is no room."""
+        """Append `data`; the stream to go on with, on disk from `_IN_MEMORY` bytes on, or None without room for it."""
         try:
             if isinstance(stream, io.BytesIO) and stream.tell() + len(data) > _IN_MEMORY:
                 if not self._is_room():
@@ -114,12 +115,12 @@ class CasefoldIndex:
             stream.flush()
         except OSError:
             with suppress(OSError):
-                stream.close()  # what it took is needed more by the jobs
+                stream.close()  # frees the space for the jobs
             return None
         return stream
 
     def _is_room(self) -> bool:
-        """A search must not be what fills the disk on which jobs are being sent."""
+        """Whether the disk has so much free space that the index does not endanger jobs that are being sent."""
         return shutil.disk_usage(self._folder.path).free > _ROOM * self._folder.data.stat().st_size
 
 
@@ -145,7 +146,7 @@ def _folded(text: str) -> bytes:
 
 
 def _indices_with(data: bytes, needle: bytes, ends: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Which of those that end at `ends` have it."""
+    """Indices into `ends` of the texts that contain `needle`, ascending."""
     if 0 < data.count(needle) <= _MANY * len(ends) and needle:
         between = np.fromiter(map(len, data.split(needle)), dtype=np.int64)
         starts = np.cumsum(between[:-1] + len(needle)) - len(needle)
@@ -155,7 +156,7 @@ def _indices_with(data: bytes, needle: bytes, ends: NDArray[np.uint32]) -> NDArr
 
 
 def _one_by_one(data: bytes, needle: bytes, ends: list[int]) -> list[int]:
-    """The same where many have it many times: what is behind the first time is not looked at."""
+    """As `_indices_with`, for a needle with many occurrences: the search goes on after the text that contains one."""
     indices: list[int] = []
     start = data.find(needle)
     while start >= 0 and (index := bisect_right(ends, start)) < len(ends):

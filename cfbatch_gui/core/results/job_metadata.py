@@ -1,4 +1,4 @@
-"""What an export says about the job it comes from. Results know nothing of jobs; a face makes this value from one."""
+"""The metadata of a job that its results and exports need. Results do not import jobs: the caller makes this value."""
 
 from dataclasses import dataclass, field
 
@@ -7,11 +7,11 @@ from cfbatch_gui.core.inputs.input_values import Kind
 
 @dataclass(frozen=True, slots=True)
 class JobMetadata:
-    """A job as its results need it. `connection` is its title, for people; never an account id.
+    """`connection` is the title of the job's connection as people read it; it never holds an account id.
 
-    `request_ids` has the service's id for each batch number, `failed_batches` the sentence of each batch that ended
-    without an answer: its texts are failed, not waiting. `pooling` is "" for the model's own. `sent_at` is in
-    seconds since 1970, UTC, 0.0 when not sent. `source_sha256` is in hexadecimal.
+    `request_ids` maps batch numbers to the service's ids. `failed_batches` maps the number of each batch that ended
+    without an answer to the reason, a sentence; the texts of such a batch are failed, not waiting. `pooling` is "" for
+    the model's default. `sent_at` is in seconds since 1970, UTC, and 0.0 if not sent. `source_sha256` is hexadecimal.
     """
 
     id: str

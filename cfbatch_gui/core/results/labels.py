@@ -1,4 +1,4 @@
-"""The labels of the user's file as whole numbers, for all pairs at once."""
+"""The labels of the user's file as whole numbers."""
 
 import re
 import sqlite3
@@ -10,9 +10,9 @@ NO_LABEL = -(2**31)
 
 
 def read_labels(database: sqlite3.Connection, texts: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The label of each text number, NO_LABEL where there is none or where it is no whole number of 32 bits.
+    """The labels of the text numbers `texts`, int64, same shape; NO_LABEL for none and for other than 32-bit integers.
 
-    What has more digits is an order number or a barcode, and no grade.
+    A greater number is rather an order number or a barcode than a grade.
     """
     by_number = np.full(int(texts.max(initial=0)) + 1, NO_LABEL, dtype=np.int64)
     known: dict[str, int] = {}
@@ -27,7 +27,7 @@ def read_labels(database: sqlite3.Connection, texts: NDArray[np.int32]) -> NDArr
 
 
 def grade(label: str) -> int | None:
-    """The label as a whole number: "1", "1.0"; None for an empty one. `check_labels` has seen that it is one."""
+    """The label as a whole number, also if written "1.0"; None for every other text, the empty one included."""
     found = _WHOLE.fullmatch(label)
     return int(found[1]) if found else None
 

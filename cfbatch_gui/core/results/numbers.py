@@ -1,4 +1,4 @@
-"""How figures about scores and vectors are written for people, and the different ones among many numbers."""
+"""Scores and values of vectors as text for people, and the distinct values of an array."""
 
 from typing import TypeVar
 
@@ -9,22 +9,22 @@ Number = TypeVar("Number", bound=np.integer)
 
 
 def score_text(score: float) -> str:
-    """A score, or what is measured on such a scale: a similarity, a margin, a metric or a mean. Four decimals.
+    """A score, similarity, margin, metric or mean of these, with four decimals.
 
-    Every window, page, printed line and file for people writes them by this. Exports for programs write all digits.
+    For the window, the terminal and files for people. Exports for programs write all digits.
     """
     return f"{score:.4f}"
 
 
 def vector_value_text(value: float) -> str:
-    """The length of a vector or one of its values, four decimals."""
+    """The length of a vector or one of its values, with four decimals."""
     return f"{value:.4f}"
 
 
 def distinct(numbers: NDArray[Number]) -> NDArray[Number]:
-    """Each of them once, rising, shape (m,).
+    """The distinct values of `numbers`, ascending, of shape (m,).
 
-    As `np.unique` alone, which since NumPy 2.3 puts them into a hash table and takes up to sixteen times as long.
+    Same result as `np.unique`, which since NumPy 2.3 builds a hash table and takes up to sixteen times as long.
     """
     found = np.sort(numbers)
     is_first = np.ones(len(found), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""The columns of the user's own file, as they are shown and written beside the results."""
+"""The columns of the user's own file that are shown and exported together with the results."""
 
 import sqlite3
 from collections.abc import Collection
@@ -16,44 +16,47 @@ _NAMES = msgspec.json.Decoder(tuple[str, ...])
 
 @dataclass(frozen=True, slots=True)
 class OriginalColumns:
-    """Names, and the places of their cells in a row of the first file and of the second."""
+    """Column names; `first` and `second` are the indices of their cells in a row of the first and the second file.
+
+    The names of the first file's columns come first.
+    """
 
     names: tuple[str, ...]
     first: tuple[int, ...]
     second: tuple[int, ...]
 
     def cells(self, first_row: str | None, second_row: str | None) -> tuple[str, ...]:
-        """One text for each name, exactly as the file had it; "" where a row is short or there is none.
+        """One cell for each name, exactly as in the file; "" if a row is short or missing.
 
-        The arguments are `source_rows.cells`, JSON.
+        The arguments are values of `source_rows.cells`, which are JSON arrays.
         """
         return _picked(first_row, self.first) + _picked(second_row, self.second)
 
 
 def columns_of_rankings(database: sqlite3.Connection, taken: Collection[str] = ()) -> OriginalColumns:
-    """What stands beside ranked contexts: columns that are kept. All others have names of ours, or are to be left out.
+    """The columns exported with ranked contexts: those that the user keeps. Other roles have result columns already.
 
-    A name that is in `taken`, or comes twice, gets " (original)" at its end until it is unique.
+    A name that is in `taken`, or occurs twice, gets " (original)" appended until it is unique.
     """
-    # Only in a row for each pair is the first file's label the context's; elsewhere it says something of the query.
+    # The first file's label belongs to the context only if a row is a pair; in other layouts it belongs to the query.
     is_label_of_context = schema.metadata_value(database, "layout") == Layout.LONG
     return _columns(database, (Role.KEEP,) if is_label_of_context else (Role.KEEP, Role.LABEL), (Role.KEEP,), taken)
 
 
 def columns_of_vectors(database: sqlite3.Connection, taken: Collection[str] = ()) -> OriginalColumns:
-    """What stands beside vectors: every column but the id and those to be left out. `taken` as for rankings."""
-    # The text stands in its own column: a table of vectors has no other place for it.
+    """The columns exported with vectors: all but the id and those that the user leaves out. `taken` as for rankings."""
+    # The text is one of the original columns: a table of vectors has no result column for it.
     return _columns(database, (Role.TEXT, Role.CONTEXT, Role.QUERY, Role.LABEL, Role.KEEP), (), taken)
 
 
 def column_of(database: sqlite3.Connection, file: int, *roles: Role) -> int | None:
-    """The place of the one column with one of `roles` in the first or second file; None for none or several."""
+    """The index of the only column with one of `roles` in file 1 or 2; None if there is none or more than one."""
     found = [index for index, role in enumerate(_names(database, _KEYS[file - 1][1])) if role in roles]
     return found[0] if len(found) == 1 else None
 
 
 def column_mapping(database: sqlite3.Connection) -> dict[str, dict[str, str]]:
-    """Column name → role, for each file."""
+    """The role of each column by its name, for "file 1" and "file 2"."""
     both = (
         (file, _names(database, columns), _names(database, roles)) for file, (columns, roles) in enumerate(_KEYS, 1)
     )

@@ -1,4 +1,4 @@
-"""What became of the items of a job: how many have a result, why the others have none, which were sent in parts."""
+"""The outcome of each item of a job: done, failed, waiting, left out or skipped; their counts and the reasons."""
 
 import sqlite3
 from collections.abc import Collection, Mapping
@@ -16,18 +16,18 @@ WHERE request_no IN (SELECT value FROM json_each(:requests))
 
 
 class Status(StrEnum):
-    """What became of an item, in the words that files carry."""
+    """The outcome of an item; the values are those written to files."""
 
     DONE = "done"
-    FAILED = "failed"  # the service could not do its request
-    WAITING = "waiting"  # not back yet, or not sent yet
-    LEFT_OUT = "left out"  # of what is sent, by planning; the reason is in `problems`
-    SKIPPED = "skipped"  # a row of the file that never became an item
+    FAILED = "failed"  # its request failed
+    WAITING = "waiting"  # not sent yet, or no answer yet
+    LEFT_OUT = "left out"  # planning did not put it into a request; the reason is in `problems`
+    SKIPPED = "skipped"  # a row of the file that gave no item
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCounts:
-    """Counts of items by status; `skipped` counts the problems of rows that gave no item."""
+    """The number of items by status; `skipped` is the number of problems with rows that gave no item."""
 
     done: int
     failed: int
@@ -37,17 +37,17 @@ class OutcomeCounts:
 
     @property
     def items(self) -> int:
-        """Texts, or pairs of a query and a context."""
+        """The number of items: texts, or pairs of a query and a context."""
         return self.done + self.failed + self.waiting + self.left_out
 
     @property
     def is_complete(self) -> bool:
-        """Every item came back."""
+        """Whether every item has a result."""
         return self.done == self.items
 
 
 class Sent(msgspec.Struct, frozen=True, gc=False):
-    """What the tables say of one request; None where an item was not sent."""
+    """The stored state of one request; every field is None for an item that is in no request."""
 
     request: int | None
     state: str | None
@@ -60,7 +60,7 @@ NOT_SENT = Sent(None, None, None, None, None)
 
 
 def sent_of(database: sqlite3.Connection, requests: Collection[int | None]) -> dict[int | None, Sent]:
-    """What became of these requests, by their number; None is what was not sent."""
+    """The stored states of requests by their number; the key None maps to NOT_SENT."""
     found = database.execute(_REQUESTS, {"requests": str([number for number in requests if number is not None])})
     sent: dict[int | None, Sent] = {None: NOT_SENT}
     for number, state, error, reference, batch in found:
@@ -69,10 +69,10 @@ def sent_of(database: sqlite3.Connection, requests: Collection[int | None]) -> d
 
 
 def status_of(is_done: bool, sent: Sent, left_out: str | None, failed_batches: Mapping[int, str]) -> tuple[Status, str]:
-    """The rule for one item, and why it has no result ("" while it may still come).
+    """The status of one item and the reason why it has no result, "" if it has one or may still get one.
 
-    `is_done` is whether the result is at hand, `left_out` why planning did not send it, None when it did or will.
-    `failed_batches` are those that ended without an answer.
+    `is_done`: its result is stored. `left_out`: why planning did not put it into a request, None if it did.
+    `failed_batches`: see `JobMetadata`.
     """
     if is_done:
         return Status.DONE, ""
@@ -86,7 +86,7 @@ def status_of(is_done: bool, sent: Sent, left_out: str | None, failed_batches: M
 
 
 def count_items(database: sqlite3.Connection, failed_batches: Mapping[int, str]) -> OutcomeCounts:
-    """Count all items of a job by the same rule."""
+    """Count all items of a job by the status that `status_of` gives them."""
     counts = dict.fromkeys(Status, 0)
     for state, batch, count in database.execute(
         "SELECT state, batch, sum(texts) FROM requests"
@@ -110,6 +110,6 @@ def count_items(database: sqlite3.Connection, failed_batches: Mapping[int, str])
 
 
 def has_parts(folder: JobFolder) -> bool:
-    """Whether any text of the job was split. Of a ranking, a score is then that of the best part. Raises DataError."""
+    """Whether any text of the job was split. A split context has the score of its best part. Raises DataError."""
     with folder.open(read_only=True) as database:
         return database.execute("SELECT 1 FROM parts LIMIT 1").fetchone() is not None

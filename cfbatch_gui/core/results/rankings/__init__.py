@@ -1,1 +1,1 @@
-"""Scores, and the ranks that follow from them."""
+"""The scores of ranking jobs, and the ranks computed from them."""

@@ -1,6 +1,6 @@
-"""Ranked contexts, straight from a job's tables; `ranks` has the rule.
+"""Ranked contexts, read from a job's tables; the rule of the ranks is in `ranks`.
 
-Texts are never all loaded at once: a million contexts are read a block at a time.
+The texts are never all in memory: a million contexts are read in blocks.
 """
 
 import sqlite3
@@ -16,12 +16,12 @@ from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, count_items
 from cfbatch_gui.core.results.rankings.ranks import QueryScores, RankedItems, RankedScores, ranked_items, written_rank
 from cfbatch_gui.core.results.rankings.score_table import data_version, read_score_table, read_scores_of
 
-BLOCK = 10_000  # contexts that are in memory at once, as long as no query asks for a row more
+BLOCK = 10_000  # contexts that are in memory together
 
 _QUERIES = "SELECT query_no, query_id, text FROM queries ORDER BY query_no"
 _QUERIES_OF = "SELECT query_no, query_id, text FROM queries WHERE query_no BETWEEN ? AND ?"
 
-# In any order, and without what many contexts have in common: that is read once.
+# In any order, without the columns that many contexts have in common, which are read once.
 _DETAILS = """
 SELECT i.item_no, i.query_no, t.text, t.text_id, t.label, i.position, t.row, i.request_no, {cells},
     CASE WHEN i.request_no IS NULL THEN (SELECT reason FROM problems WHERE item_no = i.item_no LIMIT 1) END
@@ -30,7 +30,7 @@ CROSS JOIN items i ON i.item_no = wanted.value
 JOIN texts t USING(text_no)
 {rows}
 """
-# The last one of an item is its best: of equal parts the first.
+# The last row of an item is its best part; of parts with equal scores that is the first part.
 _PARTS = """
 SELECT item_no, part FROM parts WHERE item_no IN (SELECT value FROM json_each(:items)) AND score IS NOT NULL
 ORDER BY item_no, score, part DESC
@@ -43,7 +43,10 @@ _SECOND_ROW = "LEFT JOIN source_rows s ON s.file = 2 AND t.file = 2 AND s.row = 
 
 
 class RankedQuery(msgspec.Struct, frozen=True, gc=False):
-    """A query and how sure its first place is. `margin` is the best score less the second best, None with fewer."""
+    """A query; `margin` is the best score minus the second best, None for fewer than two. `best` is None without any.
+
+    `contexts` and `scored` count all its contexts and those with a score.
+    """
 
     query_no: int
     query_id: str
@@ -57,11 +60,11 @@ class RankedQuery(msgspec.Struct, frozen=True, gc=False):
 class RankedContext(msgspec.Struct, frozen=True, gc=False):
     """A context in its query's ranking.
 
-    `initial_rank` is its place in the input, from 1; `rank_change` is positive when it rose. `tie_group` numbers the
-    ties of the query from 1, 0 is no tie. `row` is its row in the file it came from, `cells` go with
-    `Rankings.columns()`. `error` says why there is no score, "" while it may still come. `reference` is the
-    `external_reference` it was sent under, `batch` the batch's number, 0 when not sent. `part` is the part of a split
-    text that has the score, from 1; None for a text in one piece.
+    `initial_rank` is its position in the input, from 1; `rank_change` is positive if it rose. `tie_group` numbers the
+    ties of the query from 1; 0 is no tie. `row` is its row in its file, `cells` are the values of `Rankings.columns()`.
+    `error` is the reason why there is no score, "" if there is one or may still be. `reference` is the
+    `external_reference` it was sent under, `batch` the batch's number, 0 if not sent. `part` is the part of a split
+    text that has the score, from 1; None for a text that was not split.
     """
 
     item_no: int
@@ -88,25 +91,25 @@ class RankedContext(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """How many of the scored contexts a top k and a threshold leave."""
+    """The number of scored contexts that a top k and a threshold keep, and of all scored contexts."""
 
     kept: int
     total: int
 
 
 def rank_text(context: RankedContext) -> str:
-    """The rank as people write it: "1", "2=", "1,000", "" without a score."""
+    """The rank for people: "1", "2=" in a tie, "1,000", "" without a score."""
     if context.rank is None:
         return ""
     return written_rank(context.rank, is_tied=context.tied)
 
 
 class Rankings:
-    """The results of a ranking job. Each call opens the data read-only for itself, also while the job runs, and says
-    how it is at that moment. Scores without their texts are kept until the data changes.
+    """The results of a ranking job. Each call opens the data read-only and closes it, also while the job runs, and
+    returns the state of that moment. The scores, without the texts, are cached until the data changes.
 
-    All calls raise DataError. `failed_batches` is that of JobMetadata, `reserved` names that original columns must not
-    take.
+    All calls raise DataError. `failed_batches` is that of JobMetadata; `reserved` are names that original columns must
+    not have.
     """
 
     def __init__(
@@ -124,11 +127,11 @@ class Rankings:
         )
 
     def columns(self) -> tuple[str, ...]:
-        """Names of the user's own columns that go with each context."""
+        """The names of the user's own columns, whose values are in `RankedContext.cells`."""
         return self._original.names
 
     def outcome_counts(self) -> OutcomeCounts:
-        """How many contexts have a score, and why the others have none."""
+        """The number of contexts by status."""
         with self._folder.open(read_only=True) as database:
             return count_items(database, self._failed_batches)
 
@@ -146,7 +149,7 @@ class Rankings:
         return tuple(found)
 
     def contexts(self, query_no: int, start: int = 0, stop: int | None = None) -> tuple[RankedContext, ...]:
-        """Contexts of one query by rank, ties in the order of the input, without a score last; from index
+        """The contexts of one query by rank, ties in the order of the input, those without a score last; from index
         `start` to before `stop` of this order.
         """
         scores = self._scores
@@ -159,9 +162,9 @@ class Rankings:
             return tuple(self._detailed(database, ranked))
 
     def blocks(self, *, size: int = BLOCK) -> Iterator[tuple[RankedContext, ...]]:
-        """Every context, queries in the order of the input and contexts by rank, about `size` at a time.
+        """All contexts, queries in the order of the input and contexts by rank, at most `size` at a time.
 
-        Between two blocks the data is not held: a running job goes on storing its answers.
+        The data is not open between two blocks, so that a running job can store its answers.
         """
         for first, last in self._query_ranges(size):
             with self._folder.open(read_only=True) as database:
@@ -173,20 +176,21 @@ class Rankings:
                 yield block
 
     def counts(self, top_k: int | None = None, threshold: float | None = None) -> Kept:
-        """What would be kept of the scored contexts: those of rank ≤ `top_k` (ties with the last one stay) and with a
-        score ≥ `threshold`. None is no limit.
+        """Count the scored contexts with a rank ≤ `top_k` and a score ≥ `threshold`; None is no limit.
+
+        A tie at rank `top_k` is kept as a whole.
         """
         return Kept(*self._all_scores().count(top_k, threshold))
 
     def _all_scores(self) -> RankedScores:
-        """Those of this moment; read again only when something has changed."""
+        """The scores of this moment; they are read again only if the data has changed."""
         version = data_version(self._folder.data)
         if self._scores is None or self._scores.version != version:
             self._scores = RankedScores(read_score_table(self._folder), version)
         return self._scores
 
     def _query_ranges(self, size: int) -> Iterator[tuple[int, int]]:
-        """First and last number of neighbouring queries that have at most `size` contexts together, or of one query."""
+        """First and last number of ranges of queries with at most `size` contexts together, or of one query."""
         with self._folder.open(read_only=True) as database:
             counted = database.execute(
                 "SELECT query_no, count(*) FROM items WHERE query_no IS NOT NULL GROUP BY query_no ORDER BY query_no"

@@ -1,9 +1,9 @@
-"""The ranks that follow from scores.
+"""The ranks of scores.
 
-The rule: highest score first; exactly equal scores share a rank and the next one counts all before it (1, 2=, 2=, 4).
-Inside a tie, contexts stand in the order of the input. What has no score has no rank and stands last.
+The highest score has rank 1. Exactly equal scores share a rank, and the next rank counts all before it (1, 2=, 2=, 4).
+Contexts of a tie are in the order of the input. A context without a score has no rank and comes last.
 
-On arrays, not in SQL: a window function sorts a million rows as rows, and takes three times as long.
+Ranks are computed on arrays, as a window function in SQL takes three times as long for a million rows.
 """
 
 from collections.abc import Iterator
@@ -14,33 +14,33 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.results.rankings.score_table import ScoreTable
 
-_BLOCK = 10_000  # queries whose figures are Python's own numbers at once
+_BLOCK = 10_000  # queries whose values are Python numbers at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranks:
-    """Shape (n,), in the order of the scores given. `rank` counts from 1 and is shared by a tie of `size` members."""
+    """Arrays of shape (n,) in the order of the scores. `rank` counts from 1; `size` is that of the tie, 1 for none."""
 
     rank: NDArray[np.int32]
     size: NDArray[np.int32]
 
     def part(self, indices: NDArray[np.integer]) -> "Ranks":
-        """Those at these indices, in their order."""
+        """The ranks at these indices, in their order."""
         return Ranks(self.rank[indices], self.size[indices])
 
     def texts(self) -> list[str]:
-        """As people write them: "1", "2=", "2=", "1,000"."""
+        """The ranks for people, see `written_rank`."""
         pairs = zip(self.rank.tolist(), self.size.tolist(), strict=True)
         return [written_rank(rank, is_tied=size > 1) for rank, size in pairs]
 
 
 def written_rank(rank: int, *, is_tied: bool) -> str:
-    """The rank as people write it: "1", "2=", "1,000"."""
+    """The rank for people: "1", "2=" in a tie, "1,000"."""
     return f"{rank:,}=" if is_tied else f"{rank:,}"
 
 
 def ranks_of(queries: NDArray[np.integer], scores: NDArray[np.float64]) -> Ranks:
-    """The ranks of scores that are all finite; those of the same number in `queries` are ranked together."""
+    """The ranks of scores, which must be finite; those with the same number in `queries` are ranked together."""
     order = np.lexsort((-scores, queries))
     runs = _Runs(queries[order], scores[order])
     rank, size = np.empty(len(order), dtype=np.int32), np.empty(len(order), dtype=np.int32)
@@ -50,9 +50,9 @@ def ranks_of(queries: NDArray[np.integer], scores: NDArray[np.float64]) -> Ranks
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedItems:
-    """Contexts of one query or several, queries by number and contexts in the order of the ranking; all of shape (n,).
+    """Contexts of one or more queries, queries by number and contexts in the order of their ranks; shape (n,).
 
-    `ranks` is 0 without a score, and `scores` NaN. `tie_groups` numbers the ties of a query from 1, 0 is no tie.
+    Without a score `ranks` is 0 and `scores` NaN. `tie_groups` numbers the ties of a query from 1; 0 is no tie.
     """
 
     items: NDArray[np.int64]
@@ -64,25 +64,25 @@ class RankedItems:
         return len(self.items)
 
     def rows(self) -> Iterator[tuple[int, float, int, int]]:
-        """Item number, score, rank and tie group of each."""
+        """Item number, score, rank and tie group of each context."""
         columns = (self.items, self.scores, self.ranks, self.tie_groups)
         return zip(*(column.tolist() for column in columns), strict=True)
 
     def part(self, start: int, stop: int | None) -> "RankedItems":
-        """Those from index `start` to before `stop`."""
+        """The contexts from index `start` to before `stop`."""
         wanted = slice(start, stop)
         return RankedItems(self.items[wanted], self.scores[wanted], self.ranks[wanted], self.tie_groups[wanted])
 
 
 def ranked_items(table: ScoreTable) -> RankedItems:
-    """All contexts of the table."""
+    """All contexts of the table, ranked."""
     order = _order(table)
     return _ranked(table.items[order], table.queries[order], table.scores[order])
 
 
 @dataclass(frozen=True, slots=True)
 class QueryScores:
-    """What came back for one query; NaN for a score that is not there."""
+    """The scores of one query in brief; `best` is NaN without a score, `second` with fewer than two."""
 
     query_no: int
     contexts: int
@@ -92,9 +92,9 @@ class QueryScores:
 
 
 class RankedScores:
-    """The scores of a table in the order of the ranking; 17 bytes for each.
+    """The scores of a table in the order of the ranking; 17 bytes each.
 
-    `version` is the `data_version` before the table was read.
+    `version` is the `data_version` from before the table was read.
     """
 
     def __init__(self, table: ScoreTable, version: bytes) -> None:
@@ -109,14 +109,14 @@ class RankedScores:
         self._queries = queries[self._starts]  # those that have contexts
 
     def count(self, top_k: int | None, threshold: float | None) -> tuple[int, int]:
-        """Scores of rank ≤ `top_k` that are ≥ `threshold`, and all scores. None is no limit."""
+        """The number of scores ≥ `threshold` with a rank ≤ `top_k`, and of all scores. None is no limit."""
         kept = self._has_score if threshold is None else self._has_score & (self._scores >= threshold)
         if top_k is not None:
             kept = kept & (self._ranks <= top_k)
         return int(np.count_nonzero(kept)), int(np.count_nonzero(self._has_score))
 
     def of_query(self, query_no: int, start: int, stop: int | None) -> RankedItems:
-        """The contexts of one query, from index `start` to before `stop` of its ranking; none without contexts."""
+        """The contexts of one query from index `start` to before `stop` of its ranking; empty without contexts."""
         at = int(np.searchsorted(self._queries, query_no))
         if at == len(self._queries) or self._queries[at] != query_no:
             first = last = 0
@@ -124,12 +124,12 @@ class RankedScores:
             first = int(self._starts[at])
             last = int(self._starts[at + 1]) if at + 1 < len(self._starts) else len(self._scores)
         if stop is not None:
-            last = min(last, first + stop + 1)  # whether the last one is in a tie is seen from the next
+            last = min(last, first + stop + 1)  # one more, to know whether the last one is in a tie
         scores = self._scores[first:last]
         return _ranked(self._items[first:last], np.zeros(len(scores), dtype=np.int32), scores).part(start, stop)
 
     def by_query(self) -> Iterator[QueryScores]:
-        """For each query that has contexts, in order of their numbers."""
+        """The scores of each query that has contexts, by ascending query number."""
         lengths = np.diff(self._starts, append=len(self._scores))
         for start in range(0, len(self._queries), _BLOCK):
             some = slice(start, start + _BLOCK)
@@ -143,7 +143,7 @@ class RankedScores:
 
 
 def _ranked(items: NDArray[np.integer], queries: NDArray[np.integer], scores: NDArray[np.float64]) -> RankedItems:
-    """Of rows in the order of the ranking."""
+    """The ranked items of rows that are in the order of the ranking already."""
     has_score = ~np.isnan(scores)
     runs = _Runs(queries, scores)
     tied = (runs.lengths > 1) & has_score
@@ -156,16 +156,19 @@ def _ranked(items: NDArray[np.integer], queries: NDArray[np.integer], scores: ND
 
 
 def _order(table: ScoreTable) -> NDArray[np.int64]:
-    """The indices of the ranking, queries by number. NaN sorts last."""
+    """The indices that sort the table by query number, descending score (NaN last) and position."""
     queries, positions = table.queries, table.positions
     same = queries[1:] == queries[:-1]
     rises = bool((queries[1:] >= queries[:-1]).all() and (positions[1:] > positions[:-1])[same].all())
-    # As they mostly come: what is equal stays in its order.
+    # Mostly the rows are sorted by query and position already: then a stable sort needs no third key.
     return np.lexsort((-table.scores, queries) if rises else (positions, -table.scores, queries))
 
 
 class _Runs:
-    """Where queries, and the runs of equal scores in them, begin; of rows sorted by query and falling score."""
+    """Queries, and runs of equal scores in them, of rows sorted by query and descending score; shape (n,).
+
+    `starts_query` and `starts` mark the first row of a query and of a run; `lengths` is the length of the row's run.
+    """
 
     def __init__(self, queries: NDArray[np.integer], scores: NDArray[np.float64]) -> None:
         count = len(queries)
@@ -182,7 +185,7 @@ class _Runs:
 
 
 def _counted_by_query(marked: NDArray[np.bool_], starts: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """For each row, how many are marked from the beginning of its query up to and including it."""
+    """For each row the number of marked rows from the beginning of its query up to and including it."""
     counted = np.cumsum(marked)
     before = np.maximum.accumulate(np.where(starts, counted - marked, 0))
     result: NDArray[np.int64] = counted - before

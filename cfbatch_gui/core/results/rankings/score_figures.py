@@ -1,8 +1,8 @@
-"""What a score is worth: how all scores of a job are spread, beside those of pairs that do not belong together.
+"""The distribution of a job's scores, compared with that of unrelated pairs as a baseline.
 
-The baseline comes from the data that is there, and nothing is sent for it. Where a text was ranked for several queries,
-it answers one of them best. With any other of them it makes an *unrelated pair*, unless it stands first there too or
-its label says that it is relevant. Data in which no text comes under two queries has no such pairs, and no baseline.
+The baseline needs no further requests. A text that was ranked for several queries fits one of them best, the one with
+its highest score. With every other of these queries it makes an *unrelated pair*, unless it has the highest score of
+that query or a label of 1 or more there. If no text is ranked for two queries, there are no such pairs and no baseline.
 """
 
 import math
@@ -24,13 +24,13 @@ from cfbatch_gui.core.results.rankings.score_table import (
     read_text_hashes,
 )
 
-LEAST_PAIRS = 20  # fewer say nothing about where nine in ten of them lie
+LEAST_PAIRS = 20  # for fewer unrelated pairs the ninetieth percentile is not meaningful
 _MOST_BINS = 50
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 class Baseline(StrEnum):
-    """Whether there is one, and why not."""
+    """Whether there is a baseline, and if not, the reason."""
 
     THERE = "there"
     NO_TEXT_TWICE = "no text under two queries"
@@ -39,7 +39,7 @@ class Baseline(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Where scores lie: a tenth of them at most at `tenth`, half at `median`, nine tenths at `ninetieth`."""
+    """A distribution of scores; `tenth`, `median` and `ninetieth` are the 10th, 50th and 90th percentiles."""
 
     count: int
     lowest: float
@@ -54,9 +54,10 @@ class Spread:
 class ScoreFigures:
     """The scores of one job. `contexts` counts pairs of a query with a text, with a score or without.
 
-    `edges` and `counts` are a histogram of all scores, `unrelated_counts` one of the unrelated pairs over the same
-    edges; empty while there are no scores. `above` counts the scores over the ninetieth of the unrelated pairs.
-    `first_tied` counts queries whose first place is shared. `unrelated` is None unless `baseline` is THERE.
+    `edges` (n + 1,) and `counts` (n,) are a histogram of all scores, `unrelated_counts` (n,) that of the unrelated
+    pairs over the same edges; all are empty without scores. `above` counts the scores greater than the 90th percentile
+    of the unrelated pairs. `first_tied` counts queries whose highest score is shared by two or more texts. `unrelated`
+    is None unless `baseline` is THERE.
     """
 
     queries: int
@@ -74,15 +75,15 @@ class ScoreFigures:
 
     @property
     def is_partial(self) -> bool:
-        """Some contexts have no score, or none yet."""
+        """Whether some contexts have no score, or none yet."""
         return self.scored < self.contexts
 
 
 def score_figures(folder: JobFolder) -> ScoreFigures:
-    """Blocking: some seconds for a million scores. Raises DataError."""
+    """Compute the figures of a ranking job. Blocking: some seconds for a million scores. Raises DataError."""
     table = read_score_table(folder)
     with folder.open(read_only=True) as database:
-        # Labels of shared texts say nothing about a pair.
+        # The label of a text that all queries share is no judgement of a pair.
         judges = schema.metadata_value(database, "layout") != Layout.SHARED
         labels = read_labels(database, table.texts) if judges else np.full(len(table), NO_LABEL)
     texts, queries = read_text_hashes(folder, table).texts, read_query_hashes(folder, table).texts
@@ -112,7 +113,7 @@ def score_figures(folder: JobFolder) -> ScoreFigures:
 
 
 def spread_of(scores: NDArray[np.float64]) -> Spread | None:
-    """None without scores."""
+    """The distribution of finite scores, None without any."""
     if not len(scores):
         return None
     lowest, tenth, median, ninetieth, highest = np.quantile(scores, (0.0, 0.1, 0.5, 0.9, 1.0)).tolist()
@@ -122,7 +123,7 @@ def spread_of(scores: NDArray[np.float64]) -> Spread | None:
 def _unrelated(
     table: ScoreTable, texts: NDArray[np.int64], asked: NDArray[np.int64], labels: NDArray[np.int64]
 ) -> tuple[bool, NDArray[np.bool_]]:
-    """Whether any text is scored under two queries, and which pairs are unrelated.
+    """Whether any text is scored for two queries, and which pairs are unrelated, a mask of shape (pairs,).
 
     `texts` are the hashes of the pairs' texts, `asked` those of the queries; `labels` has one for each pair.
     """
@@ -130,7 +131,7 @@ def _unrelated(
     known, text = np.unique(texts, return_inverse=True)
     if len(known) == len(table):
         return False, nothing
-    # The same query asked twice under two ids is one.
+    # Two queries with the same text and different ids count as one.
     query = np.unique(asked, return_inverse=True)[1][table.query_indices()]
     there = table.has_score
     queries = int(query.max(initial=0)) + 1
@@ -140,27 +141,27 @@ def _unrelated(
         return False, nothing
     scores = np.where(there, table.scores, -np.inf)
     unrelated = there & (labels <= 0) & (queries_of_text[text] > 1)
-    unrelated &= scores < _most(scores, text)[text]  # it fits another query better
-    unrelated &= scores < _most(scores, query)[query]  # and is not the first here
+    unrelated &= scores < _most(scores, text)[text]  # the text fits another query better
+    unrelated &= scores < _most(scores, query)[query]  # and is not the best of this query
     return True, unrelated
 
 
 def _most(scores: NDArray[np.float64], group: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The highest score of each group, -inf for none."""
+    """The highest score of each group number, -inf for a number without scores."""
     highest = np.full(int(group.max(initial=-1)) + 1, -np.inf)
     np.maximum.at(highest, group, scores)
     return highest
 
 
 def _first_tied(queries: NDArray[np.int32], scores: NDArray[np.float64]) -> int:
-    """Queries with several texts at their highest score."""
+    """The number of queries whose highest score is shared by several texts."""
     highest = _most(scores, queries.astype(np.int64))
     at_top = np.bincount(queries[scores == highest[queries]], minlength=1) if len(scores) else np.zeros(1)
     return int((at_top > 1).sum())
 
 
 def _edges(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Round numbers, at most _MOST_BINS apart, that take in all scores."""
+    """The edges of at most about `_MOST_BINS` bins: multiples of a round step, around all scores."""
     if not len(scores):
         return np.zeros(0)
     low, high = float(scores.min()), float(scores.max())
@@ -175,5 +176,5 @@ def _edges(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def _counted(scores: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.int64]:
     if not len(edges):
         return np.zeros(0, dtype=np.int64)
-    # Rounding may put the lowest or the highest just outside.
+    # Rounding may put the lowest or the highest score just outside the edges.
     return np.histogram(np.clip(scores, edges[0], edges[-1]), bins=edges)[0].astype(np.int64)

@@ -1,7 +1,7 @@
-"""All scores of a job as arrays, and what tells its texts apart: for figures over a million pairs at once.
+"""All scores of a ranking job as arrays, and hashes of its texts and queries to compare them by.
 
-Texts are read a block at a time and kept as Python's own 64-bit hashes: good within one run of the program only, also
-between two jobs.
+The texts are read in blocks, and only their 64-bit Python hashes are kept. These can be compared within one process,
+also between jobs; they differ from process to process.
 """
 
 import sqlite3
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 
-# NumPy takes no NULL; an answer in JSON cannot hold an infinity.
+# NumPy has no NULL: -inf stands for it, as an answer in JSON cannot hold an infinity.
 _SCORES = "SELECT item_no, query_no, text_no, position, coalesce(score, -9e999) FROM items"
 _ALL = f"{_SCORES} WHERE query_no IS NOT NULL ORDER BY item_no"
 _OF_QUERIES = f"{_SCORES} WHERE query_no BETWEEN ? AND ?"
@@ -36,12 +36,12 @@ SELECT (SELECT count(*) FROM queries WHERE query_id <> '' AND query_no IN (SELEC
 (SELECT count(*) FROM items JOIN texts USING(text_no) WHERE query_no IS NOT NULL AND text_id <> '')
 """
 _BLOCK = 20_000  # texts; between two blocks a running job can store its answers
-_COMPARED = 100_000  # texts, which are compared five times as fast as they are read
-NO_ID = 0  # stands for an id that is not there
+_COMPARED = 100_000  # texts; comparing them in SQL is five times as fast as reading them
+NO_ID = 0  # the hash of a missing id
 
 
 class QueryText(msgspec.Struct, frozen=True, gc=False):
-    """A query as the file has it; `id` is "" where there is none."""
+    """A query as in the file; `id` is "" if it has none."""
 
     number: int
     id: str
@@ -50,7 +50,7 @@ class QueryText(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hashes:
-    """What texts or queries are compared by, both of shape (n,): equal where texts are, or ids; NO_ID for no id."""
+    """Hashes of texts or queries and of their ids, both of shape (n,); NO_ID for no id."""
 
     texts: NDArray[np.int64]
     ids: NDArray[np.int64]
@@ -58,10 +58,10 @@ class Hashes:
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """Pairs of a query with a text, arrays of shape (n,).
+    """Pairs of a query with a text, as arrays of shape (n,).
 
-    `queries` and `texts` are numbers from 1, `positions` those of the texts among the query's own in the input, also
-    from 1; `scores` is NaN where there is none.
+    `items`, `queries` and `texts` are the numbers of the job's tables, from 1; `positions` counts the texts of a query
+    in the order of the input, from 1; `scores` is NaN for a pair without a score.
     """
 
     items: NDArray[np.int32]
@@ -75,37 +75,37 @@ class ScoreTable:
 
     @cached_property
     def asked(self) -> NDArray[np.int32]:
-        """The numbers of the queries that have pairs, rising."""
+        """The numbers of the queries that have pairs, ascending."""
         return np.flatnonzero(np.bincount(self.queries)).astype(np.int32)
 
     @property
     def has_score(self) -> NDArray[np.bool_]:
-        """For each pair."""
+        """Which pairs have a score, of shape (n,)."""
         return ~np.isnan(self.scores)
 
     def query_indices(self) -> NDArray[np.int32]:
-        """The index of each pair's query in `asked`."""
+        """The index of each pair's query in `asked`, of shape (n,)."""
         index = np.zeros(int(self.asked.max(initial=0)) + 1, dtype=np.int32)
         index[self.asked] = np.arange(len(self.asked))
         return index[self.queries]
 
 
 def read_score_table(folder: JobFolder) -> ScoreTable:
-    """All scores of this moment in the order of the input. Blocking: a second for a million. Raises DataError."""
-    data_version(folder.data)  # says in a sentence that the file is missing
+    """All scores of this moment by item number. Blocking: a second for a million. Raises DataError."""
+    data_version(folder.data)  # raises DataError with a sentence if the file is missing
     with folder.open(read_only=True) as database:
         return _table(np.fromiter(database.execute(_ALL), dtype=_ROW))
 
 
 def read_scores_of(database: sqlite3.Connection, first: int, last: int) -> ScoreTable:
-    """Those of the queries `first` to `last`, in any order."""
+    """The scores of the queries numbered `first` to `last`, in any order."""
     return _table(np.fromiter(database.execute(_OF_QUERIES, (first, last)), dtype=_ROW))
 
 
 def data_version(path: Path) -> bytes:
-    """Four bytes that differ after every change of a database: SQLite's own counter, in the head of the file.
+    """The file change counter of an SQLite database, four bytes of its header, which differ after every change.
 
-    It is kept in every journal mode but WAL. Raises DataError.
+    SQLite updates it in every journal mode but WAL. Raises DataError if the file cannot be read.
     """
     try:
         with path.open("rb") as file:
@@ -116,19 +116,19 @@ def data_version(path: Path) -> bytes:
 
 
 def read_text_hashes(folder: JobFolder, table: ScoreTable) -> Hashes:
-    """Those of the pairs' texts. Blocking: a second or two for a million. Raises DataError."""
+    """The hashes of the pairs' texts, (n,). Blocking: a second or two for a million. Raises DataError."""
     return _hashes(folder, _TEXTS, table.texts)
 
 
 def read_query_hashes(folder: JobFolder, table: ScoreTable) -> Hashes:
-    """Those of the queries that are asked. Raises DataError."""
+    """The hashes of the queries `table.asked`, in their order. Raises DataError."""
     return _hashes(folder, _QUERIES, table.asked)
 
 
 def has_same_input(one: JobFolder, one_table: ScoreTable, other: JobFolder, other_table: ScoreTable) -> bool:
-    """Whether two jobs have the same queries with the same texts, in the same order and under the same ids.
+    """Whether two jobs have the same queries with the same texts, in the same order and with the same ids.
 
-    Takes a third of a second for a million pairs, and no time where the first text is another one. Raises DataError.
+    Blocking: a third of a second for a million pairs, less if an early text differs. Raises DataError.
     """
     pairs = ((one_table.queries, other_table.queries), (one_table.texts, other_table.texts))
     if not all(np.array_equal(*each) for each in pairs):
@@ -143,19 +143,19 @@ def has_same_input(one: JobFolder, one_table: ScoreTable, other: JobFolder, othe
 
 
 def count_ids(folder: JobFolder) -> tuple[int, int]:
-    """How many of the queries that are asked have an id, and how many pairs one of their text. Raises DataError."""
+    """The number of queries with pairs that have an id, and of pairs whose text has an id. Raises DataError."""
     with folder.open(read_only=True) as database:
         queries, texts = database.execute(_WITH_ID).fetchone()
     return queries, texts
 
 
 def read_queries(folder: JobFolder, numbers: NDArray[np.integer]) -> tuple[QueryText, ...]:
-    """The queries of these numbers, which rise. Raises DataError."""
+    """The queries of these numbers, which must ascend. Raises DataError."""
     if not len(numbers):
         return ()
     wanted = np.zeros(int(numbers[-1]) + 1, dtype=np.bool_)
     wanted[numbers] = True
-    is_wanted = wanted.tobytes()  # a byte each, without an object for each
+    is_wanted = wanted.tobytes()  # one byte for each number: indexing it creates no objects
     with folder.open(read_only=True) as database:
         rows = database.execute(
             "SELECT query_no, query_id, text FROM queries WHERE query_no <= ? ORDER BY query_no", (int(numbers[-1]),)
@@ -164,7 +164,7 @@ def read_queries(folder: JobFolder, numbers: NDArray[np.integer]) -> tuple[Query
 
 
 def hashed_id(identifier: str) -> int:
-    """What an id is compared by."""
+    """The hash of an id: never NO_ID, except for "", which is no id."""
     return hash(identifier) or 1 if identifier else NO_ID
 
 
@@ -175,7 +175,7 @@ def _table(rows: NDArray[np.void]) -> ScoreTable:
 
 
 def _hashes(folder: JobFolder, statement: str, numbers: NDArray[np.int32]) -> Hashes:
-    """Of the rows of these numbers."""
+    """The hashes of the rows with these numbers, in their order."""
     size = int(numbers.max(initial=0)) + 1
     texts, ids = np.zeros(size, np.int64), np.zeros(size, np.int64)
     for first in range(1, size, _BLOCK):

@@ -1,4 +1,4 @@
-"""Which queries have a text in them, or in one of their contexts."""
+"""A substring search for queries by their own text and by the texts of their contexts."""
 
 import json
 from functools import cached_property
@@ -15,7 +15,7 @@ _CONTEXTS = """
 SELECT item_no, query_no, text FROM items CROSS JOIN texts USING(text_no)
 WHERE item_no > ? AND query_no IS NOT NULL ORDER BY item_no LIMIT ?
 """
-# Where contexts share their texts, each text is looked at once.
+# If contexts share their texts, each text is searched once.
 _IS_SHARED = "SELECT 2 * (SELECT max(text_no) FROM texts) < (SELECT max(item_no) FROM items)"
 _SHARED = "SELECT text_no, text_no, text FROM texts WHERE text_no > ? ORDER BY text_no LIMIT ?"
 _WITH_TEXTS = """
@@ -25,19 +25,19 @@ WHERE query_no IS NOT NULL AND text_no IN (SELECT value FROM json_each(?))
 
 
 class TextSearch:
-    """The texts of one ranking job, which never change. All calls raise DataError, and block."""
+    """The search over the texts of one ranking job, which never change. All calls block and raise DataError."""
 
     def __init__(self, folder: JobFolder) -> None:
         self._folder = folder
         self._queries = CasefoldIndex(folder, _QUERIES)
 
     def prepare(self) -> None:
-        """Make ready, so that the first search takes no longer than others: seconds for a million texts."""
+        """Build the indexes now, so that the first search is as fast as the others: seconds for a million texts."""
         self._queries.prepare()
         self._contexts.prepare()
 
     def queries(self, text: str) -> NDArray[np.int32]:
-        """Numbers of the queries that have it, rising; case is ignored in every script."""
+        """The numbers of the queries that contain `text`, also in a context, ascending; case is ignored."""
         found = self._contexts.find(text)
         if self._is_shared:
             with self._folder.open(read_only=True) as database:

@@ -1,1 +1,1 @@
-"""Vectors, and what is read from them."""
+"""The vectors of embedding jobs: nearest texts, near duplicates, clusters, checks, comparison with scores."""

@@ -1,8 +1,8 @@
-"""Texts that belong together, by spherical k-means, and for each group the texts that are typical of it.
+"""Clusters of similar texts by spherical k-means, and the typical texts of each cluster.
 
-The centres are found on an evenly spread sample of at most `_SAMPLE` texts (k-means++, then rounds until nothing
-moves), then moved once by all texts: for more texts than that a pass over all of them is the last of the mini-batches.
-The same vectors give the same groups each time.
+The centres are found on an evenly spread sample of at most `_SAMPLE` texts (k-means++, then rounds until no text
+changes its cluster). If there are more texts, one further round updates the centres with all of them. The result
+depends on the vectors alone: it is the same each time.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _TEXTS_FOR_EACH = 40
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Item numbers of typical texts, those nearest to the centre first; `similarity` is the mean cosine to it."""
+    """`typical` has item numbers, nearest to the centre first; `similarity` is the mean cosine to the centre."""
 
     size: int
     typical: tuple[int, ...]
@@ -32,10 +32,11 @@ class Cluster:
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """`members[i]` is the place in `clusters` of `item_numbers[i]`, which rise; the largest cluster comes first.
+    """`clusters`, the largest first, and arrays of shape (n,), one element for each text with a direction.
 
-    There may be fewer clusters than were asked for: as many as there are different directions. `similarities[i]` is the
-    cosine to its own centre.
+    `item_numbers` ascend; `members[i]` is the index in `clusters` of the text `item_numbers[i]`, `similarities[i]` the
+    cosine to its centre. There are fewer clusters than asked for if there are fewer different directions. `missing`
+    counts texts without a vector, `without_direction` vectors that are zero or not finite.
     """
 
     item_numbers: NDArray[np.int64]
@@ -52,7 +53,7 @@ class Clusters:
 
 
 def usual_number(texts: int) -> int:
-    """A number of clusters to begin with: few enough to be read, 2 to 12."""
+    """The number of clusters to propose for so many texts, 2 to 12."""
     return int(np.clip(round(np.sqrt(texts / _TEXTS_FOR_EACH)), 2, 12))
 
 
@@ -90,7 +91,10 @@ def _from_sample(sample: NDArray[np.float32], number: int) -> NDArray[np.float32
 
 
 def _first_centres(sample: NDArray[np.float32], number: int) -> NDArray[np.float32]:
-    """k-means++: each next centre is drawn by how far it lies from those before it (Arthur, Vassilvitskii, 2007)."""
+    """k-means++: each centre is drawn with a probability that grows with its distance from those chosen before.
+
+    D. Arthur, S. Vassilvitskii, "k-means++: The Advantages of Careful Seeding", SODA 2007.
+    """
     draw = np.random.default_rng(_SEED)
     chosen = [int(draw.integers(len(sample)))]
     away = np.full(len(sample), np.inf)
@@ -132,7 +136,7 @@ def _sums(rows: NDArray[np.float32], members: NDArray[np.int64], number: int) ->
 
 
 def _normalised(sums: NDArray[np.float64], before: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Centres of length 1; one that nobody belongs to stays where it was."""
+    """Centres of length 1; a cluster without members keeps its centre of `before`."""
     lengths = np.linalg.norm(sums, axis=1)
     empty = lengths < 1e-9
     lengths[empty] = 1.0
@@ -142,7 +146,7 @@ def _normalised(sums: NDArray[np.float64], before: NDArray[np.float32]) -> NDArr
 
 
 def _largest_first(members: NDArray[np.int64], number: int) -> tuple[NDArray[np.int64], list[int]]:
-    """Numbers in the order of size, without empty clusters; and the sizes."""
+    """Renumber the clusters by descending size; returns the new `members` and the sizes, empty clusters left out."""
     sizes = np.bincount(members, minlength=number)
     order = np.argsort(-sizes, kind="stable")
     indices = np.empty(number, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Embedded texts: what was sent, and the vectors that came back."""
+"""The results of an embedding job: its texts and their vectors."""
 
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -35,16 +35,16 @@ SELECT EXISTS(SELECT 1 FROM requests WHERE state <> 'done') OR EXISTS(SELECT 1 F
 """
 _BLOCK_BYTES = 8_000_000
 
-# Place of the block's first text; places in the block of the texts that are there; their vectors, float32 (n, d).
+# Index of the block's first text; indices in the block of the texts that have a vector, (n,); these, float32 (n, d).
 VectorBlock = tuple[int, NDArray[np.int64], NDArray[np.float32]]
 
 
 class EmbeddedText(msgspec.Struct, frozen=True, gc=False):
-    """A text and what became of it. Its vector is row `item_no` - 1 of the vectors, when `status` is done.
+    """A text and its status. If `status` is done, its vector is row `item_no` - 1 of the vectors.
 
-    `row` is its row in the file, `cells` go with `Embeddings.columns()`. `error` says why there is no vector, "" while
-    it may still come. `batch` is the batch's number, 0 when not sent. `part` is which part of a split text this is,
-    from 1; None for a text in one piece.
+    `row` is its row in the file, `cells` are the values of `Embeddings.columns()`. `error` is the reason why there is
+    no vector, "" if there is one or may still be. `batch` is the batch's number, 0 if not sent. `part` is the number of
+    this part of a split text, from 1; None for a text that was not split.
     """
 
     item_no: int
@@ -60,10 +60,10 @@ class EmbeddedText(msgspec.Struct, frozen=True, gc=False):
 
 
 class Embeddings:
-    """The results of an embedding job. Each call opens the data read-only for itself, also while the job runs.
+    """The results of an embedding job. Each call opens the data read-only and closes it, also while the job runs.
 
-    All calls raise DataError. `failed_batches` is that of JobMetadata, `reserved` names that original columns must not
-    take.
+    All calls raise DataError. `failed_batches` is that of JobMetadata; `reserved` are names that original columns must
+    not have.
     """
 
     def __init__(
@@ -79,12 +79,12 @@ class Embeddings:
 
     @property
     def count(self) -> int:
-        """All texts, with or without a vector."""
+        """The number of all texts, with or without a vector."""
         return self._count
 
     @property
     def dimension(self) -> int:
-        """Numbers in a vector, 0 while nothing has come back."""
+        """The length of the vectors, 0 as long as there is none."""
         return int(self.vectors().shape[1])
 
     @property
@@ -93,16 +93,16 @@ class Embeddings:
         return self._has_ids
 
     def columns(self) -> tuple[str, ...]:
-        """Names of the user's own columns, but for the id and those to be left out."""
+        """The names of the user's own columns, without the id and those to be left out."""
         return self._original.names
 
     def outcome_counts(self) -> OutcomeCounts:
-        """How many texts have a vector, and why the others have none."""
+        """The number of texts by status."""
         with self._folder.open(read_only=True) as database:
             return count_items(database, self._failed_batches)
 
     def page(self, start: int, stop: int) -> tuple[EmbeddedText, ...]:
-        """The texts at places `start` to `stop` of the input, from 0."""
+        """The texts from index `start` to before `stop` of the input."""
         with self._folder.open(read_only=True) as database:
             return tuple(self._read(database, _PAGE, {"first": start + 1, "last": stop}))
 
@@ -112,16 +112,16 @@ class Embeddings:
             return tuple(self._read(database, _NAMED, {"items": str(list(item_numbers))}))
 
     def find(self, text: str) -> tuple[int, ...]:
-        """Numbers of the items that have `text` in their text or id, in order; case is ignored in every script."""
+        """The numbers of the items whose text or id contains `text`, ascending; case is ignored."""
         return tuple(self._texts.find(text).tolist())
 
     def pooling(self) -> str:
-        """How the service said that it made the vectors, "" when it did not say."""
+        """The pooling that the service reported for the vectors, "" if it reported none."""
         with self._folder.open(read_only=True) as database:
             return str(schema.metadata_value(database, "pooling") or "")
 
     def column(self, index: int) -> tuple[str, ...]:
-        """The cells of one of `columns()`, one for each text, "" where its row is short."""
+        """The cells of column `index` of `columns()`, one for each text; "" if the row is short."""
         with self._folder.open(read_only=True) as database:
             rows = database.execute(
                 f"SELECT ({cells_sql()}) ->> ? FROM items i JOIN texts t USING(text_no)"  # noqa: S608 - a constant
@@ -131,18 +131,19 @@ class Embeddings:
             return tuple(value or "" for (value,) in rows)
 
     def text_lengths(self) -> NDArray[np.int64]:
-        """Characters of each text, of shape (count,), place = item number - 1."""
+        """The number of characters of each text, of shape (count,), index = item number - 1."""
         with self._folder.open(read_only=True) as database:
             rows = database.execute("SELECT length(text) FROM items JOIN texts USING(text_no) ORDER BY item_no")
             return np.fromiter((length for (length,) in rows), dtype=np.int64, count=self._count)
 
     def vectors(self) -> NDArray[np.float32]:
-        """All vectors as a read-only memory map, float32 (count, dimension), row = item number - 1, as sent.
+        """All vectors as the service sent them, a read-only memory map, float32 (count, dimension).
 
-        Rows of texts that are not done mean nothing. Of shape (count, 0) while nothing has come back.
+        The row of a text is its item number - 1. Rows of texts that are not done have arbitrary values. The shape is
+        (count, 0) as long as there is no vector.
         """
         with self._folder.open(read_only=True) as database:
-            # The file is there a moment before it is whole; this is stored together with the first vectors.
+            # The file exists before it has its full size; the dimension is stored together with the first vectors.
             if schema.metadata_value(database, "dimension") is None:
                 return np.empty((self._count, 0), dtype=np.float32)
         try:
@@ -157,14 +158,14 @@ class Embeddings:
         return vectors
 
     def vector(self, item_no: int) -> NDArray[np.float32] | None:
-        """A copy of one text's vector, None when it has none (yet)."""
+        """A copy of one text's vector, of shape (dimension,); None if it has none (yet)."""
         found = self.page(item_no - 1, item_no)
         if not found or found[0].status is not Status.DONE:
             return None
         return np.array(self.vectors()[item_no - 1])
 
     def present(self) -> NDArray[np.bool_]:
-        """Which texts have a vector, of shape (count,), place = item number - 1."""
+        """Which texts have a vector, of shape (count,), index = item number - 1."""
         with self._folder.open(read_only=True) as database:
             if not database.execute(_IS_MISSING_ANY).fetchone()[0]:
                 return np.ones(self._count, dtype=np.bool_)
@@ -174,9 +175,9 @@ class Embeddings:
         return mask
 
     def vector_blocks(self, present: NDArray[np.bool_], size: int) -> Iterator[VectorBlock]:
-        """The vectors of the texts marked in `present`, of at most `size` neighbouring texts at a time.
+        """The vectors of the texts that `present` marks, in blocks of at most `size` consecutive texts.
 
-        Each block is mapped for itself and given back with it: memory stays flat.
+        Each block is a memory map of its own, released with the block, so that memory use is constant.
         """
         size_of_all, dimension = self.vectors().nbytes, self.dimension
         if not dimension:
@@ -191,7 +192,7 @@ class Embeddings:
                 yield start, there, block if len(there) == len(block) else block[there]
 
     def checks(self, progress: Progress | None = None) -> VectorChecks:
-        """Whether the vectors are what a model should give. Takes seconds for many; `progress` gets (done, total)."""
+        """Check all vectors, see `VectorChecks`. Blocking: seconds for many. `progress` gets (done, total)."""
         present = self.present()
         dimension = self.dimension
         size = max(1, _BLOCK_BYTES // max(1, dimension * 4))

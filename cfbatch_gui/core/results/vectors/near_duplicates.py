@@ -1,12 +1,12 @@
-"""Near duplicates: which texts say so much the same that one of them will do.
+"""Near duplicates: texts whose vectors have at least a given cosine similarity.
 
-Texts are gone through in the order in which they are preferred. Each either stays, or goes because a text that stays is
-at least so similar to it: so everything that goes has its like among what stays, which a chain of neighbours (A like B,
-B like C) would not give.
+The texts are visited in the order of preference. A text stays unless a text that stays already is similar to it: then
+it goes. So each text that goes is similar to one that stays, which clusters by chains (A like B, B like C) would not
+guarantee.
 
-Exact, and yet without a product of everything with everything: see `SimilarityBounds`. The cosine itself is worked
-out, in float32, only for the pairs whose bound reaches the threshold, or for all where these are many. Similarities
-within `TOLERANCE` below the threshold count as equal to it.
+The result is exact, although most cosines are never computed: see `SimilarityBounds`. The cosine, in float32, is
+computed only for pairs whose upper bound reaches the threshold, or for all pairs of a block if these are many. A
+similarity less than `TOLERANCE` below the threshold counts as equal to it.
 """
 
 from collections.abc import Iterator
@@ -20,29 +20,31 @@ from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.pca import Rows, main_subspace, orthonormal
 from cfbatch_gui.core.results.vectors.unit_vectors import Progress, UnitVectors, unit_vectors
 
-USUAL_THRESHOLD = 0.95  # of the cosine, from which texts are taken for near duplicates
-TOLERANCE = 2e-6  # what float32 is off by, over a thousand dimensions
-_BLOCK, _CHUNK = 512, 4096  # texts that are looked at together, and texts that stay beside them
-UNASKED_TEXTS = 30_000  # up to so many texts are compared without being asked for
-_HEAD = 127  # directions; with the length of the rest that makes 128 numbers a text
+USUAL_THRESHOLD = 0.95  # the default of the cosine similarity from which texts are near duplicates
+TOLERANCE = 2e-6  # the rounding error of a float32 cosine over a thousand dimensions
+_BLOCK, _CHUNK = 512, 4096  # texts that are decided together, and texts that stay which they are compared with
+UNASKED_TEXTS = 30_000  # up to so many texts are compared without the user asking for it
+_HEAD = 127  # directions; with the length of the remainder that makes 128 numbers for each text
 _SAMPLE = 3_000
 _SLACK = 1e-5
-_MOST_LOOKED_AT, _MOST_LEFT = 1 / 20, 1 / 150  # shares of all pairs
-_PAIRS = 4_096  # that are looked at once more together
+_MOST_LOOKED_AT, _MOST_LEFT = 1 / 20, 1 / 150  # shares of all pairs after the first and the second bound
+_PAIRS = 4_096  # pairs whose second bound is computed together
 
 
 class Keep(StrEnum):
-    """Which text of several is preferred."""
+    """Which of several similar texts stays."""
 
-    FIRST = "first"  # as the file has them
-    LONGEST = "longest"  # in characters; of equal ones the first
+    FIRST = "first"  # the first in the file
+    LONGEST = "longest"  # the one with the most characters; of several the first in the file
 
 
 @dataclass(frozen=True, eq=False)
 class Duplicates:
-    """`stays[i]` is the item number that stays for `item_numbers[i]`, itself for most; `similarities[i]` to it, 0–1.
+    """Arrays of shape (n,), one element for each text with a direction; `item_numbers` ascend.
 
-    `item_numbers` rise. Texts without a vector or a direction are not among them: nothing is known, so they stay.
+    `stays[i]` is the item number of the text that stays for `item_numbers[i]`: its own if it stays itself.
+    `similarities[i]` is the cosine of the two, 0 to 1. Texts without a vector (`missing`) or without a direction are
+    not compared, and stay.
     """
 
     threshold: float
@@ -54,11 +56,11 @@ class Duplicates:
 
     @property
     def gone(self) -> int:
-        """How many texts go."""
+        """The number of texts that go."""
         return int(np.count_nonzero(self.stays != self.item_numbers))
 
     def groups(self) -> tuple["Group", ...]:
-        """What stays with what goes for it: the largest first, equal ones in the order of the input."""
+        """Each text that stays with those that go for it: the largest group first, equal sizes in input order."""
         going = np.flatnonzero(self.stays != self.item_numbers)
         order = going[np.lexsort((self.item_numbers[going], -self.similarities[going], self.stays[going]))]
         kept, starts = np.unique(self.stays[order], return_index=True)
@@ -72,7 +74,7 @@ class Duplicates:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Item numbers; `goes` are ordered by similarity to the one that stays, the most similar first."""
+    """Item numbers: the text that stays, and those that go, the most similar to it first, with their similarities."""
 
     stays: int
     goes: tuple[int, ...]
@@ -82,7 +84,10 @@ class Group:
 def find_duplicates(
     embeddings: Embeddings, threshold: float, keep: Keep = Keep.FIRST, progress: Progress = lambda share: None
 ) -> Duplicates:
-    """Texts at least so similar (cosine, above 0). Runs for seconds: call it in a thread. Raises DataError."""
+    """Find texts with a cosine similarity ≥ `threshold`, which is above 0.
+
+    Blocking: seconds for many texts; call it in a thread. Raises DataError.
+    """
     unit = unit_vectors(embeddings)
     order = _order(unit, keep)
     search = _Search(unit, order, threshold)
@@ -97,7 +102,7 @@ def find_duplicates(
 
 
 def _order(unit: UnitVectors, keep: Keep) -> NDArray[np.int64]:
-    """Indices of the vectors, the preferred ones first."""
+    """Indices of the unit vectors, the preferred texts first."""
     if keep is Keep.FIRST:
         return np.arange(unit.count)
     lengths = unit.embeddings.text_lengths()[unit.item_numbers - 1]
@@ -105,7 +110,10 @@ def _order(unit: UnitVectors, keep: Keep) -> NDArray[np.int64]:
 
 
 class _Search:
-    """Goes through `order`; afterwards `kept_by` has, for each, its place in `order` or that of the one kept for it."""
+    """The search over all texts in `order`; texts are named by their index in `order`.
+
+    After `run`, `kept_by` has for each text its own index if it stays, else the index of the text that stays for it.
+    """
 
     def __init__(self, unit: UnitVectors, order: NDArray[np.int64], threshold: float) -> None:
         self._unit, self._order = unit, order
@@ -113,11 +121,11 @@ class _Search:
         self.kept_by = np.arange(unit.count)
         self.similarities = np.ones(unit.count, dtype=np.float32)
         self._bounds = SimilarityBounds(unit, order) if SimilarityBounds.pays(unit) else None
-        self._kept = np.empty(unit.count, dtype=np.int64)  # places in `order`, the first `_count` of them
+        self._kept = np.empty(unit.count, dtype=np.int64)  # the texts that stay: the first `_count` elements
         self._count = 0
 
     def run(self) -> Iterator[int]:
-        """How many are done, after each block."""
+        """Yields the number of texts that are done, after each block."""
         for start in range(0, self._unit.count, _BLOCK):
             block = np.arange(start, min(start + _BLOCK, self._unit.count))
             rows = self._unit.rows(self._order[block])
@@ -136,7 +144,10 @@ class _Search:
         best: NDArray[np.float32],
         to: NDArray[np.int64],
     ) -> None:
-        """Note for each row of the block the most similar of a part of those that stay, the earliest of equal ones."""
+        """Update `best` and `to`: for each row of the block the highest cosine so far and the text that has it.
+
+        `part` is a slice of the texts that stay. Of equally similar texts the earliest counts.
+        """
         kept = self._kept[part]
         if self._bounds is not None:
             near = self._bounds.near(block, kept, self._least)
@@ -179,7 +190,7 @@ class _Search:
         best: NDArray[np.float32],
         to: NDArray[np.int64],
     ) -> None:
-        """Decide the block's texts one after the other: those before them in the block may stay, too."""
+        """Decide the texts of the block one by one, as each is compared with those of the block that stay before it."""
         inner = np.tril(rows @ rows.T, -1)
         stays = np.zeros(len(block), dtype=np.bool_)
         candidates = inner.max(axis=1) >= self._least
@@ -200,8 +211,9 @@ class _Search:
 class SimilarityBounds:
     """Upper bounds of the cosines of all vectors of `unit`, which are named by their index in `order`.
 
-    A vector is split into its coordinates in a few directions and the length of the rest. The cosine of two is at most
-    the product of the coordinates plus that of the two lengths.
+    A vector is split into its coordinates in `_HEAD` directions and the length of the remainder. The cosine of two
+    vectors is at most the scalar product of the coordinates plus the product of the two lengths. The second bound
+    splits the remainder in the same way.
     """
 
     def __init__(self, unit: UnitVectors, order: NDArray[np.int64]) -> None:
@@ -217,15 +229,15 @@ class SimilarityBounds:
 
     @staticmethod
     def pays(unit: UnitVectors) -> bool:
-        """Whether vectors are so long, and so many, that bounds are worth having."""
+        """Whether there are so many vectors of so many dimensions that bounds save time."""
         return unit.dimension > 3 * _HEAD and unit.count > _SAMPLE
 
     def near(
         self, lines: NDArray[np.int64], columns: NDArray[np.int64], least: float
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-        """Pairs that may be at least so similar, as indices into `lines` and `columns`.
+        """Pairs whose cosine may be ≥ `least`, as indices into `lines` and `columns`.
 
-        None when there are so many of them that the cosines of all are had for less.
+        None if there are so many of them that computing all cosines is faster.
         """
         bound = self._first[lines] @ self._first[columns].T
         near = np.flatnonzero(bound >= least - _SLACK)
@@ -245,7 +257,10 @@ class SimilarityBounds:
 
 
 def _directions(unit: UnitVectors) -> NDArray[np.float32]:
-    """Twice as many directions as a head has, those that hold most first, (d, 254); from a sample, which suffices."""
+    """2 · `_HEAD` orthonormal directions, (d, 254), those with the largest part of the vectors' lengths first.
+
+    They are found on a sample. The bounds hold for any directions; good ones make them tighter.
+    """
     sample = unit.rows(unit.sample(_SAMPLE))
     ones = np.ones(len(sample), dtype=np.float32)
 
@@ -255,12 +270,12 @@ def _directions(unit: UnitVectors) -> NDArray[np.float32]:
     basis = main_subspace(passes, unit.dimension, 2 * _HEAD, centred=False, rounds=2)
     found = sample @ basis.directions
     axes = np.linalg.eigh(found.T @ found)[1][:, ::-1].astype(np.float64)
-    # Orthonormal in float32 as well: a bound stands on it.
+    # The bounds are valid only if the directions are orthonormal in float32, too.
     return orthonormal(basis.directions.astype(np.float64) @ axes)
 
 
 def _with_rest(head: NDArray[np.float32], squared: NDArray[np.float32] | float) -> NDArray[np.float32]:
-    """A head of vectors of that squared length, with the length of their rest as its last column."""
+    """`head` with one more column: the length of the remainder of vectors whose squared lengths are `squared`."""
     found = np.empty((len(head), head.shape[1] + 1), dtype=np.float32)
     found[:, :-1] = head
     found[:, -1] = np.sqrt(np.maximum(squared - np.einsum("ij,ij->i", head, head), 0.0))

@@ -1,4 +1,4 @@
-"""The texts whose vectors lie nearest to one text's own, or to that of any sentence."""
+"""The texts whose vectors are nearest to that of one text, or to that of any sentence."""
 
 import asyncio
 from dataclasses import dataclass
@@ -22,17 +22,17 @@ _BLOCK_BYTES = 8_000_000
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A text and the cosine of the angle between its vector and the asked one, -1 to 1."""
+    """A text and the cosine similarity of its vector with the one asked for, -1 to 1."""
 
     text: EmbeddedText
     similarity: float
 
 
 def nearest(embeddings: Embeddings, item_no: int, count: int = 20) -> tuple[Neighbour, ...]:
-    """Up to `count` other texts, the most similar first, equal ones in the order of the input.
+    """Up to `count` other texts, the most similar first, equally similar ones in the order of the input.
 
-    () when the text has no vector, or one of length 0. Reads every vector once, in blocks; call it in a thread.
-    Raises DataError.
+    () if the text has no vector, or one that is zero or not finite. Blocking: reads every vector once, in blocks; call
+    it in a thread. Raises DataError.
     """
     asked = embeddings.vector(item_no)
     return () if asked is None else nearest_to(embeddings, asked, count, without=item_no)
@@ -41,14 +41,14 @@ def nearest(embeddings: Embeddings, item_no: int, count: int = 20) -> tuple[Neig
 def nearest_to(
     embeddings: Embeddings, asked: NDArray[np.float32], count: int = 20, *, without: int = 0
 ) -> tuple[Neighbour, ...]:
-    """As `nearest`, for any vector of the same dimension; the text numbered `without` is not among them."""
+    """As `nearest`, for any vector of shape (dimension,); the text with item number `without` is left out."""
     wanted = _unit(asked.astype(np.float64)[None, :])[0]
     if not wanted.any() or not np.isfinite(wanted).all():
         return ()
     vectors, present = embeddings.vectors(), embeddings.present()
     similarities = np.full(len(vectors), -np.inf)
     step = max(1, _BLOCK_BYTES // max(1, vectors.shape[1] * 8))
-    with np.errstate(all="ignore"):  # rows that are not there yet hold anything
+    with np.errstate(all="ignore"):  # rows of texts without a vector have arbitrary values
         for start in range(0, len(vectors), step):
             block = _unit(vectors[start : start + step].astype(np.float64))
             similarities[start : start + step] = block @ wanted
@@ -75,7 +75,8 @@ async def embed_sentence(
 ) -> NDArray[np.float32]:
     """The sentence's vector, of shape (dimension,). `client` must be that of the job's own connection.
 
-    Sent once and never again by itself. Raises UserError; OutcomeUnknown when it may have been billed all the same.
+    The request is sent once and never repeated. Raises UserError; OutcomeUnknown if the request may have been billed
+    although it gave no answer.
     """
     text = sentence.strip()
     if not text:

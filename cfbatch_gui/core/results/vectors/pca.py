@@ -1,7 +1,7 @@
-"""The few directions in which vectors differ most, by a randomised method: three passes over the data, no big matrix.
+"""Principal component analysis by a randomised method: few passes over the data, no matrix of (dimension, dimension).
 
 N. Halko, P.-G. Martinsson, J. A. Tropp, "Finding structure with randomness", SIAM Review 53 (2011), algorithm 4.4, on
-the covariance matrix, which is never formed: each pass multiplies it with a thin matrix, block by block.
+the covariance matrix, which is never formed: each pass multiplies it by a matrix of few columns, block by block.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,16 +10,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Rows = tuple[NDArray[np.float32], NDArray[np.float32]]  # rows (n, d) and what each is to be multiplied with, (n,)
+Rows = tuple[NDArray[np.float32], NDArray[np.float32]]  # rows (n, d), and the factor that scales each, (n,)
 
-_SEED = 20_250_401  # any number; the same one each time, so that a map looks the same each time
+_SEED = 20_250_401  # arbitrary but fixed, so that the same vectors give the same map
 
 
 def orthonormal(columns: NDArray[np.float64]) -> NDArray[np.float32]:
-    """The same space with columns of length 1 at right angles, by Gram and Schmidt, each column twice; (d, width).
+    """An orthonormal basis of the columns' span, (d, width), by the Gram-Schmidt process, applied twice to each column.
 
-    A column that adds no direction becomes zero. numpy's own qr holds the interpreter's lock from end to end, for
-    seconds on a busy machine; here it is free between any two columns.
+    A column that depends on those before it becomes zero. `numpy.linalg.qr` holds the global interpreter lock
+    throughout, for seconds on a busy machine; here it is released between any two columns.
     """
     found = np.zeros(columns.shape, dtype=np.float64)
     for index in range(columns.shape[1]):
@@ -36,7 +36,7 @@ def orthonormal(columns: NDArray[np.float64]) -> NDArray[np.float32]:
 
 @dataclass(frozen=True, eq=False)
 class Subspace:
-    """`directions` (d, width), orthonormal, in no order; `mean` (d,) of the rows, zero where it was not wanted."""
+    """`directions` (d, width) are orthonormal, in no order; `mean` (d,) is that of the rows, zero if not centred."""
 
     directions: NDArray[np.float32]
     mean: NDArray[np.float32]
@@ -55,9 +55,9 @@ def main_subspace(
     centred: bool,
     rounds: int = 3,
 ) -> Subspace:
-    """The subspace of `width` directions that holds most of the rows' spread, or of their length if not `centred`.
+    """The subspace of `width` directions with most of the rows' variance, or of their squared length if not `centred`.
 
-    `passes` gives all rows once, each of the `rounds` times it is called.
+    `passes` is called `rounds` times and gives all rows each time.
     """
     start = np.random.default_rng(_SEED).standard_normal((dimension, width))
     directions = orthonormal(start)

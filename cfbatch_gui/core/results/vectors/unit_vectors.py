@@ -1,4 +1,4 @@
-"""Vectors as directions: each divided by its length, read in blocks from the memory map, never all at once."""
+"""Vectors divided by their lengths, read from the memory map in blocks, never all at once."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ Progress = Callable[[float], None]  # the share that is done, 0 to 1
 
 _BLOCK_BYTES = 16_000_000
 
-# Place of its first row among all that have a direction; rows as they are stored, (n, d); 1 / length of each, (n,).
+# Index of its first row among the unit vectors; rows as they are stored, (n, d); 1 / length of each, (n,).
 Block = tuple[int, NDArray[np.float32], NDArray[np.float32]]
 
 
 @dataclass(frozen=True, eq=False)
 class UnitVectors:
-    """The vectors that have a direction: neither zero nor with a NaN or an infinity.
+    """The vectors that have a direction: those that are not zero and have no NaN and no infinity.
 
-    A place is a number from 0 to `count`; `item_numbers[place]` says which text it is. Texts without a vector, and
-    vectors without a direction, have no place; `without_direction` counts the latter.
+    They are numbered by an index from 0 to `count` - 1; `item_numbers[index]` is the text's item number, ascending.
+    `without_direction` counts the vectors that have none and therefore no index.
     """
 
     embeddings: Embeddings
@@ -32,31 +32,31 @@ class UnitVectors:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of vectors that have a direction."""
         return len(self.item_numbers)
 
     def blocks(self, most_bytes: int = _BLOCK_BYTES) -> Iterator[Block]:
-        """All of them, in order. Each block is mapped anew, so that memory stays flat; copy what is to stay."""
+        """All of them in order. Each block is a memory map of its own, so that memory use is constant; copy to keep."""
         size = max(1, most_bytes // max(1, self.dimension * 4))
         for start in range(0, self.count, size):
             items = self.item_numbers[start : start + size]
             yield start, _rows(self.embeddings.vectors(), items), self.inverse_lengths[start : start + size]
 
     def rows(self, indices: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Unit vectors of these places, (n, d), a copy."""
+        """The unit vectors of these indices, float32 (n, d), a copy."""
         stored = self.embeddings.vectors()[self.item_numbers[indices] - 1]
         unit: NDArray[np.float32] = stored * self.inverse_lengths[indices][:, None]
         return unit
 
     def sample(self, most: int) -> NDArray[np.int64]:
-        """Up to `most` places, evenly spread and the same each time."""
+        """Up to `most` indices, ascending, evenly spread and the same each time."""
         if self.count <= most:
             return np.arange(self.count)
         return np.linspace(0, self.count - 1, most).astype(np.int64)
 
 
 def unit_vectors(embeddings: Embeddings) -> UnitVectors:
-    """Measure every vector that came back; reads them once. Raises DataError."""
+    """Measure the lengths of all vectors that came back. Blocking: reads all of them once. Raises DataError."""
     present = np.flatnonzero(embeddings.present()) if embeddings.dimension else np.empty(0, dtype=np.int64)
     dimension = embeddings.dimension
     lengths = np.empty(len(present), dtype=np.float64)
@@ -77,7 +77,7 @@ def unit_vectors(embeddings: Embeddings) -> UnitVectors:
 
 
 def _lengths(block: NDArray[np.float32]) -> NDArray[np.float64]:
-    """In double, a cache full at a time: the square of a small float32 may be nothing."""
+    """Lengths in double, as the square of a small float32 underflows; in blocks that fit into the processor's cache."""
     lengths = np.empty(len(block), dtype=np.float64)
     for start in range(0, len(block), 256):
         wide = block[start : start + 256].astype(np.float64)
@@ -86,7 +86,7 @@ def _lengths(block: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def _rows(vectors: NDArray[np.float32], items: NDArray[np.int64]) -> NDArray[np.float32]:
-    """The rows of these item numbers, which rise; without a copy where no text between them is missing."""
+    """The rows of these item numbers, which ascend; a view instead of a copy if the numbers are consecutive."""
     first, last = int(items[0]) - 1, int(items[-1])
     block = vectors[first:last]
     return block if last - first == len(items) else block[items - 1 - first]

@@ -1,4 +1,4 @@
-"""Whether vectors are what a model should give: finite, of one length, none zero, none the same twice."""
+"""Checks of vectors for what a model should not give: values that are not finite, zero vectors, repeated vectors."""
 
 import hashlib
 import math
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-_UNIT_TOLERANCE = 1e-3  # half-precision values: a norm is off by some 1e-4
+_UNIT_TOLERANCE = 1e-3  # the norm of half-precision values has an error of about 1e-4
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class VectorChecks:
-    """Of all vectors that came back. Norms are NaN when there is none.
+    """The checks of all vectors that came back. The norms are those of finite vectors, NaN if there are none.
 
-    `repeated` counts vectors that are, byte for byte, one that stands before them.
+    `repeated` counts vectors that are equal, byte for byte, to an earlier one.
     """
 
     texts: int  # with and without a vector
@@ -34,8 +34,9 @@ class VectorChecks:
 def measure(
     blocks: Iterable[NDArray[np.float32]], texts: int, count: int, dimension: int, progress: Progress | None = None
 ) -> VectorChecks:
-    """Look at all vectors, `count` of `texts`, which come in blocks of shape (n, dimension): memory stays flat but for
-    24 bytes a vector. `progress` gets (done, total).
+    """Check all vectors, which come in blocks of shape (n, dimension), `count` in all; `texts` counts all texts.
+
+    Needs memory for one block and 24 bytes for each vector. `progress` gets (done, total).
     """
     norms = np.empty(count, dtype=np.float64)
     marks = np.empty((count, 2), dtype=np.uint64)
@@ -61,13 +62,13 @@ def measure(
 
 
 def _norms(block: NDArray[np.float32]) -> NDArray[np.float64]:
-    """In double: the square of a small float32 may be nothing. NaN and infinity stay what they are."""
+    """Norms in double, as the square of a small float32 underflows. NaN and infinity give NaN and infinity."""
     wide = block.astype(np.float64)
     lengths: NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", wide, wide))
     return lengths
 
 
 def _marks(block: NDArray[np.float32]) -> NDArray[np.uint64]:
-    """128 bits of a hash of each row's bytes: equal for equal rows only, as far as anyone will ever see."""
+    """A 128-bit hash of each row's bytes, of shape (n, 2); a collision is too improbable to matter."""
     digests = b"".join(hashlib.blake2b(row, digest_size=16).digest() for row in block)
     return np.frombuffer(digests, dtype=np.uint64).reshape(-1, 2)

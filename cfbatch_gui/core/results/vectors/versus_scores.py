@@ -1,8 +1,8 @@
-"""The service's scores beside similarities of vectors: a ranking and an embedding job that share texts.
+"""Scores versus similarities: the scores of a ranking job compared with an embedding job that has the same texts.
 
-Texts are the same when they are equal, letter by letter; of several equal ones with a vector the first counts. A score
-is what the model makes of a query and a context together; a similarity is the cosine of the vectors that the embedding
-job has for the two.
+Texts are matched if they are equal, character by character; of several equal texts with a vector the first is used. A
+score is the ranking model's for a query and a context together; a similarity is the cosine of the vectors that the
+embedding job has for the two.
 """
 
 import sqlite3
@@ -29,10 +29,11 @@ SELECT q.text, t.text FROM items i JOIN queries q USING(query_no) JOIN texts t U
 
 @dataclass(frozen=True, eq=False)
 class VersusScores:
-    """A place for each scored pair whose query and context both have a vector; `of` is how many scored pairs there are.
+    """Arrays of shape (n,): one element for each scored pair whose query and context both have a vector.
 
-    `item_numbers` are the ranking's. `correlation` is Pearson's, NaN with fewer than two pairs or where nothing varies.
-    Of the `queries` that have two pairs or more, `same_first` have their best score where the similarity is best.
+    `of` is the number of all scored pairs. `item_numbers` are the ranking's. `correlation` is Pearson's, NaN for fewer
+    than two pairs or if scores or similarities do not vary. `queries` counts the queries with two pairs or more,
+    `same_first` those of them in which the pair of the best similarity also has the best score.
     """
 
     item_numbers: NDArray[np.int64]
@@ -48,7 +49,7 @@ class VersusScores:
 def scores_versus_similarities(
     ranking: JobFolder, embeddings: Embeddings, progress: Progress = lambda share: None
 ) -> VersusScores:
-    """Look at every scored pair of `ranking`; reads all its texts. For a thread. Raises DataError."""
+    """Compare all scored pairs of `ranking`. Blocking: reads all its texts; call it in a thread. Raises DataError."""
     unit = unit_vectors(embeddings)
     indices = _indices_of_texts(embeddings, unit)
     with ranking.open(read_only=True) as database:
@@ -85,7 +86,7 @@ def texts_of_pair(ranking: JobFolder, item_no: int) -> tuple[str, str]:
 
 
 def texts_of_pairs(ranking: JobFolder, item_numbers: NDArray[np.int64]) -> Iterator[tuple[str, str]]:
-    """`texts_of_pair` for many, in their order."""
+    """`texts_of_pair` for many items, in their order. Raises DataError."""
     with ranking.open(read_only=True) as database:
         for item_no in item_numbers.tolist():
             yield _pair(database, item_no)
@@ -97,7 +98,7 @@ def _pair(database: sqlite3.Connection, item_no: int) -> tuple[str, str]:
 
 
 def _indices_of_texts(embeddings: Embeddings, unit: UnitVectors) -> dict[str, int]:
-    """The place among the unit vectors of each text."""
+    """The index among the unit vectors of each text; that of the first of equal texts."""
     found: dict[str, int] = {}
     for start in range(0, unit.count, _PAIRS):
         items = unit.item_numbers[start : start + _PAIRS].tolist()
