@@ -14,7 +14,7 @@ from cfbatch_gui.core.system.unfinished import end_list, keep_list, listing, not
 WRITING = """
 import os, sys
 from pathlib import Path
-from cfbatch_gui.core import files, unfinished
+from cfbatch_gui.core.system import files, unfinished
 unfinished.keep_list(Path(sys.argv[1]))
 with unfinished.temporary_folder() as folder, files.atomic_writer(Path(sys.argv[2])) as stream:
     (folder / "part").write_bytes(b"text")
