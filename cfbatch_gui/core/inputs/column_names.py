@@ -1,4 +1,4 @@
-"""Names of columns: to find one, to list them, to complete them."""
+"""Find a column by its name, list names, and complete missing or repeated ones."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ _DATE = re.compile(r"\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ][\d:.]+)?\s*")
 
 
 def index_of(name: str, columns: Sequence[str]) -> int | None:
-    """The index of the column with exactly this name, else of the only one that differs in case or spaces."""
+    """Return the index of the column with this name, or of the only one that differs just in case or outer spaces."""
     if name in columns:
         return columns.index(name)
     alike = [index for index, column in enumerate(columns) if column.strip().casefold() == name.strip().casefold()]
@@ -18,7 +18,7 @@ def index_of(name: str, columns: Sequence[str]) -> int | None:
 
 
 def listed(columns: Sequence[str]) -> str:
-    """The names for a sentence; of very many only the first."""
+    """Return the names as part of a sentence; of more than 12 only the first."""
     shown = ", ".join(f"“{column}”" for column in columns[:_SHOWN])
     return f"{shown} and {len(columns) - _SHOWN:,} more" if len(columns) > _SHOWN else shown
 

@@ -1,4 +1,4 @@
-"""Words by which columns are usually named, in several languages."""
+"""Words that usually name columns, in several languages."""
 
 import re
 import unicodedata
@@ -45,7 +45,7 @@ _DOCUMENT_ID = frozenset({"docid", "docno", "pid", "doc", "document", "passage",
 _QUERY_ID = frozenset({"query", "question", "qid", "q", "search", "topic", "frage", "anfrage", "requete", "consulta"})
 
 
-# Letters with a stroke or without a dot, which do not come apart into a base and a mark.
+# Letters that Unicode does not decompose into a base letter and a mark.
 _UNDIVIDED = str.maketrans({"ı": "i", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe"})
 
 

@@ -1,4 +1,4 @@
-"""The rows of a file, by the reader of its format."""
+"""Read the rows of a file with the reader of its format."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
@@ -21,7 +21,7 @@ def read_rows(source: Source, *, progress: Callable[[int], None] | None = None) 
     empty cells, except at the end of the file, where they are left out. Close the generator to stop: it closes the
     file.
 
-    Raises InputError when the file has gone or cannot be read any more.
+    Raises InputError when the file is missing or cannot be read any more.
     """
     entry = format_of(source)
     if isinstance(entry.read, Joined):
@@ -49,8 +49,7 @@ def _recognised(path: Path) -> tuple[Source, Iterator[Row]]:
 
 
 def _in_blocks(rows: Iterable[Block | Row]) -> Generator[Block | Row, None, None]:
-    """Collect single rows without a problem into blocks of some megabytes at most, or of one row; pass blocks on as
-    they are. A row that is yielded alone has a problem."""
+    """Collect rows without a problem into blocks of limited size; yield blocks and problems as they are."""
     numbers: list[int] = []
     cells: list[tuple[str, ...]] = []
     size = 0

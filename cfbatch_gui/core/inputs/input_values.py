@@ -1,7 +1,7 @@
-"""The values that inputs are made of; all are frozen.
+"""The values of inputs; all are frozen.
 
-Values made once a row are msgspec Structs: to make a frozen dataclass takes longer than the csv module takes to read
-a row. They cannot be part of a reference cycle, so they are exempt from garbage collection.
+Values that are made for each row are msgspec Structs, because making a frozen dataclass takes longer than the csv
+module takes to read a row. They cannot be part of a reference cycle, so garbage collection skips them (`gc=False`).
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 
 class FileFormat(StrEnum):
-    """The formats that code beyond their readers asks for. The table of all formats is `readers.formats.FORMATS`."""
+    """The formats that code outside their readers refers to; `readers.formats.FORMATS` has all formats."""
 
     LINES = "lines"  # one text a line, one column named "text"
     PARAGRAPHS = "paragraphs"  # blank lines between texts
@@ -98,7 +98,7 @@ class ProblemKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How to read a file. None stands for what is to be found out."""
+    """How to read a file. None means that the value is recognised from the content."""
 
     encoding: str | None = None
     separator: str | None = None  # one of , ; tab |
@@ -113,12 +113,11 @@ class Source:
 
     `columns` are the names in file order, unique (a repeated or missing name is completed: "text (2)", "Column 3").
     `encoding` is a Python codec name, "" where the format has its own. `sheets` is () for anything but workbooks.
-    The table begins at `first_line`, in a workbook the row; that of a text file ends before byte `end`, 0 for the end
-    of the file. In the columns `marked` (from 0) the apostrophes that our own export has put before formulas are taken
-    away again.
-    `notices` are sentences for the user about what was left aside, or understood in a way that should be known.
-    `is_encoding_sure` is False for a file so large that only its beginning was looked at: reading raises
-    EncodingUnknown where it turns out to be encoded otherwise.
+    The table begins at `first_line` (from 1; in a workbook a row), and in a text file it ends before byte `end`, 0 for
+    the end of the file. `marked` are the indices of columns from which the apostrophes that this program's export put
+    before formulas are removed. `notices` are sentences for the user about what was left out or interpreted.
+    `is_encoding_sure` is False for a large file of which only the beginning was checked: reading raises EncodingUnknown
+    at bytes that are invalid in the encoding.
     """
 
     path: Path
@@ -141,7 +140,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A file, or a folder, of which the format is still to be found.
+    """A file or folder whose format is not recognised yet.
 
     `name` and `size` are those of the file in it where it is packed by gzip or alone in a zip archive. `head` is its
     beginning, at most 64 KB, b"" for a folder; `members` are the names in a zip archive that was not unpacked. `text`
@@ -197,7 +196,7 @@ class Block(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Texts of more than `tokens` are cut into parts, of which each begins `overlap` tokens before the last ended."""
+    """Texts of more than `tokens` are split into parts, each beginning `overlap` tokens before the last one's end."""
 
     tokens: int
     overlap: int = 0
@@ -248,9 +247,9 @@ class Query(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def key(self) -> str:
-        """What rows of one ranking have in common: the query's text, and its id where there is one.
+        """What the rows of one ranking have in common: the query's text and its id, if it has one.
 
-        Both, for an id that two queries share must not rank the contexts of one against the text of the other.
+        Both are compared, because two queries may have the same id by mistake; their contexts must not be mixed.
         """
         return f"{self.id}\0{self.text}"
 

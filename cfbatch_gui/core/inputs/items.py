@@ -1,4 +1,4 @@
-"""Make what a job sends from rows and roles: texts, or queries with contexts, and a reason for all that is not sent."""
+"""Make what a job sends from rows and roles: texts, or queries with contexts, and a problem for what is not sent."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -48,8 +48,8 @@ def read_items(
     id is the query's, and ids and labels of contexts come with the objects of a NESTED cell or from the second file.
     `JUDGED`: a Query with the contexts of its lists a row, labelled 1 and 0. `CANDIDATES`: as in LONG, with the texts
     of the second file, which are kept on disk meanwhile. A template makes the text from several columns.
-    Ids are not compared: a repeated one is no problem here. `progress` is that of `read_rows`, for each file in turn.
-    `on_row` gets the number of the file, 1 or 2, and each of its rows before what comes of it is yielded.
+    Repeated ids are not a problem here. `progress` is that of `read_rows`, for each file in turn. `on_row` is called
+    with the number of the file, 1 or 2, and each of its rows, before the items of the row are yielded.
 
     Raises UsageError when the mapping is not complete, InputError when a file cannot be read.
     """
@@ -74,7 +74,7 @@ def read_items(
 
 
 class TextBlock(msgspec.Struct, frozen=True, gc=False):
-    """Texts that can be sent, each of a row of its own: the rows, and what `Text` holds, in columns.
+    """Texts that can be sent, one for each row of `block`, with the values of `Text` in columns.
 
     `ids` and `labels` are None where no column has them.
     """
@@ -92,7 +92,10 @@ def read_text_blocks(
     progress: Callable[[int], None] | None = None,
     on_row: Callable[[int, Row], None] = lambda file, row: None,
 ) -> Generator[TextBlock | Problem, None, None]:
-    """Yield what `read_items` yields for `Layout.TEXTS`, texts in blocks. `on_row` only gets rows with a problem."""
+    """Yield what `read_items` yields for `Layout.TEXTS`, texts in blocks. `on_row` only gets rows with a problem.
+
+    Raises as `read_items`.
+    """
     if missing := check_mapping(mapping, source, None):
         raise UsageError(missing)
     columns = _Columns.of(source, mapping.roles, mapping.template)
@@ -162,7 +165,7 @@ class _Columns:
         return TextBlock(block, texts, ids, labels)
 
     def query_id_of(self, row: Row) -> str:
-        """The query's id where a row is a query: its own column's, else the row's."""
+        """The query's id where a row is a query: from the column QUERY_ID if there is one, otherwise from ID."""
         return row.cells[self.query_id] if self.query_id >= 0 else self.id_of(row)
 
     def text_name(self) -> str:
@@ -269,7 +272,7 @@ def _candidates(
     progress: Callable[[int], None] | None,
     on_row: Callable[[int, Row], None],
 ) -> Iterator[Item]:
-    """Pairs whose texts stand under their ids in the second file."""
+    """Yield the pairs of a first file with ids whose texts are in the second file."""
     columns, others = _Columns.of(source, mapping.roles), _Columns.of(second, mapping.second_roles, mapping.template)
     with TextStore() as texts:
         texts.add(

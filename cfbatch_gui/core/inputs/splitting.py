@@ -1,4 +1,4 @@
-"""Long texts cut into parts that a model reads whole."""
+"""Split long texts into parts that are within a model's limit."""
 
 import re
 import unicodedata
@@ -13,9 +13,9 @@ _LETTERS_A_TOKEN = 3  # of ASCII, in the estimate that counts most tokens
 def split_text(text: str, most: int, overlap: int, count: Callable[[str], int]) -> tuple[tuple[int, int], ...]:
     """Return (start, stop) of the parts, in order; one part for a text that is short enough.
 
-    No part counts more than `most` tokens by `count`. A part ends at the last paragraph in its second half, else at
-    the last sentence, else at the last word, else within one; the next begins about `overlap` tokens before that.
-    Every character that is no white space is in a part.
+    `start` and `stop` are indices of characters. No part has more than `most` tokens by `count`. A part ends after the
+    last paragraph, sentence or word that ends in its second half, in this order of preference, otherwise within a word;
+    the next part begins about `overlap` tokens before that. Every character but white space is in a part.
     """
     if count(text) <= most:
         return ((0, len(text)),)
@@ -54,7 +54,7 @@ def _good_end(text: str, start: int, stop: int) -> int:
         ends = [found.end() for found in pattern.finditer(text, middle, stop)]
         if ends:
             return ends[-1]
-    # Within a word, but not within what is seen as one letter.
+    # Split within a word, but not within a character with its combining marks.
     for earlier in range(stop, max(start + 1, stop - 16), -1):
         if not unicodedata.combining(text[earlier]) and text[earlier] not in "\u200d\ufe0f":
             return earlier

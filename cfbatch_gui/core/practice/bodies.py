@@ -1,6 +1,6 @@
-"""Strict reading of what is posted to a model: the published schema, and nothing that breaks it.
+"""Decode what is posted to a model, strictly by the published schema.
 
-Unknown keys are let through, as the schema does. In one point this is stricter than the schema: a context
+Unknown keys are accepted, as by the schema. In one point this is stricter than the schema: a context
 must have a text, which the schema forgets to require.
 """
 

@@ -1,4 +1,4 @@
-"""Running a batch: scores and vectors from the practice model, in the service's forms and in its disorder."""
+"""Run a batch: scores and vectors from the practice model, in the service's forms and in shuffled order."""
 
 import random
 import re
@@ -38,7 +38,7 @@ class TooLongError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """One element made ready: its texts (a query comes first) after any cutting, and what they count."""
+    """One element with its texts (a query first), truncated where asked, and the number of their tokens."""
 
     element: Element
     texts: tuple[str, ...]
@@ -48,8 +48,8 @@ class _Work:
 def run_batch(request_id: str, batch: Batch, served: ServedModel, engine: PracticeModel) -> tuple[bytes, ...]:
     """Compute the result of a finished batch, as pieces of JSON.
 
-    The same for the same arguments. The elements, and the scores inside each, never come in their own order
-    when there are two or more: the id decides which disorder. Elements that are too long fail alone.
+    The result depends on the arguments alone. Two or more elements, and the scores within one, are never in the given
+    order: they are shuffled with `request_id` as the seed. An element that is too long fails by itself.
     """
     disorder = random.Random(request_id)  # noqa: S311
     pieces: list[bytes] = [b""] * len(batch)
@@ -160,7 +160,7 @@ def _failed(number: int, element: Element, reason: str) -> bytes:
 
 
 def _disordered(count: int, disorder: random.Random) -> list[int]:
-    """0 … count - 1 shuffled, and never in order where there is another way."""
+    """Return 0 … count - 1 shuffled, and for two or more never in order."""
     numbers = list(range(count))
     disorder.shuffle(numbers)
     if numbers == sorted(numbers):

@@ -29,7 +29,7 @@ class PracticeModel(Protocol):
 
     @property
     def name(self) -> str:
-        """What the user reads: the true name and size, never the name of Cloudflare's model."""
+        """The name and size shown to the user, never the name of Cloudflare's model."""
 
     @property
     def dimension(self) -> int:
@@ -102,7 +102,7 @@ def _root_logger_left_alone() -> Iterator[None]:
 
 
 class HashedNgrams:
-    """Texts that share pieces of words come out alike ("cloud", "Cloudflare"); meaning is not understood.
+    """Texts with common parts of words get similar vectors ("cloud", "Cloudflare"), whatever they mean.
 
     Every run of 3, 4 or 5 characters within a word, its two ends included, falls into one of 1,024 signed
     buckets. A text without any such run (white space alone) gets the first unit vector.

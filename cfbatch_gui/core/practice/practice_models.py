@@ -11,7 +11,7 @@ from cfbatch_gui.core.workers_ai.limits import BGE_ENGLISH_TEXT_TOKENS, BGE_M3_P
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """The rules of one of Cloudflare's models, kept by the stand-in.
+    """The rules of one of Cloudflare's models, which the practice service applies too.
 
     `most_tokens` holds for one text; `most_padded_tokens` for one request, counted as the number of texts
     times the longest of them, None where no such limit is known. `price` is dollars per million input
@@ -72,7 +72,7 @@ def find(name: str) -> ServedModel | None:
 def search(words: str, engine: PracticeModel) -> list[dict[str, Any]]:
     """Catalogue items whose name or description holds `words`, in the service's shape.
 
-    The dimension is that of the vectors really given here, not of Cloudflare's model.
+    The dimension is that of the practice model's vectors, not of Cloudflare's model.
     """
     items = (_item(model, engine) for model in SERVED)
     wanted = words.casefold()

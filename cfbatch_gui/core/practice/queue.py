@@ -49,7 +49,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """One line of the ledger of accepted bodies: kept for good, also when the body is gone.
+    """One row of the ledger of accepted bodies, which is kept after the body was deleted.
 
     `sha256` is of the exact bytes posted, `size` their number, `accepted_at` seconds of the service's clock.
     """
@@ -64,7 +64,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredSynchronously:
-    """One line of the ledger of calls without the queue: what a service would bill. Written before the answer leaves.
+    """One row of the ledger of synchronous calls, which a service would bill. Written before the answer is sent.
 
     `sha256` is of the exact bytes posted, `size` their number, `answered_at` seconds of the service's clock.
     """
@@ -91,7 +91,7 @@ class Pace:
 
 
 class Queue:
-    """Every call opens the file anew and blocks: for worker threads. Several processes may share a folder."""
+    """The queue in a folder. Each call opens the file and blocks: use worker threads. Processes may share a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -99,7 +99,7 @@ class Queue:
     def accept(self, account: str, model: str, body: bytes, now: float) -> str:
         """Store a body and return its new request id; it is on disk when this returns.
 
-        Bodies older than seven days are dropped on the way. Raises sqlite3.Error, OSError.
+        Bodies older than seven days are deleted at the same time. Raises sqlite3.Error, OSError.
         """
         request_id = str(uuid.uuid4())
         digest = hashlib.sha256(body).hexdigest()

@@ -1,4 +1,4 @@
-"""What the practice service says: an answer, or a refusal in the envelope of Cloudflare's v4 API."""
+"""The responses of the practice service: answers and refusals in the envelope of Cloudflare's v4 API."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Answer:
 
 
 class RefusalError(Exception):
-    """The service says no: an HTTP status and (code, message) pairs."""
+    """A refusal: an HTTP status and (code, message) pairs."""
 
     def __init__(self, status: int, *errors: tuple[int, str], headers: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(f"HTTP {status}: {errors}")
@@ -41,12 +41,12 @@ class RefusalError(Exception):
 
 
 def bad_input(reason: str) -> RefusalError:
-    """The refusal of a body that breaks the model's schema (5006), in the service's manner of speaking."""
+    """The refusal of a body that breaks the model's schema (5006), worded as the service does."""
     return RefusalError(400, (5006, f"AiError: Bad input: Error: {reason}"))
 
 
 def no_route(path: str) -> RefusalError:
-    """The refusal of an address that leads nowhere: a wrong account id, an encoded slash, a misspelt word."""
+    """The refusal of an unknown address: a malformed account id, an encoded slash, a misspelt word."""
     return RefusalError(
         404,
         (7003, f"Could not route to {path}, perhaps your object identifier is invalid?"),
@@ -67,5 +67,5 @@ def success(result: object, *, messages: Iterable[tuple[int, str]] = (), **more:
 
 
 def success_in_pieces(result: Iterable[bytes]) -> Answer:
-    """The v4 envelope around a result that is already JSON, in pieces."""
+    """The v4 envelope around a result that is already encoded, as chunks of JSON."""
     return Answer(200, (b'{"result":', *result, b',"success":true,"errors":[],"messages":[]}'))

@@ -85,7 +85,7 @@ def load_certificate(path: Path) -> ssl.SSLContext:
 
 
 class PracticeServer:
-    """A practice service of its own thread for the length of a `with` block. `url` ends in /client/v4."""
+    """A practice service that runs in its own thread during a `with` block. `url` ends in /client/v4."""
 
     def __init__(
         self,

@@ -23,7 +23,7 @@ _BEARER = re.compile(r"Bearer +([A-Za-z0-9._~+/-]+=*) *\Z", re.IGNORECASE)
 class PracticeService:
     """Answers one request at a time per thread; every method blocks: call it in a worker thread.
 
-    `token` "" takes any well-formed bearer token. The model is loaded when it is first needed.
+    `token` "" accepts any well-formed bearer token. The model is loaded when it is first needed.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class PracticeService:
         self._token = token
         self._load_model = load_model
         self._engine: PracticeModel | None = None
-        self._one_at_a_time = threading.Lock()  # one answer of 50 MB in memory, not ten; one load of the model
+        self._one_at_a_time = threading.Lock()  # limits memory to one answer of 50 MB, and loads the model once
 
     def authorize(self, authorization: str) -> None:
         """Check the Authorization header. Raises RefusalError: 400/9106 not a bearer token, 401/10000 a wrong one."""
@@ -51,7 +51,7 @@ class PracticeService:
             raise RefusalError(401, (10000, "Authentication error"))
 
     def answer(self, route: Route, body: bytes) -> Answer:
-        """Do what the route says. Raises RefusalError; sqlite3.Error and OSError when the queue cannot be written."""
+        """Perform a route. Raises RefusalError; sqlite3.Error and OSError when the queue cannot be written."""
         match route:
             case VerifyToken():
                 message = (10000, "This API Token is valid and active")

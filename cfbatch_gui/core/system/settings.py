@@ -54,7 +54,7 @@ class Budget:
 
 
 def _connections_of_their_own(old: dict[str, Any]) -> dict[str, Any]:
-    """Before, there was one account and nothing else."""
+    """Version 1 had one account id and no list of connections."""
     account = old.pop("account_id", "")
     saved = {"id": "cloudflare", "name": "Cloudflare", "kind": "cloudflare", "account_id": account}
     return {**old, "connections": [saved] if account else []}
@@ -65,7 +65,7 @@ MIGRATIONS: Migrations = {1: _connections_of_their_own}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A change is a new value (`dataclasses.replace`), saved whole."""
+    """The settings. They are changed by `dataclasses.replace`, and saved as a whole."""
 
     theme: str = "system"  # or "light", "dark"
     connection: str = ""  # the id that new jobs start with; "" until one was chosen
@@ -113,7 +113,7 @@ class SettingsStore:
         return self.current
 
     def change(self, **changes: object) -> None:
-        """The same without waiting: saved before `disk` is shut down; a full disk is only logged."""
+        """Change the settings without waiting. They are saved before `disk` is shut down; errors are only logged."""
         self._change(changes)
         if not self._will_save:
             self._will_save = True
@@ -135,7 +135,7 @@ class SettingsStore:
 
 
 def lifted(stored: dict[str, Any], to: int, migrations: Migrations) -> dict[str, Any]:
-    """The same settings in the form of version `to`. A newer program's are taken as far as they are understood.
+    """The same settings in the form of version `to`. Those of a newer version keep their known keys.
 
     Raises msgspec.ValidationError for a version that is none.
     """

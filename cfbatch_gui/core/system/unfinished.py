@@ -1,7 +1,7 @@
-"""Files that are being written, by name, so that those which a crash leaves behind are gone after the next start.
+"""Lists of files that are being written, so that the next start removes those that a crash left behind.
 
-An export can be anywhere on the disk, so nobody could find its unfinished file by looking. Each process keeps a list of
-its own in the data folder and holds it locked: a list that is not locked is that of a dead process.
+An export can be anywhere on the disk, so its unfinished file could not be found without a list. Each process keeps its
+own list in the data folder, and holds a lock on it: a list without a lock belongs to a process that has ended.
 """
 
 import os
@@ -17,7 +17,7 @@ from cfbatch_gui.core.system.file_locks import take_lock
 
 PART_PREFIX = ".cfbatch-"
 FOLDER_PREFIX = "cfbatch-"
-_OURS = (PART_PREFIX, FOLDER_PREFIX, "data.new.db")  # whatever a list says, nothing else is ever removed
+_OURS = (PART_PREFIX, FOLDER_PREFIX, "data.new.db")  # only names that begin so are ever removed
 _END = b"\0"
 
 
@@ -51,9 +51,9 @@ _lists: list[_List] = []  # the last one is written to; more than one only while
 
 
 def keep_list(folder: Path) -> None:
-    """From now on, note in this folder what is being written; remove what dead processes noted there.
+    """Keep this process's list in a folder, and remove the files on the lists of ended processes.
 
-    A folder that cannot be written is no reason to stop: at worst a hidden file stays somewhere.
+    A folder that cannot be written is not an error: at worst a hidden file is left behind after a crash.
     """
     with suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ def keep_list(folder: Path) -> None:
 
 
 def end_list(folder: Path) -> None:
-    """Stop noting in this folder."""
+    """Close and remove this process's list in a folder."""
     for found in [each for each in _lists if each.path.parent == folder]:
         _lists.remove(found)
         found.close()
@@ -81,7 +81,7 @@ def listing(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def noted(*paths: Path) -> Iterator[None]:
-    """Within the block, these files or folders are unfinished. Removing them in the end is the caller's part."""
+    """Within the block, these files or folders are unfinished. The caller removes them."""
     kept = _lists[-1] if _lists else None
     if kept is not None:
         for path in paths:
@@ -107,7 +107,7 @@ def temporary_folder() -> Iterator[Path]:
 
 
 def _clear(path: Path) -> None:
-    """Remove what a list names, and the list, unless its process lives. On Windows the lock alone keeps it there."""
+    """Remove what a list names, and the list, unless its process runs. On Windows the lock prevents the removal."""
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDWR)
         try:

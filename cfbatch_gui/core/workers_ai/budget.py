@@ -1,7 +1,7 @@
 """One rate budget for all calls of the program.
 
-Cloudflare refuses every call of a token for five minutes after CALLS_PER_WINDOW; the dashboard counts too. So the
-program makes CALL_BUDGET at most, fewer where the `Ratelimit` header says so, and none during a block.
+Cloudflare refuses every call of a token for five minutes after CALLS_PER_WINDOW, the dashboard's included. The program
+therefore makes at most CALL_BUDGET calls, fewer if the `Ratelimit` header says so, and none during a block.
 """
 
 import asyncio
@@ -16,9 +16,9 @@ _LEFT = re.compile(r'"[^"]*"\s*;\s*r=(\d{1,9})\s*;\s*t=(\d{1,9})')
 
 
 class RateBudget:
-    """At most `calls` in any `window` seconds; urgent ones first, the others first come, first served.
+    """Allow at most `calls` in any `window` seconds; urgent calls first, the others in order of arrival.
 
-    Fewer when the service says that fewer are left. `clock` is monotonic, in seconds.
+    Fewer are allowed if the service reports fewer left. `clock` is monotonic, in seconds.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The Batch API as calls: submit, ask, check. What each exchange means is decided here, once.
+"""The calls of the Batch API: submit, ask, check; and the error that each failed exchange stands for.
 
 Source: https://developers.cloudflare.com/workers-ai/features/batch-api/rest-api/
 """
@@ -96,9 +96,9 @@ class WorkersAI:
     async def submit(self, model: str, body: bytes) -> Queued:
         """Send a batch, once, on a connection of its own.
 
-        Raises Unreachable only when it is proven that no byte of the body left; ServiceRefused or ServiceBusy when the
-        service said no in its own envelope; TokenRefused, NotConnected; and OutcomeUnknown for everything else, which
-        must not be sent again unless the user says so.
+        Raises Unreachable only if no byte of the body can have left; ServiceRefused or ServiceBusy for a refusal in the
+        service's own envelope; TokenRefused, NotConnected; and OutcomeUnknown for everything else: the batch then
+        must not be sent again without the user's confirmation.
         """
         url, limits = self._endpoint.run_url(model, queued=True), self._limits
         return self._read_submitted(await self._once("submit", url, body, limits.submit_seconds, limits.other_bytes))
@@ -122,7 +122,7 @@ class WorkersAI:
         return answer.body
 
     async def ask(self, model: str, request_id: str) -> Waiting | Reply:
-        """Ask for a batch's answer; may be repeated freely.
+        """Poll a batch. This is free and may be repeated.
 
         Raises RequestGone, TokenRefused, ServiceBusy, ServiceRefused, Unreachable (also for an answer that is not the
         service's: a proxy's page, a server error), ReplyError for an answer of the service that cannot be read.
@@ -147,14 +147,14 @@ class WorkersAI:
         return await self.look_up(f"accounts/{self.connection.account_id}/ai/models/search?{search}")
 
     async def look_up(self, rest: str) -> ServiceAnswer:
-        """Ask Cloudflare's v4 API something; free. Raises UsageError where a connection has none, and as `ask`."""
+        """GET from Cloudflare's v4 API; free. Raises UsageError if the connection has no such API, and as `ask`."""
         url, limits = self._endpoint.api_url(rest), self._limits
         if not url:
             raise UsageError(f"{self.connection.title} has no list of models.")
         return self._envelope(await self._call("check", url, b"", limits.check_seconds, limits.other_bytes))
 
     async def probe(self, model: str) -> None:
-        """Ask for a batch that does not exist; free. Returns when the service says so, else raises as `ask`."""
+        """Poll a batch that does not exist; free. Returns if the service answers so, otherwise raises as `ask`."""
         url, limits = self._endpoint.run_url(model, queued=True), self._limits
         with suppress(RequestGone):
             await self._call("check", url, encode_poll(NO_REQUEST), limits.check_seconds, limits.other_bytes)
@@ -299,19 +299,19 @@ class WorkersAI:
 
 
 def is_passing(error: UserError) -> bool:
-    """Whether asking again later can help, without the user doing anything."""
+    """Return whether the same call may succeed later without any action by the user."""
     if isinstance(error, ServiceBusy | Unreachable):
         return True
     return isinstance(error, ServiceRefused) and error.code in _PASSING
 
 
 def ends_batch(error: ServiceRefused) -> bool:
-    """Whether a refusal, when asking, says that the batch itself has failed; others refuse only to be asked."""
+    """Return whether a refusal of a poll means that the batch has failed; others concern the poll alone."""
     return error.code in _OF_THE_BATCH
 
 
 def _keeping_raw(read: Callable[[bytes], S]) -> Callable[[bytes], S]:
-    """`read`, raising UnreadableReply with the answer for its ReplyError."""
+    """Wrap `read` so that its ReplyError becomes an UnreadableReply with the answer's bytes."""
 
     def keeping_raw(data: bytes) -> S:
         try:

@@ -1,4 +1,4 @@
-"""How the service is reached: kinds of connections, their values and addresses; secrets are in the keyring."""
+"""Kinds of connections to the service, their values and addresses; secrets are in the keyring."""
 
 import hashlib
 import ipaddress
@@ -21,7 +21,7 @@ _UNSEEN = re.compile(r"[\s\u200b\ufeff]+")  # spaces, and invisible characters o
 
 
 class ConnectionKind(StrEnum):
-    """What answers at the other end."""
+    """What a connection leads to."""
 
     PRACTICE = "practice"
     CLOUDFLARE = "cloudflare"
@@ -87,7 +87,7 @@ def cloudflare(
     connection_id: str = "cloudflare",
     title: str = "Cloudflare",
 ) -> Connection:
-    """A connection to an account. Raises NotConnected when the id has not the form of one, or the address is unsafe."""
+    """A connection to an account. Raises NotConnected if the id is malformed or the address is unsafe."""
     address = check_base_url(base_url)
     return Connection(
         id=connection_id,

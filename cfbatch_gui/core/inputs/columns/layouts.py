@@ -1,4 +1,4 @@
-"""Layouts and the roles of columns: to change them, check them, and describe them in a sentence."""
+"""Change, check and describe layouts and the roles of columns."""
 
 from dataclasses import replace
 
@@ -13,8 +13,8 @@ _LEAST_PART = 16  # tokens
 def with_role(mapping: Mapping, column: int, role: Role, *, second: bool = False) -> Mapping:
     """Return the mapping with another role for a column (from 0) of the first file, or of the second.
 
-    A role that may stand once moves: the column that had it is kept. TEXT and CONTEXT mean the same thing, named for
-    the kind of job: when ranking TEXT becomes CONTEXT, otherwise CONTEXT becomes TEXT. Several contexts make the
+    A role that only one column may have moves; the other column gets KEEP. TEXT and CONTEXT mean the same thing, named
+    for the kind of job: when ranking TEXT becomes CONTEXT, otherwise CONTEXT becomes TEXT. Several contexts make the
     layout WIDE; one makes it LONG again, or leaves it NESTED when the column is the same. Raises IndexError.
     """
     if role in (Role.TEXT, Role.CONTEXT):
@@ -46,10 +46,10 @@ def _layout_for(mapping: Mapping, roles: tuple[Role, ...]) -> Layout:
 
 
 def with_layout(mapping: Mapping, layout: Layout) -> Mapping:
-    """Return the mapping in another layout of the same kind of job; what does not fit it is for `check_mapping`.
+    """Return the mapping in another layout of the same kind of job; `check_mapping` says what does not fit it.
 
-    Going to a layout with one context column keeps the first of several. SHARED needs a second file and cannot be
-    chosen here, nor left; CANDIDATES neither, save for SHARED.
+    In a layout with one context column the first of several is kept. SHARED and CANDIDATES need a second file: they
+    can only be exchanged for one another here.
     """
     both = (layout, mapping.layout)
     if set(both) == set(_TWO_FILES):
@@ -66,9 +66,9 @@ def with_layout(mapping: Mapping, layout: Layout) -> Mapping:
 
 
 def with_template(mapping: Mapping, template: str) -> Mapping:
-    """Return the mapping with several columns joined to one text, or with "" with one column again.
+    """Return the mapping with a template, which joins several columns to one text; "" removes it.
 
-    A row that had several texts has one then: each row is a query with one context.
+    With a template a row has one text, so a layout with several becomes LONG.
     """
     mapping = replace(mapping, template=template)
     several = mapping.layout in (Layout.WIDE, Layout.NESTED, Layout.JUDGED)
@@ -76,7 +76,7 @@ def with_template(mapping: Mapping, template: str) -> Mapping:
 
 
 def check_mapping(mapping: Mapping, source: Source, second: Source | None = None) -> str:
-    """Return "" when a job can be made, else the sentence that says what to choose."""
+    """Return "" if a job can be made, otherwise the sentence that says what to choose."""
     if len(mapping.roles) != len(source.columns):
         return f"{source.path.name} has changed its columns. Choose the file again."
     if mapping.template and (wrong := _check_template(mapping, source, second)):
@@ -162,9 +162,9 @@ def _contexts(roles: tuple[Role, ...]) -> tuple[int, ...]:
 
 
 def describe(mapping: Mapping, queries: int, texts: int) -> str:
-    """Say the layout and the counts in a sentence. `texts` counts texts, or in a ranking pairs of query and context.
+    """Return the layout and the counts as a sentence.
 
-    In a ranking `queries` are those that differ, as they are ranked.
+    `texts` is the number of texts, in a ranking of pairs of query and context; `queries` that of distinct queries.
     """
     match mapping.layout:
         case Layout.TEXTS:

@@ -1,4 +1,4 @@
-"""Several contexts in one cell: a JSON array, or one context a line."""
+"""Split a cell with several contexts: a JSON array, or one context on each line."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ _LABEL_KEYS = ("label", "relevance", "score")
 
 
 def is_list(cell: str) -> bool:
-    """Return whether a cell is a JSON array, or has the lines of one context each."""
+    """Return whether a cell holds several contexts: a JSON array of them, or several lines."""
     if cell.lstrip().startswith("["):
         return isinstance(split_contexts(cell, 0), list)
     return "\n" in cell.strip()

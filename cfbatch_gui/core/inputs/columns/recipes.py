@@ -1,4 +1,4 @@
-"""Recipes: roles of columns that are kept, and used again for other files with columns of the same names."""
+"""Recipes: stored roles of columns, to be used for other files with columns of the same names."""
 
 import logging
 import threading
@@ -16,13 +16,13 @@ from cfbatch_gui.core.system.files import write_own_file
 
 _NOT_NEEDED: Final = frozenset({Role.KEEP, Role.IGNORE})
 VERSION: Final = 1
-MOST_REMEMBERED: Final = 200  # kinds of file; the one that was not met for longest is forgotten first
+MOST_REMEMBERED: Final = 200  # kinds of files; the one chosen least recently is dropped first
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """What files that are built alike have in common, as they are recognised without any option."""
+    """What files of one structure have in common: their format and columns, as recognised without options."""
 
     format: str
     columns: tuple[str, ...]
@@ -48,7 +48,7 @@ class Recipe:
 
 
 def recipe_of(name: str, source: Source, mapping: Mapping, options: ReadOptions, second: Source | None) -> Recipe:
-    """What is kept of a choice for these files; `options` are those that the user has set."""
+    """Return the recipe for a choice for these files; `options` are those that the user has set."""
     without_encoding = replace(options, encoding=None)
     return Recipe(name, source.columns, mapping, without_encoding, second.columns if second else ())
 
@@ -56,7 +56,7 @@ def recipe_of(name: str, source: Source, mapping: Mapping, options: ReadOptions,
 def fitted(recipe: Recipe, columns: tuple[str, ...], second_columns: tuple[str, ...] = ()) -> Mapping | str:
     """The recipe's mapping for files with these columns, or the sentence that says which column they lack.
 
-    Columns are found by their exact name, else whatever its case; those that the recipe does not know are kept.
+    Columns are found by their exact name, otherwise ignoring case; columns that the recipe lacks get the role KEEP.
     Without a second file, where the recipe has one, its roles are () and `check_mapping` asks for it.
     """
     roles = _roles(recipe.columns, recipe.mapping.roles, columns)
@@ -90,14 +90,14 @@ class _Remembered:
 @dataclass(frozen=True, slots=True)
 class _Book:
     recipes: tuple[Recipe, ...] = ()
-    remembered: tuple[_Remembered, ...] = ()  # the last one chosen at the end
+    remembered: tuple[_Remembered, ...] = ()  # the most recent choice is last
     version: int = VERSION
 
 
 class RecipeBook:
-    """Reads its file once; each change is on disk when the call returns, so changes belong in a thread.
+    """The stored recipes. The file is read once; a change is on disk when the call returns: call it in a thread.
 
-    A file that cannot be read, or that a newer program has written, counts as empty, with a line in the log.
+    A file that cannot be read, or that a newer version of the program wrote, counts as empty, which is logged.
     """
 
     def __init__(self, path: Path) -> None:
@@ -108,11 +108,11 @@ class RecipeBook:
     # Named recipes
 
     def recipes(self) -> tuple[Recipe, ...]:
-        """All that have a name, by that name."""
+        """Return the named recipes, sorted by name, ignoring case."""
         return tuple(sorted(self._book.recipes, key=lambda recipe: recipe.name.casefold()))
 
     def recipe(self, name: str) -> Recipe:
-        """One by its name, whatever its case. Raises UsageError."""
+        """Return a recipe by its name, ignoring case. Raises UsageError."""
         for recipe in self._book.recipes:
             if recipe.name.casefold() == name.strip().casefold():
                 return recipe
@@ -129,7 +129,7 @@ class RecipeBook:
         self._change(lambda book: replace(book, recipes=(*_without(book, recipe.name), recipe)))
 
     def rename(self, old: str, new: str) -> None:
-        """Raises UsageError when there is none, or one of the new name; DiskFull, DataError."""
+        """Rename a recipe. Raises UsageError if there is none, or if the new name is in use; DiskFull, DataError."""
         recipe, new = self.recipe(old), _checked(new)
         if new.casefold() != recipe.name.casefold() and new.casefold() in _names(self._book):
             raise UsageError(f"There is a recipe “{new}” already. Choose another name, or delete that one first.")
@@ -145,12 +145,12 @@ class RecipeBook:
     # The last choice for each kind of file
 
     def remembered(self, kind: FileKind, second: FileKind | None = None) -> Recipe | None:
-        """What was chosen last for files of this kind; its name is ""."""
+        """Return the last choice for files of this kind, None if there is none; its name is ""."""
         found = (each.recipe for each in self._book.remembered if (each.kind, each.second) == (kind, second))
         return next(found, None)
 
     def remember(self, kind: FileKind, second: FileKind | None, recipe: Recipe | None) -> None:
-        """Keep a choice for the next file of this kind; None forgets it. Raises DiskFull, DataError."""
+        """Store a choice for the next file of this kind; None removes it. Raises DiskFull, DataError."""
         if recipe == self.remembered(kind, second):
             return
         new = () if recipe is None else (_Remembered(kind, replace(recipe, name=""), second),)

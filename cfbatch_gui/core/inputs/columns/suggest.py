@@ -1,4 +1,4 @@
-"""Guess what each column is for, from its name and from what stands in it."""
+"""Suggest a layout and the roles of columns, from the names of the columns and their cells."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ _WORDS_OF_PROSE = 5
 
 
 def _known_mapping(source: Source, kind: Kind | None) -> Mapping | None:
-    """The mapping of a file of known form; None for all others, and for a kind of job that does not fit it."""
+    """Return the mapping of a file of known form; None for other files, and if the kind of job does not fit it."""
     if source.format == FileFormat.COLLECTION:
         if kind is Kind.EMBED:
             return Mapping(kind, Layout.TEXTS, _DOCUMENTS)
@@ -100,7 +100,7 @@ def suggest_mapping(
 
 
 def _is_ms_marco(source: Source, columns: list[_Column]) -> bool:
-    """Four columns without names: the query's number, the passage's, the query, the passage."""
+    """Return whether there are four unnamed columns: the query's number, the passage's, the query, the passage."""
     if source.has_header or len(columns) != 4:
         return False
     query_id, passage_id, query, passage = columns
@@ -109,7 +109,7 @@ def _is_ms_marco(source: Source, columns: list[_Column]) -> bool:
 
 
 def _candidate_roles(columns: list[_Column], second: list[_Column]) -> tuple[tuple[Role, ...], tuple[Role, ...]] | None:
-    """Roles for queries with ids of texts in the first file, when that has no texts but the second has ids."""
+    """Return roles for queries with ids of texts in the first file, if it has no texts and the second has ids."""
     query = _named(columns, is_query)
     ids = [column for column in columns if is_document_id(column.name)]
     has_texts = any(_may_hold(c) and (is_context(c.name) or is_text(c.name)) for c in columns if c != query)
@@ -144,7 +144,7 @@ def _column(index: int, name: str, cells: list[str]) -> _Column:
 
 def _is_written(cell: str) -> bool:
     is_long = len(cell) >= _LENGTH_OF_PROSE and len(cell.split(None, _WORDS_OF_PROSE)) > _WORDS_OF_PROSE
-    # Chinese and Japanese have no spaces, and say as much in half as many signs.
+    # Chinese and Japanese have no spaces, and need about half as many characters.
     is_long = is_long or 2 * sum(sign > "\u2e7f" for sign in cell) >= _LENGTH_OF_PROSE
     return is_long and not cell.lstrip().startswith(("{", "["))
 
@@ -178,7 +178,7 @@ def _best_text(columns: list[_Column]) -> int:
     def fitness(column: _Column) -> tuple[bool, int, bool, float]:
         is_role = is_id(column.name) or (is_label(column.name) and not column.is_written)
         is_named = is_context(column.name) or is_text(column.name) or is_query(column.name)
-        # A title stands for the text only where nothing else in the row is written in sentences.
+        # A title is the text only if no other column has sentences.
         name = 1 if is_title(column.name) else 3 * is_named or 2 * column.is_written
         return column.is_prose and not is_role, name, column.distinct > 0.5, column.length
 

@@ -16,7 +16,7 @@ class Template:
     pieces: tuple[str | int, ...]
 
     def render(self, cells: Sequence[str]) -> str:
-        """The text for one row; "" when every column in it is empty, whatever stands between them."""
+        """Return the text for one row; "" if all its columns are blank, whatever text is between them."""
         values = [cells[piece] if isinstance(piece, int) else piece for piece in self.pieces]
         if not any(value.strip() for value, piece in zip(values, self.pieces, strict=True) if isinstance(piece, int)):
             return ""
@@ -29,9 +29,9 @@ class Template:
 
 
 def read_template(text: str, columns: Sequence[str]) -> Template | str:
-    """Read `{column}` with `{{` and `}}` for braces; or return the sentence that says what is wrong with it.
+    """Read `{column}` with `{{` and `}}` for braces; or return the sentence that says what is wrong.
 
-    A column is found by its exact name, else whatever its case. `\\n` and `\\t` are a line break and a tab.
+    A column is found by its exact name, otherwise ignoring case. `\\n` and `\\t` are a line break and a tab.
     """
     pieces: list[str | int] = []
     end = 0

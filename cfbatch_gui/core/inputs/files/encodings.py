@@ -8,7 +8,7 @@ from cfbatch_gui.core.errors import EncodingUnknown, UsageError
 from cfbatch_gui.core.inputs.files.legacy_encodings import guess_encoding
 from cfbatch_gui.core.inputs.files.open_file import open_bytes
 
-# What the user is offered, the most likely first: a Python codec and its common name.
+# The encodings that the user may choose, the most likely first: Python codec and common name.
 CHOICES: tuple[tuple[str, str], ...] = (
     ("utf-8", "Unicode (UTF-8)"),
     ("cp1252", "Western European (Windows-1252)"),
@@ -40,7 +40,7 @@ _MARKS = (  # UTF-32's little-endian mark begins with UTF-16's
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-MOST_CHECKED = 64 * 1024 * 1024  # bytes; what comes after is checked when it is read
+MOST_CHECKED = 64 * 1024 * 1024  # bytes; the rest is checked when it is read
 _PIECE = 1024 * 1024
 _GUESS_FROM = 64 * 1024  # bytes
 
@@ -80,8 +80,8 @@ def _no_encoding(name: str, detail: str) -> UsageError:
 def find_encoding(path: Path, most_checked: int = 0) -> str:
     """Return the codec of a text file: by its mark, else utf-8 if so many bytes are valid, by default `MOST_CHECKED`.
 
-    Raises EncodingUnknown with a guess that may be preselected but not used without the user's choice: on short texts
-    it is often wrong.
+    Raises EncodingUnknown with a guess to preselect. It must not be used without the user's choice: on short texts it
+    is often wrong.
     """
     with open_bytes(path) as file:
         return encoding_of(file, path.name, most_checked)

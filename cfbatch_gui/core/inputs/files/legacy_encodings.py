@@ -1,7 +1,7 @@
-"""Guess the legacy encoding of a text, from the letters that each would give.
+"""Guess the legacy encoding of a text from the letters into which each encoding decodes it.
 
-A page of text is easy; a few short lines are not, so every byte that tells counts: how often a letter stands in the
-languages that an encoding is for, and whether it fits the letters beside it. A guess is only ever preselected.
+For the sake of short texts every byte beyond ASCII is scored: by the frequency of its letter in the languages of the
+encoding, and by the letters beside it. The guess is only preselected; the user decides.
 """
 
 import codecs
@@ -26,7 +26,7 @@ _FROM_PLAUSIBLE = {  # the logarithm of how often such a character stands among 
     "common": log(0.0004),
 }
 _RARE, _WITHIN_WORD = log(1e-6), log(1e-10)
-_WITHOUT_KANA = 5.0  # how much less plausible Japanese is without any
+_WITHOUT_KANA = 5.0  # subtracted from the score of Japanese without kana
 
 
 def _wide_scores(sample: bytes) -> dict[str, float]:
@@ -89,7 +89,7 @@ def _traditional(sign: str) -> str:
 
 def _korean(sign: str) -> str:
     if sign in _SYLLABLES:
-        return "kana"  # of letters, too, there are few
+        return "kana"  # frequent syllables are as likely as kana
     return _of_all(sign) if sign in _PUNCTUATION else "common" if 0xB0 <= _lead(sign, "euc_kr") <= 0xC8 else ""
 
 
@@ -147,7 +147,7 @@ _CODECS: dict[str, tuple[str, ...]] = {
     "cp850": _WESTERN,
     "cp852": ("pl", "cs", "sk", "hu", "hr"),
 }
-# How much less an encoding is expected than Windows' own of the most readers, as a natural logarithm.
+# Subtracted from the score of encodings that are less frequent than cp1252; a natural logarithm.
 _LESS = {"cp1250": 0.5, "cp1254": 0.7, "cp1257": 1.0, "iso8859_2": 2.0, "mac_roman": 3.0, "cp850": 3.0, "cp852": 4.0}
 _SIGNS = frozenset("“”„‚‘’‹›«»–—…•€£§°·©®™№×\u00a0²³½´")
 _STAND_ALONE = frozenset("àèéóòúåöáÀÉÅÖÁ")  # letters that are words

@@ -1,4 +1,4 @@
-"""Open a file for reading, packed or not; whatever prevents it is an InputError with a sentence for the user."""
+"""Open a file for reading, compressed or not; failures are InputErrors with a sentence for the user."""
 
 import gzip
 import os
@@ -19,14 +19,14 @@ _MOST_UNPACKED = 64 * 1024**3  # bytes
 _MOST_RATIO = 300  # unpacked to packed; text comes to 3 to 30, a table of the same row over and over to 200
 _RATIO_COUNTS_FROM = 256 * 1024**2
 MOST_TRIED = 16 * 1024**2  # bytes of a packed file that are unpacked before its first rows are shown
-_GZIP_ROUND = 2**32  # gzip counts its bytes so far, and begins again
+_GZIP_ROUND = 2**32  # gzip stores the size modulo this number
 _PIECE = 1024 * 1024
 # What the standard library raises on packed files that are cut, altered, encrypted, or packed in unknown ways.
 _DAMAGE = (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 
 def regular_file_size(path: Path) -> int:
-    """Return the size in bytes. Raises InputError for what is not there, a folder, or not an ordinary file."""
+    """Return the size in bytes. Raises InputError if it is missing, a folder, or not an ordinary file."""
     status = _status(path)
     if stat.S_ISDIR(status.st_mode):
         raise InputError(f"{path.name or path} is a folder. Choose a file in it.", detail=str(path))
@@ -38,7 +38,7 @@ def regular_file_size(path: Path) -> int:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether the path is a folder. Raises InputError for what is not there."""
+    """Return whether the path is a folder. Raises InputError if it does not exist."""
     return stat.S_ISDIR(_status(path).st_mode)
 
 
@@ -56,7 +56,7 @@ def _status(path: Path) -> os.stat_result:
 
 @contextmanager
 def open_raw(path: Path) -> Iterator[BinaryIO]:
-    """Open for reading as it stands; a failure to open or to read inside the block becomes an InputError."""
+    """Open a file as it is; an OSError on opening it, or within the block, becomes an InputError."""
     regular_file_size(path)
     try:
         with path.open("rb", buffering=0) as file:
@@ -67,9 +67,9 @@ def open_raw(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def open_bytes(path: Path, end: int = 0) -> Iterator[BinaryIO]:
-    """Open what the file holds: what was packed by gzip, or alone in a zip archive, comes unpacked.
+    """Open the content of a file: a gzip file, or the only file in a zip archive, is decompressed.
 
-    With `end` nothing from that byte on is read. Raises InputError as `open_raw` does, and for damage and bombs.
+    With `end` only the bytes before it are read. Raises InputError as `open_raw` does, and for damage and bombs.
     """
     with open_raw(path) as raw:
         head = raw.read(4)
@@ -145,9 +145,8 @@ def members_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 def unpacked_size(path: Path, head: bytes) -> tuple[int, bool]:
     """The bytes that `open_bytes` gives, and whether that is certain. `head` is the raw beginning.
 
-    A packed file is unpacked for it as far as `MOST_TRIED`, which proves a shorter one sound. Of a longer one the size
-    is what the archive says, or for gzip, which does not say it, what the beginning makes likely; always more than
-    `MOST_TRIED`.
+    The first `MOST_TRIED` bytes of a compressed file are decompressed, which shows that a shorter file is sound. The
+    size of a longer one is the archive's, or for gzip an estimate from the beginning; it is always above `MOST_TRIED`.
     """
     if not head.startswith((GZIP, ZIP)):
         return regular_file_size(path), True
@@ -178,7 +177,7 @@ def _likely_size(path: Path, head: bytes) -> int:
 
 
 class _Until:
-    """A file up to a byte."""
+    """A file whose reading stops before byte `end`."""
 
     def __init__(self, file: BinaryIO, end: int) -> None:
         self._file, self._end = file, end
@@ -188,7 +187,7 @@ class _Until:
 
 
 class _Unpacked:
-    """The unpacked bytes of a file; raises InputError where they are more than any sensible file unpacks to."""
+    """The unpacked bytes of a file; raises InputError above the limit of `_MOST_RATIO`."""
 
     def __init__(self, file: BinaryIO, path: Path, packed: int, end: int) -> None:
         self._file, self._path, self._end = file, path, end

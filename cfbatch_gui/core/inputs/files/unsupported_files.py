@@ -1,4 +1,4 @@
-"""Files that are no table, known by their first bytes, each with what to do instead."""
+"""Recognise unsupported files by their first bytes, and say what to do instead."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ _CONTROLS = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\r\f\
 
 
 def without_rows(path: Path) -> InputError:
-    """Return the error for a file that holds nothing."""
+    """Return the error for an empty file."""
     return InputError(f"{path.name} is empty. Choose a file with at least one row.")
 
 
@@ -82,7 +82,7 @@ def _beginning(path: Path) -> bytes:
 def is_binary(sample: bytes) -> bool:
     """Return whether bytes without a byte order mark are no text in any encoding we offer.
 
-    Single NULs and control characters happen in real text; random bytes have one in ten.
+    Real texts may have single NULs and control characters; of random bytes one in ten is one.
     """
     if not sample:
         return False

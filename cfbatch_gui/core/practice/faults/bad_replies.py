@@ -21,7 +21,7 @@ _PAGE: Final = (
 
 
 def refused(status: int, code: int, message: str, *, envelope: bool = True) -> bytes:
-    """A refusal in the words of the v4 API; code 0 leaves the list of errors empty."""
+    """Encode a refusal of the v4 API; code 0 leaves the list of errors empty."""
     errors = [{"code": code, "message": message}] if code else []
     frame = {"result": None, "success": False, "errors": errors, "messages": []}
     return msgspec.json.encode(frame if envelope else {"status": status, "error": message or "refused", "code": code})
@@ -31,7 +31,7 @@ NO_CAPACITY: Final = Answer(429, JSON, refused(429, 3040, "AiError: No more data
 
 
 def reply_to(fault: script.ReplyFault, true: Answer | None, *, now: float) -> Answer:
-    """The reply that goes out for a fault. `true` is the practice service's own, None when it was not asked."""
+    """Return the reply to send for a fault. `true` is the practice service's, None if it did not get the request."""
     answer = true or NO_CAPACITY
     match fault:
         case script.CutReply():
@@ -72,7 +72,7 @@ def reply_to(fault: script.ReplyFault, true: Answer | None, *, now: float) -> An
 
 
 def blocked(left: float, *, told: bool) -> Answer:
-    """The v4 API's refusal of every call of a token that asked too often."""
+    """The v4 API's refusal of all calls of a token over its rate limit; `told` adds a Retry-After of `left` seconds."""
     headers = (*JSON, ("retry-after", str(int(left) + 1))) if told else JSON
     return Answer(429, headers, refused(429, 0, ""))
 

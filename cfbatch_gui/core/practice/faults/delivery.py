@@ -10,30 +10,30 @@ from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.practice.faults.bad_replies import noise
 from cfbatch_gui.core.practice.faults.http import Answer
 
-_PATIENCE = 1.0  # seconds that a client gets to close after us
-_ON_ITS_WAY = 0.02  # seconds; a reset overtakes what has not been read yet
+_PATIENCE = 1.0  # seconds for the client to close its side
+_ON_ITS_WAY = 0.02  # seconds; a reset discards data that the client has not read yet
 
 
 class Line:
-    """One client's connection: the plain socket, and the streams over it that may speak TLS."""
+    """One client's connection: the plain socket, and the streams over it, perhaps with TLS."""
 
     def __init__(self, plain: socket.socket, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.plain, self.reader, self.writer = plain, reader, writer
 
     async def send(self, data: bytes) -> None:
-        """Write, and wait until it can be on its way. Raises ConnectionError."""
+        """Write, and wait until the buffer has drained. Raises ConnectionError."""
         self.writer.write(data)
         await self.writer.drain()
 
     async def end(self, *, rst: bool) -> None:
-        """End the connection in the middle of whatever it is in."""
+        """End the connection now: with a TCP reset if `rst`, otherwise with an orderly close."""
         await asyncio.sleep(_ON_ITS_WAY)
         if rst:
             reset(self.plain)
             self.writer.transport.abort()
             return
         with suppress(OSError):
-            self.plain.shutdown(socket.SHUT_WR)  # what the client still sends is read, or the system would reset
+            self.plain.shutdown(socket.SHUT_WR)  # with unread data the system would send a reset
             with suppress(TimeoutError):
                 async with asyncio.timeout(_PATIENCE):
                     while await self.reader.read(1 << 16):
@@ -42,14 +42,14 @@ class Line:
 
 
 def reset(plain: socket.socket) -> None:
-    """Let the next close of the socket be a TCP reset."""
+    """Make the next close of the socket a TCP reset."""
     with suppress(OSError):
         linger = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
         plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
 
 
 async def deliver(fault: script.AnyFault | None, answer: Answer, line: Line, *, close: bool) -> bool:
-    """Send a reply in the fault's way; whether the connection goes on. Raises ConnectionError when the client goes."""
+    """Send a reply as the fault says; return whether the connection stays open. Raises ConnectionError."""
     head = answer.head(close=close)
     match fault:
         case script.ResetAfterBody():
@@ -69,7 +69,7 @@ async def deliver(fault: script.AnyFault | None, answer: Answer, line: Line, *, 
             return False
         case script.BreakTls():
             with suppress(OSError):
-                line.plain.send(noise())  # under asyncio's feet
+                line.plain.send(noise())  # directly to the socket, below asyncio's TLS
             await line.end(rst=False)
             return False
         case script.Stall():

@@ -1,4 +1,4 @@
-"""The practice service on a loopback socket, with faults: each exchange goes well or wrong as the script says."""
+"""The practice service on a loopback socket, with the faults of a script."""
 
 import asyncio
 import hashlib
@@ -28,11 +28,11 @@ _AFTER: frozenset[Kind] = frozenset({"poll"})
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One exchange as the faulty service saw it, noted when its fate is decided.
+    """One exchange as received, recorded when its fault, if any, is chosen.
 
-    `received` bytes of the body came of `size`, `sha256` is of those. `is_asked`: the practice service got the request.
-    `status` is that of its own answer, 0 when it was not asked. `fault` is "" when all goes well. `at` is a time of
-    the service's clock.
+    `received` of the body's `size` bytes were received, and `sha256` is their hash. `is_asked` is whether the practice
+    service got the request, `status` the HTTP status of its answer, 0 if it did not. `fault` is "" for none. `at` is by
+    the service's clock, in seconds since 1970.
     """
 
     kind: Kind
@@ -48,9 +48,8 @@ class Arrival:
 class FaultyService:
     """An asynchronous context manager; `url` is the base address of the API behind it, /client/v4 included.
 
-    `application` is the practice service. `tls` makes it speak TLS. `clock` is in seconds since 1970 and is only for
-    times that are said or noted; waiting takes real time. `tell` gets every arrival. Raises OSError when the port
-    cannot be had.
+    `application` is the practice service. `tls` enables TLS. `clock`, in seconds since 1970, is for times in replies
+    and records; waiting takes real time. `tell` is called with every arrival. Raises OSError if the port is in use.
     """
 
     def __init__(
@@ -172,7 +171,7 @@ class FaultyService:
             await writer.wait_closed()
 
     async def _spoil_beginning(self, plain: socket.socket, fault: AnyFault | None) -> bool:
-        """Do what a fault at the connection says; whether that was the end of it."""
+        """Apply a fault at the connection; return whether the connection has ended."""
         loop = asyncio.get_running_loop()
         match fault:
             case script.ResetAtAccept():
@@ -194,7 +193,7 @@ class FaultyService:
     # Exchanges
 
     async def _exchange(self, line: Line) -> bool:
-        """One request and what comes of it; whether the connection goes on."""
+        """Receive one request and reply to it; return whether the connection stays open."""
         head = await read_head(line.reader)
         if head is None:
             return False
@@ -274,7 +273,7 @@ class FaultyService:
 
 
 def _kind(head: Head, start: bytes | bytearray) -> Kind:
-    """By the beginning of the body: a fault may come before the rest of it."""
+    """The kind of a request by the beginning of its body, because a fault may happen before the rest is read."""
     if head.method != "POST":
         return "check"
     return "poll" if b'"request_id"' in start[:100] else "submit"

@@ -25,7 +25,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A whole reply. The body goes out `repeated` times, so that a very large one needs no memory."""
+    """A whole reply. The body is sent `repeated` times, so that a very large reply needs little memory."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -33,7 +33,7 @@ class Answer:
     repeated: int = 1
 
     def head(self, *, close: bool) -> bytes:
-        """The status line and all headers, as they go out. The body's length is among them."""
+        """Return the status line and all headers as bytes, including the body's length."""
         try:
             phrase = HTTPStatus(self.status).phrase
         except ValueError:
@@ -46,10 +46,10 @@ class Answer:
 
 
 async def read_head(reader: asyncio.StreamReader) -> Head | None:
-    """The next request's head; None when the client has gone, or speaks something else."""
+    """The next request's head; None if the client has disconnected or does not send HTTP."""
     try:
         first_byte = await reader.readexactly(1)
-        if not first_byte.isalpha():  # the hello of TLS, where none is spoken
+        if not first_byte.isalpha():  # a TLS handshake on a connection without TLS
             return None
         raw = first_byte + await reader.readuntil(b"\r\n\r\n")
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
@@ -64,7 +64,7 @@ async def read_head(reader: asyncio.StreamReader) -> Head | None:
 
 
 async def ask(application: Application, head: Head, body: bytes) -> Answer:
-    """What the application replies."""
+    """Call the application and return its reply."""
     path, _, query = head.target.partition("?")
     scope = {
         "type": "http",

@@ -1,4 +1,4 @@
-"""Which fault of a script happens to which exchange."""
+"""Decide which fault of a script affects which exchange."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from cfbatch_gui.core.practice.faults.script import AnyFault, ConnectionFault, K
 
 @dataclass(slots=True)
 class _Waiting:
-    """A fault, how many exchanges it was offered, and how many it has hit."""
+    """A fault, with the number of exchanges that it fits so far (`offered`) and that it has affected (`hit`)."""
 
     fault: AnyFault
     offered: int = 0
@@ -23,7 +23,7 @@ class _Waiting:
         return not self.is_used_up and (self.fault.on == "any" or self.fault.on in kinds)
 
     def takes(self) -> bool:
-        """Count one that fits; whether this is one to hit."""
+        """Count an exchange that fits, and return whether the fault affects it."""
         self.offered += 1
         if self.offered < self.fault.number:
             return False
@@ -32,7 +32,7 @@ class _Waiting:
 
 
 class Plan:
-    """The faults of a script that are still to come, in order."""
+    """The faults of a script, in order, and how often each has happened."""
 
     def __init__(self, faults: Sequence[AnyFault]) -> None:
         waiting = [_Waiting(fault) for fault in faults]
@@ -44,11 +44,11 @@ class Plan:
 
     @property
     def waits_for_connections(self) -> bool:
-        """Whether a fault at a connection is still to come; then connections must not be kept."""
+        """Whether a fault at a connection is still to happen; then connections must not be kept alive."""
         return not all(each.is_used_up for each in (*self._refusals, *self._connections))
 
     def refusal(self, kinds: frozenset[Kind]) -> Refuse | None:
-        """The time without a listener that is to begin before the next connection."""
+        """Return the fault that closes the listener before the next connection, None for none."""
         for each in self._refusals:
             fault = each.fault
             if isinstance(fault, Refuse) and each.fits(kinds) and each.offered + 1 >= fault.number:
@@ -57,17 +57,17 @@ class Plan:
         return None
 
     def at_connection(self, kinds: frozenset[Kind]) -> AnyFault | None:
-        """What happens to a new connection that may be for one of these kinds."""
+        """Return the fault that affects a new connection for one of these kinds, None for none."""
         for each in self._refusals:
             each.offered += each.fits(kinds)
         return next((each.fault for each in self._connections if each.fits(kinds) and each.takes()), None)
 
     def needs_batch(self, kind: Kind) -> bool:
-        """Whether the choice depends on which batch it is, so that the whole body must have come."""
+        """Return whether the choice depends on the batch, so that the whole body must be received first."""
         return any(_batch_of(each.fault) and each.fits(frozenset({kind})) for each in self._exchanges)
 
     def at_exchange(self, kind: Kind, batch: str) -> AnyFault | None:
-        """What happens to this exchange. `batch` is the hash of the body that it is about, "" when not known."""
+        """Return the fault that affects an exchange, or None. `batch` is the hash of its batch's body, or ""."""
         kinds = frozenset({kind})
         for each in self._exchanges:
             if each.fits(kinds) and _batch_of(each.fault) in ("", batch) and each.takes():
