@@ -1,4 +1,4 @@
-"""The whole program without a face: stores, connections and the runner, put together once for each start."""
+"""The whole program without a user interface: stores, connections and the runner, put together once for each start."""
 
 import asyncio
 import logging
@@ -55,7 +55,7 @@ class AttachedInput:
 
 
 class Program:
-    """Made by `open`, ended by `close`; everything in between belongs to the loop that opened it."""
+    """Created by `open`, ended by `close`; used only from the event loop that opened it."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Program:
         self.recipes = RecipeBook(paths.recipes)
         self.calibration = Calibration(paths.calibration, self._is_counted_by_cloudflare)
         self.drafts = Drafts(ledger, paths, clock=clock, metadata_for=self._metadata_for)
-        self.recovered: tuple[Job, ...] = ()  # put together again at this start, because the ledger was lost
+        self.recovered: tuple[Job, ...] = ()  # rebuilt from their folders at this start, because the ledger was lost
         self.address_book = AddressBook(
             lambda: self.settings.connections,
             paths,
@@ -135,7 +135,7 @@ class Program:
         return program
 
     async def close(self) -> None:
-        """Stop work and let another process in. What is at the service goes on there."""
+        """Stop all tasks and release the ledger. Batches at the service go on there."""
         await self.runner.close()
         await self.address_book.close()
         await asyncio.to_thread(self._disk.shutdown)
@@ -206,7 +206,7 @@ class Program:
         """Send batches of a job once more, or without `numbers` exactly what failed; it may be billed again.
 
         Raises OverBudget, with nothing changed, when that may cost more than the budget of the settings, or the one
-        given: `Budget()`, which has no bound, is the user's word. Else as `JobActions.send_again`.
+        given: `Budget()`, which has no bound, is the user's consent. Else as `JobActions.send_again`.
         """
         await asyncio.to_thread(self._check_budget, job_id, numbers, self.settings.budget if budget is None else budget)
         if not numbers:

@@ -67,7 +67,7 @@ class Credentials:
         self._from_keyring: dict[str, Token] = {}
 
     async def token(self, connection_id: str, *, check: Callable[[str], Token] = check_form) -> Token | None:
-        """The token, None when there is none. Raises NotConnected when something else stands in its place."""
+        """The token, None when there is none. Raises NotConnected when what is stored there is no token."""
         found = self._from_environment(connection_id, check) or self._session.get(connection_id)
         if found or connection_id in self._from_keyring:
             return found or self._from_keyring[connection_id]
@@ -159,7 +159,7 @@ def _system_keyring() -> "KeyringBackend | None":
 
 
 class _KeyringThread:
-    """One call at a time, in a daemon thread: a prompt that nobody answers must not keep the program from ending."""
+    """One call at a time, in a daemon thread: an unanswered prompt must not keep the program from ending."""
 
     def __init__(self, time_limit: float) -> None:
         self._time_limit = time_limit
@@ -199,7 +199,7 @@ class _KeyringThread:
 
 
 def _hand_over(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[_T], function: Callable[[], _T]) -> None:
-    """Call the function here, and give what comes of it to whoever awaits it there, if there still is someone."""
+    """Call the function here, and set its result or exception on `answer` in the loop, unless that is closed."""
 
     def settle(set_answer: Callable[[_S], None], value: _S) -> None:
         with suppress(RuntimeError):  # the loop was closed while the keyring was asked

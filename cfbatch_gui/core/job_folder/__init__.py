@@ -1,4 +1,4 @@
-"""A job is a folder: what was brought, what was sent, what came back. Delete, copy, hand over a job = the folder.
+"""A job is a folder: its inputs, the requests sent, the answers. Delete, copy, hand over a job = the folder.
 
 data.db      inputs, requests, scores, problems (schema.py)
 texts-….json the texts as they go into bodies; can be made anew from data.db (packed_texts.py)

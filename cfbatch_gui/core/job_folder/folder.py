@@ -1,4 +1,4 @@
-"""Where things stand in a job's folder, and the draft that is kept there."""
+"""The paths within a job's folder, and the draft that is stored there."""
 
 import gzip
 import secrets
@@ -27,7 +27,7 @@ class SavedDraft(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class JobFolder:
-    """The places in one job's folder. Making the value touches nothing on disk."""
+    """The paths within one job's folder. Creating the object does not touch the disk."""
 
     path: Path
 
@@ -60,7 +60,7 @@ class JobFolder:
         return self.path / "replies" / f"{batch:04}.json.gz"
 
     def new_texts(self) -> Path:
-        """A place for the texts of a `data.db` that is being made; each has a file of its own, see packed_texts.py."""
+        """A new path for the texts of a `data.db` that is being made; each has its own file, see packed_texts.py."""
         return self.path / f"texts-{secrets.token_hex(4)}.json"
 
     def remove_other_texts(self, kept: Path) -> None:

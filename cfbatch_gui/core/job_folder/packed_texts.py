@@ -126,15 +126,15 @@ class PackedTexts:
 
     def cut(self, joined: memoryview, first: int, count: int) -> list[memoryview]:
         """What `joined` gave, text by text."""
-        place = first - self._first
-        starts = (self._starts[place : place + count] - self._starts[place]).tolist()
-        sizes = self._sizes[place : place + count].tolist()
+        index = first - self._first
+        starts = (self._starts[index : index + count] - self._starts[index]).tolist()
+        sizes = self._sizes[index : index + count].tolist()
         return [joined[start : start + size] for start, size in zip(starts, sizes, strict=True)]
 
     def _extent(self, first: int, count: int) -> tuple[int, int]:
-        place = first - self._first
-        last = place + count - 1
-        return int(self._starts[place]), int(self._starts[last]) + int(self._sizes[last])
+        index = first - self._first
+        last = index + count - 1
+        return int(self._starts[index]), int(self._starts[last]) + int(self._sizes[last])
 
 
 @contextmanager
@@ -159,7 +159,7 @@ def _has_size(path: Path, size: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """Of each text, at the place of its number - 1: bytes as JSON, and tokens by both estimates. uint32 (n,)."""
+    """Of each text, at index number - 1: bytes as JSON, and tokens by both estimates. uint32 (n,)."""
 
     sizes: NDArray[np.uint32]
     upper: NDArray[np.uint32]
@@ -176,7 +176,7 @@ def read_lengths(database: sqlite3.Connection) -> Lengths:
         database.execute("DELETE FROM facts WHERE name = ?", (_METADATA_NAME,))
         _find_lengths(database)
         return read_lengths(database)
-    return Lengths(*(np.frombuffer(b"".join(row[place] for row in found), _NUMBER) for place in (1, 2, 3)))
+    return Lengths(*(np.frombuffer(b"".join(row[column] for row in found), _NUMBER) for column in (1, 2, 3)))
 
 
 _BLOCK = 2_000

@@ -1,4 +1,4 @@
-"""Jobs before they are sent: made, filled from a file, changed, copied, thrown away. No service is spoken to."""
+"""Jobs before they are sent: created, filled from a file, changed, copied and deleted. Makes no network calls."""
 
 import secrets
 import shutil
@@ -21,11 +21,11 @@ from cfbatch_gui.core.system.files import sha256_of
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 
-_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another
+_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without letters and digits that look alike
 
 
 class Drafts:
-    """All calls but `load`, `examine` and `duplicate` are quick; those three belong in a thread."""
+    """All methods but `load`, `examine` and `duplicate` are quick; call those three in a thread."""
 
     def __init__(
         self,
@@ -93,12 +93,12 @@ class Drafts:
                 problems=filled.problems,
             )
 
-        job = self._ledger.change(job_id, filled_with)  # it may have got another name while the file was read
+        job = self._ledger.change(job_id, filled_with)  # it may have been renamed while the file was read
         write_manifest(folder, job)
         return job
 
     def examine(self, job_id: str) -> Preflight:
-        """Plan the draft and say what it comes to."""
+        """Plan the draft and return its counts, problems and estimated price."""
         job = self._draft(job_id)
         return examine(self.folder(job_id), job, self._metadata_for(job))
 
@@ -122,7 +122,7 @@ class Drafts:
                 options=options or job.options,
             )
             if model and job.options.pooling not in self._metadata_for(job).poolings:
-                job = replace(job, options=replace(job.options, pooling=""))  # a model that knows no such word
+                job = replace(job, options=replace(job.options, pooling=""))  # this model does not have that pooling
             return job
 
         return self._ledger.change(job_id, changed)

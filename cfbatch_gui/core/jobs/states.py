@@ -1,10 +1,10 @@
 """Jobs and batches as values, and what a job's state is by the states of its batches.
 
 Batch:  planned → sending → queued → running → collecting → done | failed | gone
-                     ↓ (our death, a lost answer)
+                     ↓ (the program was killed, or the answer lost)
               outcome unknown → queued (adopted) | planned (sent again) | dismissed
 
-A request that is run at once is a batch of one: planned → sending → collecting → done | failed, or outcome unknown.
+A synchronous request is a batch of its own: planned → sending → collecting → done | failed, or outcome unknown.
 """
 
 from dataclasses import dataclass, field
@@ -25,26 +25,26 @@ class BatchState(StrEnum):
     FAILED = "failed"
     GONE = "gone"  # the service no longer knows the request id
     OUTCOME_UNKNOWN = "outcome_unknown"
-    DISMISSED = "dismissed"  # an unknown outcome that the user has laid to rest
+    DISMISSED = "dismissed"  # an unknown outcome that the user has closed; it stays in the history
 
     @property
     def is_final(self) -> bool:
-        """Nothing more will happen by itself or by the service."""
+        """Neither the program nor the service changes the state any more."""
         return self in _FINAL
 
     @property
     def is_at_service(self) -> bool:
-        """There is a request id to ask for."""
+        """The batch has a request id, and the service can be asked for its results."""
         return self in _AT_SERVICE
 
 
 _FINAL = frozenset({BatchState.DONE, BatchState.FAILED, BatchState.GONE, BatchState.DISMISSED})
 _AT_SERVICE = frozenset({BatchState.QUEUED, BatchState.RUNNING, BatchState.COLLECTING})
-ENDED = frozenset({BatchState.FAILED, BatchState.GONE})  # final without an answer, by the service's word
+ENDED = frozenset({BatchState.FAILED, BatchState.GONE})  # final without an answer, as the service reported
 
 
 class JobState(StrEnum):
-    """What a job is, by its batches. Never stored."""
+    """The state of a job, computed from those of its batches. Never stored."""
 
     DRAFT = "draft"
     WAITING = "waiting"  # sent by the user; no batch has left yet
@@ -61,7 +61,7 @@ NEEDS_USER = frozenset({JobState.OUTCOME_UNKNOWN, JobState.FAILED, JobState.PART
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One time that a batch left and may have been billed. `tokens` is what its answer counted, 0 without one."""
+    """One sending of a batch that may have been billed. `tokens` is what its answer counted, 0 without one."""
 
     sent_at: float  # seconds since 1970, UTC
     texts: int
@@ -70,10 +70,10 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One POST, queued or at once. Times are seconds since 1970, UTC; 0.0 when not yet.
+    """One POST, queued or synchronous. Times are seconds since 1970, UTC; 0.0 when not yet.
 
-    `service_word` is the service's own word for the state, kept and shown when we do not know it. `error` is a
-    sentence: why the batch ended, or what keeps it waiting just now.
+    `service_word` is the state as the service named it, kept and shown when the program does not know it. `error` is a
+    sentence: why the batch ended, or why it is waiting.
     """
 
     job_id: str
@@ -177,7 +177,7 @@ class Job:
 
     @property
     def batches_done(self) -> int:
-        """How many batches are back."""
+        """How many batches have an answer that is stored."""
         return sum(batch.state is BatchState.DONE for batch in self.batches)
 
     @property

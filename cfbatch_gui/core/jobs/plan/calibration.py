@@ -65,7 +65,7 @@ class _Stored:
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """A range of tokens, and how many jobs it was learned from; 0 when it is by rules of thumb alone."""
+    """A range of tokens, and how many jobs it was computed from; 0 when it is by rules of thumb alone."""
 
     low: int
     high: int
@@ -82,7 +82,7 @@ class Calibration:
         self._path, self._counts = path, counts
         self._guard = threading.Lock()
         self._observations = _load(path)
-        self._passed: set[str] = set()  # jobs that have nothing to teach
+        self._passed: set[str] = set()  # jobs without usable numbers
 
     def learn(
         self, jobs: Iterable[Job], folder_of: Callable[[str], JobFolder], metadata_for: Callable[[Job], ModelMetadata]
@@ -164,8 +164,8 @@ def _shares(folder: JobFolder, metadata: ModelMetadata) -> dict[Script, float]:
     weights: dict[Script, float] = {}
     with folder.open(read_only=True) as database:
         count = int(database.execute("SELECT coalesce(max(text_no), 0) FROM texts").fetchone()[0])
-        for place in range(min(count, _SAMPLED)):
-            number = 1 + place * count // min(count, _SAMPLED)
+        for sample in range(min(count, _SAMPLED)):
+            number = 1 + sample * count // min(count, _SAMPLED)
             row = database.execute("SELECT text FROM texts WHERE text_no = ?", (number,)).fetchone()
             if row is None:
                 continue

@@ -36,9 +36,9 @@ __all__ = [
     "repack_failed",
 ]
 
-# How many texts a request `r` holds: places are counted from 0, and several items may share one.
+# How many texts a request `r` holds: positions are counted from 0, and several items may share one.
 TEXTS_OF_REQUEST = (
-    "(SELECT max(place) + 1 FROM (SELECT max(request_position) AS place FROM items i WHERE i.request_no = r.request_no"
+    "(SELECT max(at) + 1 FROM (SELECT max(request_position) AS at FROM items i WHERE i.request_no = r.request_no"
     " UNION ALL SELECT max(request_position) FROM parts p WHERE p.request_no = r.request_no))"
 )
 
@@ -46,8 +46,8 @@ TEXTS_OF_REQUEST = (
 def plan(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None, *, is_trial: bool = False) -> Plan:
     """Lay out all items anew and write the layout to the job's data; runs long for many items.
 
-    A trial is for looking at what would be sent: the job is planned again before it is. Then texts without queries are
-    not told which request they go with, which takes as long as all the rest; `bodies_of` does without.
+    A trial is for looking at what would be sent: the job is planned again before it is. Then the
+    request of each text without a query is not written, which would double the time; `bodies_of` does not need it.
     `metadata` is the model's; None takes it from the program's own list.
     Raises UsageError when the model cannot do what the job wants.
     """
@@ -64,7 +64,7 @@ def listed_metadata(job: Job) -> ModelMetadata:
 
 
 def bodies_of(folder: JobFolder, job: Job, batches: Iterable[int]) -> Generator[bytes, None, None]:
-    """The exact bytes of each batch; the same each time. A request that is run at once goes bare.
+    """The exact bytes of each batch; the same each time. A synchronous request is sent without the array around it.
 
     The job's data stays open between them. Raises DataError when the layout on disk is not the one that the ledger
     knows: then nothing must be sent.
@@ -81,7 +81,7 @@ def _body(
 ) -> bytes:
     number, known = wanted
     if elements is None:
-        rows = database.execute(f"{_sent_texts('r.batch = :batch')} ORDER BY turn, place", {"batch": number})
+        rows = database.execute(f"{_sent_texts('r.batch = :batch')} ORDER BY turn, at", {"batch": number})
         elements = [[element] for element in _elements(rows, job.options)]
     if known is not None and len(elements) != known.requests:
         raise DataError(
@@ -96,10 +96,10 @@ def _body(
 
 
 def _sent_texts(where: str) -> str:
-    """The texts that are sent, each with its request and its place in it: whole ones, but for repeats; and parts."""
+    """The texts that are sent, each with its request and its position in it: whole ones, but for repeats; and parts."""
     joined = "JOIN texts t USING(text_no) LEFT JOIN queries q USING(query_no)"
     return (
-        "SELECT r.request_no, r.reference, q.text, t.text, i.request_position AS place, r.position AS turn"  # noqa: S608
+        "SELECT r.request_no, r.reference, q.text, t.text, i.request_position AS at, r.position AS turn"  # noqa: S608
         f" FROM requests r JOIN items i USING(request_no) {joined} LEFT JOIN repeats again USING(item_no)"
         f" WHERE {where} AND again.item_no IS NULL AND i.request_position IS NOT NULL"
         " UNION ALL SELECT r.request_no, r.reference, q.text, substr(t.text, p.start + 1, p.stop - p.start),"
@@ -119,7 +119,7 @@ def repack_failed(folder: JobFolder, job: Job, metadata: ModelMetadata | None = 
     where = "(r.state = 'failed' AND r.batch IN (SELECT value FROM json_each(:done)) OR r.batch > :known)"
     with folder.open() as database, transaction(database):
         rows = database.execute(
-            f"{_sent_texts(where)} ORDER BY request_no, place", {"done": done, "known": known}
+            f"{_sent_texts(where)} ORDER BY request_no, at", {"done": done, "known": known}
         ).fetchall()
         texts = Counter(row[0] for row in rows)
         sizes = map(len, _elements(iter(rows), job.options))
@@ -153,7 +153,7 @@ def repack_as_synchronous(folder: JobFolder, job: Job) -> tuple[PlannedBatch, ..
     with folder.open() as database, transaction(database):
         rows = database.execute(
             f"{_sent_texts('(r.batch IN (SELECT value FROM json_each(:freed)) OR r.batch > :known)')}"  # noqa: S608 - constants
-            " ORDER BY request_no, place",
+            " ORDER BY request_no, at",
             {"freed": json.dumps(freed), "known": known},
         ).fetchall()
         counts = Counter(row[0] for row in rows)

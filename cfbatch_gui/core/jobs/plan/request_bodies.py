@@ -71,8 +71,8 @@ def _pieces(
         if len(pieces) > 1:
             pieces.append(frame.between)
         if one_by_one:
-            for place, text in enumerate(texts.cut(joined, first, count)):
-                if place:
+            for index, text in enumerate(texts.cut(joined, first, count)):
+                if index:
                     pieces.append(frame.between)
                 pieces.append(text)
         else:

@@ -1,7 +1,8 @@
 """Jobs that were made elsewhere, by curl or by a Worker: their request id, and what their answer says about them.
 
-Nobody here sent the texts. With the input file, the answer's elements are put in the file's order by their id: the
-first request is the first query, or the first texts, as many as the answer has for it. Without one, texts get names.
+The texts were not sent by this program. With the input file, the answer's elements are put in the file's order by
+their id: the first request is the first query, or the first texts, as many as the answer has for it. Without one, texts
+get names.
 """
 
 import csv
@@ -34,7 +35,7 @@ _FITS_NOT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class PastedJob:
-    """What was understood. `model` is "" when the text did not say."""
+    """What the pasted text names. `model` is "" when the text did not say."""
 
     request_id: str
     model: str = ""
@@ -166,17 +167,17 @@ def _write_requests(folder: JobFolder, kind: Kind, counts: Sequence[int], refere
     with folder.open() as database, transaction(database):
         items = database.execute(f"SELECT item_no FROM items ORDER BY {order}").fetchall()  # noqa: S608  # two constants
         database.execute("DELETE FROM requests")
-        # Ways in which this program would have sent it; somebody else sent it whole.
+        # This program would share repeats and send long texts in parts; the attached job sent every text whole.
         for table in ("repeats", "parts", "runs"):
             database.execute(f"DELETE FROM {table}")  # noqa: S608  # one of three constants
         database.executemany(
             "INSERT INTO requests(request_no, reference, batch, position) VALUES(?, ?, 1, ?)",
             ((number, reference, number - 1) for number, reference in enumerate(references, start=1)),
         )
-        places = ((number, place) for number, count in enumerate(counts, start=1) for place in range(count))
+        positions = ((number, position) for number, count in enumerate(counts, start=1) for position in range(count))
         database.executemany(
             "UPDATE items SET request_no = ?, request_position = ? WHERE item_no = ?",
-            ((number, place, item_no) for (number, place), (item_no,) in zip(places, items, strict=True)),
+            ((number, position, item_no) for (number, position), (item_no,) in zip(positions, items, strict=True)),
         )
         database.execute(INDEX_OF_REQUESTS)
 
@@ -191,9 +192,11 @@ def _fill(folder: JobFolder, kind: Kind, requests: Sequence[tuple[int, str]]) ->
     writer.writerow(columns)
     number = 0
     for query, (count, reference) in enumerate(requests, start=1):
-        for place in range(1, count + 1):
+        for position in range(1, count + 1):
             number += 1
-            named = [f"Query {query}", f"Query {query} · Context {place}"] if kind is Kind.RANK else [f"Text {number}"]
+            named = (
+                [f"Query {query}", f"Query {query} · Context {position}"] if kind is Kind.RANK else [f"Text {number}"]
+            )
             writer.writerow([*named, reference])
     data = text.getvalue().encode()
     write_atomically(path, data)

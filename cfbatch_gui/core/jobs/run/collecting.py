@@ -30,7 +30,7 @@ class Collected:
 
 
 def keep_reply(folder: JobFolder, batch: int, raw: bytes) -> None:
-    """The raw answer on disk, before anyone reads it. Raises DiskFull and DataError."""
+    """Write the raw answer to disk, which comes before it is decoded. Raises DiskFull and DataError."""
     folder.write(folder.reply(batch), gzip.compress(raw, compresslevel=1, mtime=0))
 
 
@@ -45,7 +45,7 @@ def collect(folder: JobFolder, kind: Kind, batch: int, finished: Finished) -> Co
 
 
 def verify(folder: JobFolder, kind: Kind, batch: int, finished: Finished) -> None:
-    """Raise ReplyError unless every element of the answer carries the reference of what was sent in its place."""
+    """Raise ReplyError unless every element of the answer carries the reference of the request at its position."""
     with folder.open(read_only=True) as database:
         _, expected = _sent(database, kind, batch)
     for element in finished.elements:
@@ -105,7 +105,7 @@ class _Collecting:
         )
 
     def _show_failure_of_parts(self, request_no: int) -> None:
-        """A text of which a part was refused has no score; it stands with the request that says why."""
+        """A text of which a part was refused has no score; it is assigned to the request that failed."""
         self._database.execute(
             "UPDATE items SET request_no = :request, score = NULL WHERE item_no IN"
             " (SELECT item_no FROM parts WHERE request_no = :request)",
@@ -144,8 +144,8 @@ class _Collecting:
         items = self._database.execute(
             "SELECT item_no, request_position FROM items WHERE request_no = ? ORDER BY request_position", (request_no,)
         ).fetchall()
-        # Items with the same text share a place, and so a vector.
-        self._vectors[[item_no - 1 for item_no, _ in items]] = matched.vectors[[place for _, place in items]]
+        # Items with the same text share a position in the request, and so a vector.
+        self._vectors[[item_no - 1 for item_no, _ in items]] = matched.vectors[[position for _, position in items]]
 
     def _open_vectors(self, dimension: int, pooling: str) -> "np.memmap[tuple[int, int], np.dtype[np.float32]]":
         path = self._folder.vectors

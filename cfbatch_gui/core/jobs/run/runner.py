@@ -105,7 +105,7 @@ class Runner:
         return self._errors.get(job_id)
 
     def start(self, job_id: str) -> None:
-        """Begin a job's task, or let the one there is look for more to send."""
+        """Start the job's task, or make the running one check again for batches to send."""
         self._more.setdefault(job_id, asyncio.Event()).set()
         running = self._tasks.get(job_id)
         if running is None or running.done():

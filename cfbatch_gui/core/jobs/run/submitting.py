@@ -103,7 +103,7 @@ class Submitter:
                 return
 
     async def accepted(self, batch: Batch, request_id: str, word: str = "queued") -> None:
-        """The service has the batch: write its id down in both places, however long that takes."""
+        """Write the id of an accepted batch to the submissions file and the ledger, retrying until both have it."""
         job = self._store.job(batch.job_id)
         submission = submission_of(job, replace(batch, request_id=request_id), self._clock())
         queued = replace(
@@ -132,7 +132,7 @@ class Submitter:
             await self._sleep(SAVE_AGAIN_SECONDS)
 
     async def catch_up(self, jobs: Callable[[], Sequence[Job]]) -> None:
-        """Write down the ids that stand in the ledger alone, because the program ended when only that had room.
+        """Write down the ids that stand in the ledger alone, because the disk was full for the other.
 
         Returns after the first try; while there is no room the others follow by themselves.
         """
@@ -204,7 +204,7 @@ class Submitter:
         return next(waiting, None)
 
     async def _in_turn(self, job: Job, number: int, bodies: Bodies) -> None:
-        """Send a batch when its connection is free; it keeps the turn until it has landed, whoever waits for it."""
+        """Send a batch when its connection is free; the turn ends with the call, not with its caller."""
         turn = self._turns.setdefault(job.connection, asyncio.Lock())
         await turn.acquire()
         batch = self._next(job.id)  # anew: much may have happened while others had their turn
@@ -220,17 +220,17 @@ class Submitter:
         await asyncio.shield(self._begin(batch, send))
 
     def _begin(self, batch: Batch, send: Callable[[], Coroutine[Any, Any, None]]) -> asyncio.Task[None]:
-        place = batch.job_id, batch.number
-        if place not in self._in_flight:
+        key = batch.job_id, batch.number
+        if key not in self._in_flight:
             task = asyncio.create_task(send(), name=f"submit {batch.job_id}")
-            self._in_flight[place] = task
-            task.add_done_callback(lambda done: self._landed(place, done))
-        return self._in_flight[place]
+            self._in_flight[key] = task
+            task.add_done_callback(lambda done: self._landed(key, done))
+        return self._in_flight[key]
 
-    def _landed(self, place: tuple[str, int], done: asyncio.Task[None]) -> None:
-        self._in_flight.pop(place, None)
+    def _landed(self, key: tuple[str, int], done: asyncio.Task[None]) -> None:
+        self._in_flight.pop(key, None)
         if not done.cancelled():
-            done.exception()  # its batch says what happened, also when nobody waits for it any more
+            done.exception()  # the outcome is in the batch; the caller may be gone
 
     async def _send(self, job: Job, batch: Batch, bodies: Bodies) -> None:
         body = await asyncio.to_thread(write_body, self._store, job, batch, bodies)

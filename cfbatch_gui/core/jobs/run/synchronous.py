@@ -143,7 +143,7 @@ class SynchronousCalls:
             await self._keep(sending, raw)
 
     async def _keep(self, batch: Batch, raw: bytes) -> None:
-        """The answer is paid for, and there is no other: write it down, however long that takes."""
+        """The answer is paid for and cannot be asked for again: write it to disk, retrying until it is there."""
         folder = self._store.folder(batch.job_id)
         arrived = replace(batch, state=BatchState.COLLECTING, checked_at=self._clock(), checks=1)
         while True:

@@ -34,7 +34,7 @@ READINGS = 3  # how often an answer is asked for that cannot be read
 
 
 class Watcher:
-    """Asks for batches when their time has come."""
+    """Asks the service for each batch when its next check is due."""
 
     def __init__(
         self,
@@ -57,14 +57,14 @@ class Watcher:
         hurry = self._hurry.setdefault(job_id, asyncio.Event())
         while _has_work(self._store.job(job_id)):
             job, now, is_hurried = self._in_step(job_id), self._clock(), hurry.is_set()
-            hurry.clear()  # before the round: who presses in the middle of it means what was not asked yet, and again
+            hurry.clear()  # before the round: a press during it asks for the rest at once, and for all once more
             for batch in _away(job):
                 if is_hurried or batch.next_check_at <= now:
                     await self._check(job, self._store.job(job_id).batches[batch.number - 1])
             await self._rest(job_id, hurry)
 
     def hurry(self, job_id: str) -> None:
-        """Do not wait for the next turn."""
+        """End the present wait: all batches are asked for now."""
         if job_id in self._hurry:
             self._hurry[job_id].set()
 
@@ -194,7 +194,7 @@ class Watcher:
         )
 
     async def _unreadable(self, job: Job, batch: Batch, error: UnreadableReply) -> None:
-        """Asking again is free; an answer that stays unreadable is kept as it came, for whoever can read it."""
+        """Asking again is free; an answer that stays unreadable is stored as it came, so that it is not lost."""
         times = self._unread[job.id, batch.number] = self._unread.get((job.id, batch.number), 0) + 1
         if times < READINGS:
             await self._passing(job, batch, error)
@@ -231,7 +231,7 @@ _FIRST_LOOK = 0.2  # seconds
 
 
 def _read_kept_run(folder: JobFolder, batch: int) -> Reply:
-    """The answer to a request that was run at once: it is here or nowhere. Raises ReplyError."""
+    """The stored answer to a synchronous request; the service cannot be asked for it again. Raises ReplyError."""
     try:
         raw = folder.read_reply(batch)
     except (OSError, EOFError) as error:

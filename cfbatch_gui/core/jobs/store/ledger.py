@@ -40,7 +40,7 @@ class WriterLock:
             ) from error
 
     def release(self) -> None:
-        """Let another process in."""
+        """Release the lock, so that another process can open the ledger."""
         os.close(self._file)
 
 
@@ -177,7 +177,7 @@ class Ledger:
             return job
 
     def save_plan(self, job: Job, batches: Iterable[Batch]) -> Job:
-        """Write a job that nobody else knows yet, with a new set of batches in place of those it had."""
+        """Write a job that is not shown yet, with a new set of batches in place of those it had."""
         with self._writing:
             job = replace(job, batches=tuple(batches))
             self._write([_job_row(job)], [_batch_row(batch) for batch in job.batches], forget_batches_of=job.id)
@@ -235,7 +235,7 @@ class Ledger:
         return self._reserve is not None and self._reserve.delete()
 
     def close(self) -> None:
-        """Close the file and let another process in."""
+        """Close the file and release the writer's lock."""
         with self._writing:
             self._database.close()
             if self._lock is not None:

@@ -57,7 +57,7 @@ def _adopt_unknown_folders(ledger: Ledger, paths: Paths, written: _Written) -> t
     older = {job_id for job_id, number in written if number not in known.get(job_id, {number})}
     passed_over = (known.keys() - older) | {job.id for job in ledger.deleted_jobs()}
     recovered = []
-    # Of thousands of folders hardly any is left to be sorted and looked at.
+    # Known jobs are left out first: of thousands of folders few need to be sorted and read.
     for path in sorted(path for path in paths.jobs.iterdir() if path.name not in passed_over):
         if not path.is_dir():
             continue
@@ -97,7 +97,7 @@ def _accepted(batch: Batch, submission: Submission) -> Batch:
 
 
 def _batch(folder: JobFolder, planned: Batch, submission: Submission | None) -> Batch:
-    """Where a batch is, as far as it can be known: never better than the files prove."""
+    """The state of a batch as far as the files prove it; without proof its outcome is unknown."""
     if planned.state is BatchState.DONE:
         return planned  # and stored: requests that the service refused may have gone into another batch since
     has_reply = folder.reply(planned.number).exists()
