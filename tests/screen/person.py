@@ -79,12 +79,26 @@ class Person:
         await _click(*found)
 
     async def click_row(self, table: str, text: str, *, double: bool = False) -> None:
-        """Click the line with this text in the table or list of this name."""
+        """Click the line with this text in the table or list of this name.
+
+        The line is located as the mouse is pressed, for lists arrange themselves anew at any time; if they do so
+        between press and release, Qt takes that for no click, and it is done again.
+        """
         await self.until(lambda: self._row(table, text))
-        view, index = self._row(table, text) or (None, QModelIndex())
-        assert view is not None
-        view.scrollTo(index)
-        await _click(view.viewport(), view.visualRect(index).center(), double=double)
+        clicked: list[QModelIndex] = []
+
+        def click() -> None:
+            view, index = self._row(table, text) or (None, QModelIndex())
+            if view is not None:
+                view.clicked.connect(clicked.append, Qt.ConnectionType.SingleShotConnection)
+                view.scrollTo(index)
+                _click_now(view.viewport(), view.visualRect(index).center(), double=double)
+
+        deadline = time.monotonic() + self._patience
+        while not clicked:
+            if time.monotonic() > deadline:
+                raise NotSeenError(f"{text} in {table} could not be clicked")
+            await _do(click)
 
     async def choose(self, text: str) -> None:
         """Click an entry of the menu that is open."""
@@ -180,13 +194,17 @@ class Person:
         return None
 
 
-async def _click(widget: QWidget, place: QPoint, *, double: bool = False) -> None:
+async def _click(widget: QWidget, point: QPoint) -> None:
+    await _do(lambda: _click_now(widget, point))
+
+
+def _click_now(widget: QWidget, point: QPoint, *, double: bool = False) -> None:
     """Through the window, as the mouse does: what lies above the widget gets it."""
     window = widget.window().windowHandle()
-    at = widget.mapTo(widget.window(), place)
-    await _do(lambda: QTest.mouseClick(window, LEFT, pos=at))
+    at = widget.mapTo(widget.window(), point)
+    QTest.mouseClick(window, LEFT, pos=at)
     if double:
-        await _do(lambda: QTest.mouseDClick(window, LEFT, pos=at))
+        QTest.mouseDClick(window, LEFT, pos=at)
 
 
 async def _do(act: Callable[[], None]) -> None:
