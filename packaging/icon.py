@@ -10,7 +10,7 @@ from PySide6.QtSvg import QSvgRenderer
 
 
 def render_icon(drawing: Path, out: Path, size: int) -> Path:
-    """Draws an SVG on a transparent square of `size` pixels; needs no display."""
+    """Render an SVG on a transparent square of `size` pixels; needs no display. Raises OSError."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     application = QGuiApplication.instance() or QGuiApplication([])
     image = QImage(size, size, QImage.Format.Format_ARGB32)

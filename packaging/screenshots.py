@@ -2,9 +2,9 @@
 
     make screenshots                    all of them
     make screenshots ARGS="ranking"     only the pictures whose names begin so; the way to them is walked all the same
-    make screenshots ARGS="failure-"    each way in which connecting fails, and what the page says to it
+    make screenshots ARGS="failure-"    each way in which connecting fails, and what the page says about it
 
-The pictures of the README's kind stand in packaging/screenshots; all the others in build/screenshots.
+The pictures named in IN_REPOSITORY are saved in packaging/screenshots, all others in build/screenshots.
 """
 
 import asyncio
@@ -44,12 +44,12 @@ LARGE = "Abstracts 2019–2024"
 MINUTE = 70.0  # seconds from one batch of the large job to the next
 TIMES = (262.0, 148.0)  # seconds that its batches are queued and running
 CTRL = Qt.KeyboardModifier.ControlModifier
-_STILL = 0.03  # seconds between two looks; two that are equal make a picture
+_STILL = 0.03  # seconds between two grabs of the screen
 _LOOKS = 100
 
 
 class Camera:
-    """Takes a picture of the whole screen once nothing on it moves any more."""
+    """Takes a picture of the whole screen once two grabs of it in a row are equal."""
 
     def __init__(self, theme: Theme, wanted: Sequence[str]) -> None:
         self._theme, self._wanted = theme, tuple(wanted)
@@ -114,7 +114,7 @@ async def first_start(root: Path, theme: Theme, camera: Camera, faulty: Threaded
 
 
 class Past:
-    """A month of work that was really done, with the clock set back; before the window opens."""
+    """Jobs of the last weeks, really run with the clock set back, before the window opens."""
 
     def __init__(self, files: Path, clock: Clock, faulty: ThreadedService) -> None:
         self._files, self._clock, self._faulty = files, clock, faulty
@@ -124,7 +124,7 @@ class Past:
 
         def follow(job: Job) -> None:
             if any(batch.state is BatchState.QUEUED for batch in job.batches):
-                self._clock.offset += 70  # the queue takes its time
+                self._clock.offset += 70  # seconds in the queue
 
         program = await Program.open(
             root,
@@ -228,7 +228,7 @@ async def embed(stage: Stage, camera: Camera) -> None:
 
 
 async def drafts(stage: Stage, files: Path, camera: Camera) -> None:
-    """What is asked and said before anything is sent."""
+    """Drafts with problems, and a file whose encoding is asked for."""
     person = stage.person
     await person.press(Qt.Key.Key_N, CTRL)
     await open_file(stage, material.reviews(files / "store-reviews.csv", 212, 18, gaps=24, separator=";"))
@@ -258,7 +258,7 @@ class Queue:
         self._clock.held = self._start + moment
 
     def tell(self, job: Job) -> None:
-        """What the program calls after each change."""
+        """Called by the program after each change of a job."""
         accepted = sum(bool(batch.request_id) for batch in job.batches) if job.name == LARGE else 0
         if accepted > self._accepted:
             self._accepted = accepted
@@ -266,7 +266,7 @@ class Queue:
 
 
 async def work(stage: Stage, files: Path, camera: Camera, clock: Clock, queue: Queue) -> None:
-    """Seven batches on their way: three are back, two run, two wait."""
+    """A job of seven batches: three are done, two run, two are queued."""
     person = stage.person
     queue.hold(0.0)
     await person.press(Qt.Key.Key_N, CTRL)
@@ -290,7 +290,7 @@ def _are(stage: Stage, done: int, running: int) -> bool:
 
 
 async def trouble(stage: Stage, files: Path, camera: Camera, faulty: ThreadedService) -> None:
-    """What needs the user, and what is offered."""
+    """Jobs that need the user: failed in part, paused, of unknown outcome."""
     person = stage.person
     faulty.follow(script.FailRequests(on="poll", requests=(2, 5), error="AiError: Internal server error"))
     letters = material.reviews(files / "newsletters.csv", 9, 30)
@@ -338,7 +338,7 @@ async def main(theme: Theme, wanted: Sequence[str]) -> None:
 
 
 async def usual_way(root: Path, theme: Theme, camera: Camera) -> None:
-    """From the first start to jobs at work and in trouble."""
+    """From the first start to jobs at work and jobs that need the user."""
     clock = Clock()
     files = root / "files"
     files.mkdir()

@@ -93,7 +93,7 @@ async def test_jobs_are_matched_and_their_figures_shown(compared: Compared) -> N
 async def test_the_arrow_keys_read_one_query_after_the_other(compared: Compared, until: Until) -> None:
     queries = compared.page.queries
     assert compared.page.window().focusWidget() is queries.queries
-    assert {queries.queries_model.text(place, 1) for place in range(2)} == {"4", "2"}
+    assert {queries.queries_model.text(index, 1) for index in range(2)} == {"4", "2"}
     before = queries.texts_model.rowCount()
     QTest.keyClick(queries.queries, Qt.Key.Key_Down)
     await until(lambda: queries.texts_model.rowCount() == 6 - before)
@@ -108,7 +108,7 @@ async def test_nothing_is_cut_off_in_the_smallest_window(compared: Compared, unt
     page.resize(700, 400)
     for table in (page.queries.queries, page.queries.texts):
         assert table.horizontalScrollBar().maximum() == 0
-        (texts,) = (place for place, column in enumerate(table.columns()) if column.stretch)
+        (texts,) = (index for index, column in enumerate(table.columns()) if column.stretch)
         assert table.columnWidth(texts) > 60
     page.tabs.choose(JOBS)
     (matched,) = (each for each in page.job_lines.findChildren(Label) if each.text().startswith("queries: "))
@@ -169,8 +169,8 @@ async def test_more_results_are_shown_and_what_was_chosen_stays(compared: Compar
     page.tops.set_value(3)
     page.tops.picked.emit(3)
     await until(lambda: page.top.caption() == "overlap of the first 3" and not page.tasks.running())
-    place = next(n for n in range(2) if page.queries.queries_model.text(n, 0) == "reset my password")
-    page.queries.queries.selectRow(place)
+    index = next(n for n in range(2) if page.queries.queries_model.text(n, 0) == "reset my password")
+    page.queries.queries.selectRow(index)
     await until(lambda: page.queries.texts_model.rowCount() == 3)
     page.queries.texts.selectRow(2)
     read = page.queries.panel.text()
@@ -261,7 +261,7 @@ async def test_only_rankings_with_results_are_offered_the_nearest_first(compared
     dialog.deleteLater()
 
 
-async def test_a_lonely_job_is_told_what_to_do(compared: Compared) -> None:
+async def test_a_job_without_others_says_what_to_do(compared: Compared) -> None:
     dialog = ChooseJobsDialog(compared.first, [compared.first])
     assert dialog.chosen() == ()
     dialog.deleteLater()

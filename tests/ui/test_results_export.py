@@ -157,7 +157,7 @@ async def test_offers_only_what_fits(driver: JobPageDriver, until: Until) -> Non
     dialog.reject()
 
 
-async def test_a_place_that_cannot_be_written_is_said_in_the_dialog(
+async def test_a_folder_that_cannot_be_written_is_reported_in_the_dialog(
     driver: JobPageDriver, tmp_path: Path, until: Until
 ) -> None:
     dialog = opened(driver, await driver.finished(TIED, Kind.RANK))
@@ -243,5 +243,5 @@ async def test_what_is_here_of_a_job_at_work_is_exported_from_its_menu(driver: J
         (OutcomeCounts(5, 0, 0, 1, 1), Kind.RANK, "2 rows have no score. They are written too, with their reasons."),
     ],
 )
-def test_what_may_still_come_is_told_from_what_will_not(counts: OutcomeCounts, kind: Kind, said: str) -> None:
+def test_what_may_still_come_is_distinguished_from_what_will_not(counts: OutcomeCounts, kind: Kind, said: str) -> None:
     assert missing_words(Extent(counts, 0, (), 0), kind) == said

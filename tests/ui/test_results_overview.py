@@ -42,7 +42,7 @@ async def test_a_score_can_be_judged_by_unrelated_pairs(driver: JobPageDriver, u
     assert any(isinstance(layer, Mark) for layer in view.chart.layers())
     assert view.spread.texts()[7:9][0] == "Unrelated pairs"
     assert not view.partial_bar.isVisible()
-    # The same sentence's figures stand at the foot of the ranking.
+    # The same figures are in the foot of the ranking.
     await until(lambda: "Unrelated pairs in this data score" in driver.ranking.foot())
     await driver.idle()
 

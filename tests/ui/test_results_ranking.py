@@ -28,13 +28,13 @@ async def driver(tmp_path: Path, until: Until) -> AsyncIterator[JobPageDriver]:
 
 
 def sentences(driver: JobPageDriver) -> list[str]:
-    places = [place for place in driver.ranking.findChildren(EmptyPlace) if place.isVisible()]
-    return [" ".join(label.text().split()) for place in places for label in place.findChildren(Label)]
+    shown = [each for each in driver.ranking.findChildren(EmptyPlace) if each.isVisible()]
+    return [" ".join(label.text().split()) for each in shown for label in each.findChildren(Label)]
 
 
 def column_of(driver: JobPageDriver, column: int) -> list[str]:
     model = driver.ranking.contexts_model
-    return [model.text(place, column) for place in range(model.rowCount())]
+    return [model.text(index, column) for index in range(model.rowCount())]
 
 
 async def test_ranks_ties_as_ties_with_scores_to_four_decimals(driver: JobPageDriver) -> None:
@@ -125,7 +125,7 @@ async def test_find_leaves_the_queries_and_texts_that_have_it(driver: JobPageDri
     await driver.idle()
 
 
-async def test_where_nothing_is_found_no_empty_panel_stands(driver: JobPageDriver, until: Until) -> None:
+async def test_where_nothing_is_found_no_empty_panel_is_shown(driver: JobPageDriver, until: Until) -> None:
     QTest.keyClicks(driver.ranking.find_field, "no such thing")
     await until(lambda: driver.ranking.queries_model.rowCount() == 0)
     assert driver.ranking.panel.isHidden()
@@ -164,7 +164,7 @@ async def test_copies_cells_as_a_spreadsheet_takes_them(driver: JobPageDriver) -
 async def test_queries_sort_by_their_margin(driver: JobPageDriver) -> None:
     margins = [query.margin or 0.0 for query in driver.ranking.queries_model.rows()]
     driver.ranking.queries.sortByColumn(2, Qt.SortOrder.AscendingOrder)
-    assert [driver.ranking.queries_model.row(place).margin for place in range(2)] == sorted(margins)
+    assert [driver.ranking.queries_model.row(index).margin for index in range(2)] == sorted(margins)
     await driver.idle()
 
 

@@ -1,4 +1,4 @@
-"""The map by neighbours: made beside the other, kept, remembered, stopped, and never put under a busy hand."""
+"""The t-SNE map: made while the other is shown, cached, remembered, stopped, and never shown under a moving mouse."""
 
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -101,15 +101,13 @@ async def at_rest(page: MapView, until: Until) -> None:
     await until(lambda: page.map() is not None and not page.tasks.running())
 
 
-async def test_it_takes_the_place_of_the_first_map_by_itself(
-    show: Opened, begin: threading.Event, until: Until
-) -> None:
+async def test_it_replaces_the_first_map_by_itself(show: Opened, begin: threading.Event, until: Until) -> None:
     page = show()
     await until(lambda: page.map() is not None)
     assert shown(page) is Layout.DIRECTION
     await until(lambda: page.tasks.is_running("neighbours"))
     assert page.stop_link.isVisible()
-    assert page.facts.whole_text().endswith(" % of the spread")
+    assert page.summary.whole_text().endswith(" % of the spread")
     begin.set()
     await at_rest(page, until)
     assert shown(page) is Layout.NEIGHBOURS

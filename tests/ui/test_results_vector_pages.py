@@ -62,7 +62,7 @@ async def test_the_map_has_a_dot_a_text_in_the_colours_of_a_column(pages: Pages)
     made = page.map()
     assert made is not None
     assert len(made.points) == 80
-    assert page.facts.whole_text() == "80 texts"
+    assert page.summary.whole_text() == "80 texts"
     assert page.colour_choice.currentText() == "Colour by category"
     assert "Practice vectors" in page.foot.text()
     text, below = page._describe(5)
@@ -161,7 +161,7 @@ async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: 
     page = await pages.open(pages.views.duplicates)
     found = page.found()
     assert found is not None
-    assert found.gone >= 40  # each text stands there twice
+    assert found.gone >= 40  # each text is there twice
     assert page.count.whole_text().startswith(f"{found.gone} would go · ")
     group = page.groups.row(0)
     assert page.members.row(0).text == group.text
@@ -192,7 +192,7 @@ async def test_clusters_show_their_typical_texts(pages: Pages) -> None:
     chosen = page.rows.row(0)
     assert page.title.text() == "Cluster 1: 20 texts"
     assert page.members.row(0).text.item_no == chosen.typical[0].item_no
-    assert len({page.members.row(place).text.text.split(",")[0] for place in range(20)}) == 1
+    assert len({page.members.row(index).text.text.split(",")[0] for index in range(20)}) == 1
 
 
 async def test_what_has_come_back_so_far_is_shown_and_said(pages: Pages) -> None:
@@ -210,7 +210,7 @@ async def test_what_has_come_back_so_far_is_shown_and_said(pages: Pages) -> None
     assert len(made.points) == 50
 
 
-async def test_scores_of_a_ranking_stand_beside_similarities(pages: Pages) -> None:
+async def test_scores_of_a_ranking_versus_similarities(pages: Pages) -> None:
     assert not pages.views.versus.has_something(pages.job)
     first, second = "Desk lamp of brass, number 0", "Garden hose with a nozzle, number 0"
     pairs = f'query,context\n"{first}","{second}"\n"{first}","Saucepan of steel, number 0"\n"{first}",elsewhere\n'
@@ -220,7 +220,7 @@ async def test_scores_of_a_ranking_stand_beside_similarities(pages: Pages) -> No
     found = page.versus()
     assert found is not None
     assert found.scores == pytest.approx(found.similarities, abs=1e-3)  # the practice service scores by its own vectors
-    assert page.facts.whole_text().startswith("2 pairs of 3 have both texts here")
+    assert page.summary.whole_text().startswith("2 pairs of 3 have both texts here")
     assert page._describe(0).splitlines()[:2] == [first, second]
     assert page.panel.text() == second
     assert [row[:2] for row in page.chart.data().rows] == [(first, second), (first, "Saucepan of steel, number 0")]
@@ -229,7 +229,7 @@ async def test_scores_of_a_ranking_stand_beside_similarities(pages: Pages) -> No
     page.arrived(is_first=False)
     page.ranking.setCurrentText("Other words")
     page.ranking.picked.emit(page.ranking.value())
-    await pages.until(lambda: page.facts.whole_text() == "0 pairs of 1 have both texts here")
+    await pages.until(lambda: page.summary.whole_text() == "0 pairs of 1 have both texts here")
     assert not page.picture.isVisible()
 
 

@@ -40,7 +40,7 @@ async def test_the_foot_tells_how_the_vectors_are(driver: JobPageDriver, until: 
     await driver.idle()
 
 
-async def test_the_nearest_texts_stand_beside_the_chosen_one(driver: JobPageDriver, until: Until) -> None:
+async def test_the_nearest_texts_are_listed_next_to_the_chosen_one(driver: JobPageDriver, until: Until) -> None:
     neighbours = driver.vectors.panel.neighbours
     await until(lambda: neighbours.rowCount() == 3)
     assert neighbours.row(0).text.id == "0010"

@@ -81,7 +81,7 @@ class ChooseJobsDialog(QDialog):
 
     def chosen(self) -> tuple[Job, ...]:
         """The selected jobs, from the top."""
-        return tuple(self.rows.row(place) for place in self.table.selected_rows()) if self._jobs else ()
+        return tuple(self.rows.row(index) for index in self.table.selected_rows()) if self._jobs else ()
 
     def sizeHint(self) -> QSize:
         return QSize(680, 480)

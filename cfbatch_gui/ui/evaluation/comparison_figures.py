@@ -34,14 +34,14 @@ class Compared:
 
 
 def version_of(jobs: Sequence[Job]) -> tuple[object, ...]:
-    """Changes exactly when there may be other scores to compare: an answer came, or other jobs are meant."""
+    """Changes exactly when there may be other scores to compare: an answer came, or the jobs are others."""
     return tuple((job.id, tuple(each.number for each in job.batches if each.state.is_final)) for job in jobs)
 
 
 def read_comparison(program: Program, jobs: Sequence[Job], top_k: int | None = None) -> Compared:
     """Blocking; the first job is what the others are compared with. Raises UsageError, DataError.
 
-    Without `top_k` as many first texts are compared as say something: fewer than a query has.
+    Without `top_k` it is the largest of `_TOPS` below the mean number of texts of a query.
     """
     runs = [read_run(program.folder(job.id), metadata_of(job, connection_title(program, job))) for job in jobs]
     comparison = compare(runs)
@@ -51,19 +51,19 @@ def read_comparison(program: Program, jobs: Sequence[Job], top_k: int | None = N
 
 
 def with_top(jobs: tuple[Job, ...], comparison: Comparison, top_k: int) -> Compared:
-    """The figures with this many first texts. Blocking."""
+    """The figures with the overlap of the first `top_k` texts. Blocking."""
     moves = tuple(query_moves(comparison, other, top_k=top_k) for other in range(1, len(jobs)))
     orders = tuple(tuple(each.most_moved_first().tolist()) for each in moves)
     return Compared(jobs, comparison, moves, orders, tuple(map(summary, moves)), evaluate(comparison, k=top_k), top_k)
 
 
 def letter(number: int) -> str:
-    """What a job is called in tables: "A", "B"."""
+    """The short name of a job in tables: "A", "B"; from 26 on a number."""
     return chr(ord("A") + number) if number < 26 else f"{number + 1}"
 
 
 def named(jobs: Sequence[Job]) -> list[str]:
-    """ "A: Help centre", "B: Help centre, short": what stands in the head of the page."""
+    """ "A: Help centre", "B: Help centre, short": the names in the header of the page."""
     pattern = _tr("{letter}: {name}")
     return [
         pattern.format(letter=letter(number), name=display.one_line(job.name, 60)) for number, job in enumerate(jobs)
@@ -78,7 +78,7 @@ def matched_words(joined: Joined) -> str:
 
 
 def partial_words(comparison: Comparison, jobs: Sequence[Job]) -> str:
-    """That these are not all; "" when they are."""
+    """Which jobs have only some of their scores; "" when none has."""
     partial = [(job, run) for job, run in zip(jobs, comparison.runs, strict=True) if run.is_partial]
     if not partial:
         return ""
@@ -92,7 +92,7 @@ def partial_words(comparison: Comparison, jobs: Sequence[Job]) -> str:
 
 
 def foot_words(jobs: Sequence[Job]) -> str:
-    """How the figures are to be read."""
+    """How to read the figures."""
     sentences = [
         _tr(
             "Overlap is rank-biased (RBO, p = 0.9): 1 is the same ranking, less the higher up two differ. Items are"
@@ -105,7 +105,7 @@ def foot_words(jobs: Sequence[Job]) -> str:
 
 
 def scatter_words(same_model: bool) -> str:
-    """What the dots say."""
+    """How to read the scatter plot."""
     if same_model:
         return _tr("Each dot is a text with a query. On the dashed line both jobs give the same score.")
     return _tr(
@@ -115,7 +115,7 @@ def scatter_words(same_model: bool) -> str:
 
 
 def judged_words(found: Evaluation | None) -> str:
-    """What the metrics are made of, or why there are none."""
+    """What the metrics are computed from, or why there are none."""
     if found is None:
         return _tr(
             "There are no metrics, for no job has labels of pairs. Name a label column (whole numbers, 0 is irrelevant)"

@@ -87,9 +87,7 @@ class ComparisonPage(QWidget):
         self.tasks.start("compare", self._compare())
 
     def show_jobs(self, jobs: Sequence[Job]) -> None:
-        """`jobs` are all that there are: what is compared follows them to other names and to more results, and does
-        without those that are deleted.
-        """
+        """Update the comparison from `jobs`, which are all jobs: their names, their results, and which are deleted."""
         there = {job.id: job for job in jobs}
         now = tuple(there[job_id] for job_id in self._chosen if job_id in there)
         if not self._chosen or now == self._jobs:
@@ -106,7 +104,7 @@ class ComparisonPage(QWidget):
             self._show_names(self._compared)
 
     def compared(self) -> Compared | None:
-        """What is shown."""
+        """The comparison that is shown."""
         return self._compared
 
     def message(self) -> str:
@@ -184,7 +182,7 @@ class ComparisonPage(QWidget):
 
     async def _compare(self) -> None:
         while len(self._jobs) > 1 and self._read != (version := version_of(self._jobs)):
-            self._read = version  # what cannot be read is not tried again before something has changed
+            self._read = version  # set first: a failed reading is repeated only for another version
             before = self._compared
             top_k = before.top_k if before is not None else None
             found = await asyncio.to_thread(read_comparison, self._program, self._jobs, top_k)
@@ -216,7 +214,7 @@ class ComparisonPage(QWidget):
         self._stack.show_sentence(self._message)
 
     def _set_can_leave(self) -> None:
-        """To a job, and to a choice of others for it, as long as one is there."""
+        """Enable the buttons that lead to a job while one of the compared jobs exists."""
         for button in (self.back_button, self.choose_button):
             button.setEnabled(bool(self._jobs))
 
@@ -260,7 +258,7 @@ class ComparisonPage(QWidget):
             self.queries.queries.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_names(self, compared: Compared) -> None:
-        """What has the jobs' names in it, and what does not depend on which two are compared."""
+        """Show what has the names of the jobs in it, or does not depend on which two are compared."""
         comparison = compared.comparison
         self.header.set_facts(
             *named(compared.jobs),
@@ -304,8 +302,8 @@ class ComparisonPage(QWidget):
         self.scores.show_scores(compared, other)
         self.queries.show_moves(compared, other)
 
-    def _query_picked(self, place: int) -> None:
-        self.tasks.start("texts", self._read_texts(self.queries.queries_model.row(place)))
+    def _query_picked(self, index: int) -> None:
+        self.tasks.start("texts", self._read_texts(self.queries.queries_model.row(index)))
 
     def _open_query(self, query: int) -> None:
         self.tabs.choose(QUERIES)
@@ -335,7 +333,7 @@ class ComparisonPage(QWidget):
             await self.write(path, by_query=by_query)
 
     async def write(self, path: Path, *, by_query: bool) -> None:
-        """Write it as a spreadsheet opens it, and say so."""
+        """Write a CSV for spreadsheets, and show a notice. Raises UserError."""
         compared = self._compared
         if compared is None:
             return

@@ -54,7 +54,7 @@ class JobsTab(QWidget):
         self._show_metrics(compared)
 
     def texts(self) -> list[str]:
-        """What stands in both tables, and below them."""
+        """The texts of both tables, then the sentence below them."""
         return [*self._jobs.texts(), *self._metrics.texts(), self._judged.text()]
 
     def _show_metrics(self, compared: Compared) -> None:
@@ -72,7 +72,7 @@ class JobsTab(QWidget):
 
 
 class LinesTable(QWidget):
-    """A few lines of words and figures; one column takes what room is left, and one of sentences twice as much."""
+    """A small table; the column `stretched` takes the room that is left, the column `wrapped` twice as much."""
 
     def __init__(self, *, stretched: int, wrapped: int | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -95,18 +95,18 @@ class LinesTable(QWidget):
             cell.deleteLater()
         self._cells = []
         for number, line in enumerate((titles, *lines)):
-            for place, text in enumerate(line):
-                role: Role = "small" if number == 0 else "strong" if place == 0 else "body"
-                is_long = place == self._stretched and number > 0
-                cell = ElidedLabel(text) if is_long else Label(text, role, wrap=place == self._wrapped)
+            for index, text in enumerate(line):
+                role: Role = "small" if number == 0 else "strong" if index == 0 else "body"
+                is_long = index == self._stretched and number > 0
+                cell = ElidedLabel(text) if is_long else Label(text, role, wrap=index == self._wrapped)
                 self._cells.append(cell)
-                side = Qt.AlignmentFlag.AlignRight if place in right else Qt.AlignmentFlag.AlignLeft
-                fills = is_long or place == self._wrapped  # else lines are wrapped at a width of their own
+                side = Qt.AlignmentFlag.AlignRight if index in right else Qt.AlignmentFlag.AlignLeft
+                fills = is_long or index == self._wrapped  # an aligned label would be wrapped at its own width hint
                 alignment = Qt.AlignmentFlag.AlignVCenter | (Qt.AlignmentFlag(0) if fills else side)
-                self._grid.addWidget(cell, number, place, alignment)
+                self._grid.addWidget(cell, number, index, alignment)
 
     def texts(self) -> list[str]:
-        """What stands in the cells, line by line."""
+        """The texts of the cells, line by line."""
         return [cell.whole_text() if isinstance(cell, ElidedLabel) else cell.text() for cell in self._cells]
 
 

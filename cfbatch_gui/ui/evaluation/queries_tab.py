@@ -28,7 +28,7 @@ _FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
 class TextMove:
     """A text of one query, in the first job and in the other."""
 
-    place: int  # index in the first job's table
+    index: int  # index in the first job's table
     rank: int
     rank_text: str
     other_rank: int
@@ -42,7 +42,7 @@ class TextMove:
 
 
 class QueriesTab(QWidget):
-    """Shows what it is given. `queries.picked` says which row of `queries_model` is wanted."""
+    """`queries.picked` brings the row of `queries_model` whose texts `show_texts` should show."""
 
     def __init__(self, *, memory: Memory | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -77,7 +77,7 @@ class QueriesTab(QWidget):
         before.deleteLater()
         before_texts = self.texts_model
         self.texts_model = Rows(
-            text_columns(letter(other), most=int(moves.contexts.max())), key=lambda row: row.place, parent=self
+            text_columns(letter(other), most=int(moves.contexts.max())), key=lambda row: row.index, parent=self
         )
         self.texts.show_rows(self.texts_model)
         before_texts.deleteLater()
@@ -85,11 +85,11 @@ class QueriesTab(QWidget):
         self.queries.selectRow(0)
 
     def show_texts(self, rows: Sequence[TextMove]) -> None:
-        """The texts of the chosen query; below stands the one that was chosen, else the first one, whole."""
-        places = [row.place for row in rows]
+        """Show the texts of the chosen query; the selected one stays selected if it is there, else the first is."""
+        indexes = [row.index for row in rows]
         self.texts_model.set_rows(rows)
         if rows:
-            shown = self.texts_model.index_of(rows[places.index(self._index)]) if self._index in places else 0
+            shown = self.texts_model.index_of(rows[indexes.index(self._index)]) if self._index in indexes else 0
             self.texts.selectRow(shown)
             self._show_text(shown)
 
@@ -104,15 +104,15 @@ class QueriesTab(QWidget):
         if at < len(self._queries) and self._queries[at].number == query_no:
             self.choose(at)
 
-    def choose(self, place: int) -> None:
-        """Choose a query by its number in the comparison."""
-        at = self.queries_model.index_of(place)
+    def choose(self, index: int) -> None:
+        """Choose a query by its index in the comparison."""
+        at = self.queries_model.index_of(index)
         self.queries.selectRow(at)
         self.queries.scrollTo(self.queries_model.index(at, 0))
 
-    def _show_text(self, place: int) -> None:
-        row = self.texts_model.row(place)
-        self._index = row.place
+    def _show_text(self, index: int) -> None:
+        row = self.texts_model.row(index)
+        self._index = row.index
         heading = self.tr("Rank {rank} in A, {other} in {letter}").format(
             rank=row.rank_text, other=row.other_rank_text, letter=self._letter
         )
@@ -124,15 +124,15 @@ def read_texts(compared: Compared, other: int, query: int) -> tuple[TextMove, ..
     """The texts of one query, best in the first job first. Blocking. Raises DataError."""
     comparison = compared.comparison
     pairs = comparison.of_query(query)[:MOST_TEXTS]
-    places = comparison.indices[0][pairs].tolist()
-    texts = comparison.runs[0].texts(places)
+    indexes = comparison.indices[0][pairs].tolist()
+    texts = comparison.runs[0].texts(indexes)
     first, second = (comparison.ranks[number].part(pairs) for number in (0, other))
     first_texts, second_texts = first.texts(), second.texts()
     scores, other_scores = comparison.scores[0][pairs].tolist(), comparison.scores[other][pairs].tolist()
     changes = comparison.changes(other)[pairs].tolist()
     return tuple(
         TextMove(
-            place=place,
+            index=index,
             rank=int(first.rank[at]),
             rank_text=first_texts[at],
             other_rank=int(second.rank[at]),
@@ -140,21 +140,21 @@ def read_texts(compared: Compared, other: int, query: int) -> tuple[TextMove, ..
             score=scores[at],
             other_score=other_scores[at],
             change=changes[at],
-            text=texts[place].text,
-            id=texts[place].id,
-            label=texts[place].label,
+            text=texts[index].text,
+            id=texts[index].id,
+            label=texts[index].label,
         )
-        for at, place in enumerate(places)
+        for at, index in enumerate(indexes)
     )
 
 
 def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
     """Query, texts, both overlaps, the largest change; a row is an index into `moves`."""
     return (
-        Column(_tr("Query"), lambda place: moves.queries[place].text, key="query", stretch=True),
+        Column(_tr("Query"), lambda index: moves.queries[index].text, key="query", stretch=True),
         Column(
             _tr("Texts"),
-            lambda place: int(moves.contexts[place]),
+            lambda index: int(moves.contexts[index]),
             display.number,
             key="texts",
             align="right",
@@ -163,7 +163,7 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
         ),
         Column(
             _tr("Overlap"),
-            lambda place: float(moves.rbo[place]),
+            lambda index: float(moves.rbo[index]),
             score_text,
             key="rbo",
             align="right",
@@ -172,7 +172,7 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
         ),
         Column(
             _tr("Top {k}").format(k=top_k),
-            lambda place: float(moves.top[place]),
+            lambda index: float(moves.top[index]),
             score_text,
             key="top",
             align="right",
@@ -181,14 +181,14 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
         ),
         Column(
             _tr("Moved"),
-            lambda place: int(moves.largest_change[place]),
+            lambda index: int(moves.largest_change[index]),
             display.number,
             key="moved",
             align="right",
             width=64,
             tip=_tr("The most ranks by which a text has risen or fallen."),
         ),
-        Column(_tr("ID"), lambda place: moves.queries[place].id, key="id", width=90, hidden=True),
+        Column(_tr("ID"), lambda index: moves.queries[index].id, key="id", width=90, hidden=True),
     )
 
 

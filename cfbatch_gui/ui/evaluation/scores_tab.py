@@ -41,15 +41,15 @@ class ScoresTab(QWidget):
         same = one.model == two.model and one.connection == two.connection
         x, y = comparison.scores[0], comparison.scores[other]
 
-        def describe(place: int) -> str:
-            query = comparison.queries[int(comparison.query[place])]
-            return f"{display.one_line(query.text, 120)}\n{score_text(x[place])} · {score_text(y[place])}"
+        def describe(index: int) -> str:
+            query = comparison.queries[int(comparison.query[index])]
+            return f"{display.one_line(query.text, 120)}\n{score_text(x[index])} · {score_text(y[index])}"
 
         dots = Dots(x, y, describe=describe)
         self.chart.show_layers((Line(0, 1), dots) if same else (dots,), across=one.name, up=two.name)
         self._about.set_line(scatter_words(same))
         self.pictures.set_name(self.tr("{one} and {two}, scores").format(one=one.name, two=two.name))
 
-    def _picked(self, place: int) -> None:
+    def _picked(self, index: int) -> None:
         if self._compared is not None:
-            self.query_picked.emit(int(self._compared.comparison.query[place]))
+            self.query_picked.emit(int(self._compared.comparison.query[index]))

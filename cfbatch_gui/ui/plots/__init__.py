@@ -1,6 +1,6 @@
-"""Plots, drawn by ourselves: light and dark from the theme's roles, sharp at every pixel ratio, live at a million dots.
+"""Plots: light and dark from the theme's roles, sharp at every pixel ratio, interactive with a million dots.
 
-What every plot can do is in `Plot`: it is copied with Ctrl+C, and `PictureButtons` save it as PNG or SVG, or the data
+`Plot` is the base of all: it is copied with Ctrl+C, and `PictureButtons` save it as PNG or SVG, or the data
 behind it as CSV. There are two plots.
 
 `Chart` has axes, and layers over them, later ones above earlier ones:
@@ -24,9 +24,9 @@ behind it as CSV. There are two plots.
 
     buttons = PictureButtons(chart, self._notices, self.tasks, name="scores", parent=self)   # "Copy", "Save picture…"
 
-Colours of the layers are roles of the theme; where there are many things to tell apart, `colours.categories()`. Nothing
-here reads a job: pages bring arrays. pyqtgraph is not used: `dot_image` paints 100,000 dots in some 30 ms, without an
-optional library, and the same code draws the picture that is saved.
+Colours of the layers are roles of the theme; where there are many things to tell apart, `colours.categories()`. Plots
+get arrays from the pages and read no job. pyqtgraph is not used: `dot_image` paints 100,000 dots in some 30 ms, without
+an optional library, and the same code draws the picture that is saved.
 """
 
 from cfbatch_gui.ui.plots.chart import Chart

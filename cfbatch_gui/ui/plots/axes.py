@@ -12,13 +12,13 @@ from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-_TICK_WIDTH, _TICK_HEIGHT = 84, 44  # pixels that a label has for itself
+_TICK_WIDTH, _TICK_HEIGHT = 84, 44  # pixels for each label
 _RIGHT = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """`low` stands at pixel `start`, `high` at pixel `end`; the end may lie before the start."""
+    """Maps `low` to pixel `start` and `high` to pixel `end`; `end` may be less than `start`."""
 
     low: float
     high: float
@@ -57,7 +57,7 @@ def ticks(low: float, high: float, most: int) -> tuple[float, ...]:
 
 
 def labels(values: tuple[float, ...]) -> tuple[str, ...]:
-    """All with as many decimals as the finest of them needs; thousands are set apart."""
+    """All with as many decimals as the step between them needs, and with thousands separators."""
     step = values[1] - values[0] if len(values) > 1 else abs(values[0]) if values and values[0] else 1.0
     exponent = math.floor(math.log10(step) + 1e-9)
     decimals = max(0, -exponent)
@@ -67,7 +67,7 @@ def labels(values: tuple[float, ...]) -> tuple[str, ...]:
 
 
 def padded(low: float, high: float, share: float = 0.0) -> tuple[float, float]:
-    """The range widened by a share of itself on both sides; never empty, never without end."""
+    """The range widened by a share of itself on both sides; never empty, always finite."""
     if not (math.isfinite(low) and math.isfinite(high)):
         return 0.0, 1.0
     if high - low <= abs(high) * 1e-12:
@@ -78,7 +78,7 @@ def padded(low: float, high: float, share: float = 0.0) -> tuple[float, float]:
 
 
 def small(font: QFont) -> QFont:
-    """For what stands on axes."""
+    """The font of the labels of axes, a pixel smaller."""
     smaller = QFont(font)
     smaller.setPixelSize(max(9, _pixels(font) - 1))
     return smaller
@@ -107,7 +107,7 @@ def frame(
 
 
 def paint_frame(painter: QPainter, shown: Frame, font: QFont) -> None:
-    """Thin lines across, numbers at both axes, the titles; the drawing comes over it."""
+    """Paint grid lines, the numbers of both axes and the titles; layers are painted over it."""
     box, metrics = shown.box, QFontMetricsF(small(font))
     painter.save()
     painter.setFont(small(font))

@@ -1,4 +1,4 @@
-"""A chart: two axes and what stands on them."""
+"""A chart: two axes and layers over them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -32,7 +32,7 @@ class Chart(Plot):
     def show_layers(
         self, layers: Sequence[Layer], *, across: str, up: str, across_range: tuple[float, float] | None = None
     ) -> None:
-        """Show these and nothing else. `across` and `up` are the titles of the axes, "" for none.
+        """Replace the layers. `across` and `up` are the titles of the axes, "" for none.
 
         Without a range the axis across spans what is there.
         """
@@ -40,7 +40,7 @@ class Chart(Plot):
         self.update()
 
     def layers(self) -> tuple[Layer, ...]:
-        """What is shown."""
+        """The layers that are shown."""
         return self._layers
 
     def sizeHint(self) -> QSize:

@@ -1,7 +1,7 @@
 """Colours of dots and their key: for categories, and for numbers from low to high.
 
-The eight differ in lightness as well as in hue, so that most people who see few hues tell them apart; the ramp grows
-lighter from end to end. Each stands out from its window by 3 to 1 at least, as WCAG 2 asks of parts of a picture.
+The eight differ in lightness as well as in hue, so that most people with colour blindness can tell them apart; the ramp
+grows lighter from end to end. Each has a contrast of at least 3:1 with the window, as WCAG 2.1 asks (1.4.11).
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _DARK_RAMP = ("#6474e8", "#a474e8", "#e67fb0", "#f5a86a", "#fbe08a")
 _SWATCH, _RAMP_WIDTH, _NAME_WIDTH = 10, 140, 170
 _FAINT = 0.2  # of a dot's own colour, where others are marked
 _CELLS = 24  # of the map across, in which the dots of a category are counted
-_FEWEST = 5  # dots that a name may hide
+_FEWEST = 5  # dots of a category near the position of its name
 _TOGETHER, _MAJORITY = 0.15, 0.5  # share of a category near its middle, and of all dots there, so that it has a name
 _STEPS = 64
 PlacedName = tuple[str, NDArray[np.float64]]  # a category's name and its middle, (2,)

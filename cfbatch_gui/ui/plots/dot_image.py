@@ -23,14 +23,14 @@ def paint_dots(
     colours: NDArray[np.uint8],
     radius: float,
 ) -> None:
-    """Dots at (x, y), cut off at `box`, all in logical pixels; circles where the device keeps lines as lines."""
+    """Dots at (x, y), cut off at `box`, all in logical pixels; circles on a vector device."""
     device = painter.device()
     if isinstance(device, QSvgGenerator) and len(x) <= _MOST_CIRCLES:
         _paint_circles(painter, box, x, y, colours=colours, radius=radius)
         return
     ratio = 3.0 if isinstance(device, QSvgGenerator) else device.devicePixelRatio()
     if len(x) <= _MOST_FINE and ratio < _FINE:
-        ratio *= 2  # dots stand on whole pixels: painted twice as fine and then made smaller, they are round
+        ratio *= 2  # centres are whole pixels; at twice the resolution, scaled down, dots look round
     image = dot_image(
         (x - box.left()) * ratio,
         (y - box.top()) * ratio,
@@ -54,13 +54,13 @@ def dot_image(
     radius: float,
     opacity: float,
 ) -> QImage:
-    """Dots at (x, y) in pixels, with `colours` (n, 3) or (3,) in red, green, blue, on nothing.
+    """Dots at (x, y) in pixels, with `colours` (n, 3) or (3,) in red, green, blue, on a transparent image.
 
-    Later dots lie above earlier ones; where several meet, less of the ground shows through. What is outside is cut off.
+    Later dots lie above earlier ones; where several overlap the opacity is higher. Dots outside are clipped.
     """
     offsets_x, offsets_y, cover = _stamp(round(radius * 4) / 4)
     reach = int(offsets_x.max())
-    wide, high = width + 2 * reach, height + 2 * reach  # with a margin, so that no dot has to be cut by itself
+    wide, high = width + 2 * reach, height + 2 * reach  # with a margin, so that no dot needs clipping
     column, line = np.rint(x).astype(np.int64) + reach, np.rint(y).astype(np.int64) + reach
     inside = (column >= reach) & (column < wide - reach) & (line >= reach) & (line < high - reach)
     which = np.flatnonzero(inside)
@@ -74,12 +74,12 @@ def dot_image(
 
 
 def radius_for(count: int, area: float) -> float:
-    """The radius of a dot in logical pixels, so that `count` of them on `area` square pixels stay apart as they can."""
+    """The radius of a dot in logical pixels, for `count` dots on `area` square pixels: smaller the denser they are."""
     return float(np.clip(0.15 * np.sqrt(area / max(1, count)), 1.25, 3.5))
 
 
 def opacity_for(count: int) -> float:
-    """How much of the ground a dot covers: many let each other through, so that it shows where they are dense."""
+    """The opacity of a dot, 0.45 to 0.8: lower for many dots, so that density is visible."""
     return float(np.clip(0.8 - 0.1 * np.log10(max(1, count) / 200), 0.45, 0.8))
 
 
@@ -116,7 +116,7 @@ def _painted(
     picture[pixels] = values.view(np.uint32)[:, 0]
     return QImage(
         picture.data, width, len(owners) // width, 4 * width, QImage.Format.Format_RGBA8888_Premultiplied
-    ).copy()  # the array goes, the picture stays
+    ).copy()  # QImage does not own the array
 
 
 @lru_cache(maxsize=16)

@@ -18,7 +18,7 @@ from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CONTROL, SMALL
 
 _MARGIN = 28.0
 _RING = 6.5
-_NEAR, _STILL = 12.0, 4.0  # pixels: a dot is meant; a press is a click
+_NEAR, _STILL = 12.0, 4.0  # pixels from the mouse to its dot; pixels that it may move in a click
 _STEP, _FACTOR = 60.0, 1.4  # of the keyboard
 _SHUFFLE = 7  # seed: dots are painted in no order, so that no category lies above the others
 
@@ -26,7 +26,7 @@ Describe = Callable[[int], tuple[str, str]]
 
 
 class DotMap(Plot):
-    """Dots are known by their index in `points`. `picked` brings one, -1 for none; `lassoed` an array of indexes."""
+    """A dot is identified by its index in `points`. `picked` brings one, -1 for none; `lassoed` an array of indexes."""
 
     picked = Signal(int)
     lassoed = Signal(object)
@@ -38,7 +38,7 @@ class DotMap(Plot):
         self._order = np.zeros(0, dtype=np.int64)
         self._colours = plain(0)
         self._names: tuple[PlacedName, ...] = ()
-        self._version = 0  # of what the dots look like
+        self._version = 0  # changes with the look of the dots
         self._painted: tuple[object, QImage] | None = None
         self._marked: NDArray[np.bool_] | None = None
         self._current, self._hovered = -1, -1
@@ -97,21 +97,21 @@ class DotMap(Plot):
         self.setCursor(Qt.CursorShape.CrossCursor if on else Qt.CursorShape.ArrowCursor)
 
     def show_all(self) -> None:
-        """See everything."""
+        """Zoom and move so that all dots are seen."""
         self._view = view_of_all(self._points, self.width(), self.height(), _MARGIN)
         self._moved = False
         self._changed()
 
     def zoom(self, factor: float) -> None:
-        """Nearer, around the middle."""
+        """Zoom in by a factor around the middle."""
         self._zoom_at(factor, QPointF(self.width() / 2, self.height() / 2))
 
     def is_moved(self) -> bool:
-        """Whether something else than the whole is seen."""
+        """Whether the view is another than that of all dots."""
         return self._moved
 
     def pixel_of(self, index: int) -> QPointF:
-        """Where a dot stands in the widget."""
+        """The centre of a dot, in pixels of the widget."""
         x, y = self._view.pixels(self._points[index : index + 1])
         return QPointF(float(x[0]), float(y[0]))
 
@@ -305,7 +305,7 @@ class DotMap(Plot):
 def _find_room(label: QRectF, box: QRectF, taken: Sequence[QRectF]) -> bool:
     """Move a label up or down to where it covers no other; whether there is room."""
     step = label.height() + 2
-    for shift in (0.0, step, -2 * step, 3 * step, -4 * step):  # each from where the one before has led
+    for shift in (0.0, step, -2 * step, 3 * step, -4 * step):  # each relative to the one before
         label.translate(0, shift)
         if box.contains(label) and not any(label.intersects(other) for other in taken):
             return True

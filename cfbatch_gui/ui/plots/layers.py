@@ -17,7 +17,7 @@ from cfbatch_gui.ui.plots.axes import Frame, labels, padded
 from cfbatch_gui.ui.plots.colours import of_role
 from cfbatch_gui.ui.plots.dot_image import paint_dots, radius_for
 
-_NEAR = 10.0  # pixels from which on a dot is meant
+_NEAR = 10.0  # pixels from the mouse to the dot it means
 _MARGIN = 0.03
 _HEAD_ROOM = 1.06
 
@@ -41,7 +41,7 @@ class Steps(Bars):
 
 @dataclass(frozen=True, eq=False)
 class Dots:
-    """A dot for each index of `x` and `y`, but for those that are not finite; `describe` gives the words of its tip."""
+    """A dot for each index of `x` and `y` whose values are finite; `describe` gives the text of its tip."""
 
     x: NDArray[np.floating]
     y: NDArray[np.floating]

@@ -44,7 +44,7 @@ class PlotData:
     rows: Iterable[Sequence[Cell]]
 
     def csv(self, separator: str = ",") -> bytes:
-        """As a spreadsheet opens it: nothing in it is taken for a formula."""
+        """The rows as CSV for spreadsheets; cells that look like formulas are escaped."""
         dialect = Dialect(ExportOptions(preset=Preset.EXCEL, separator=separator))
         return dialect.start + dialect.encode([self.columns]) + dialect.encode(self.rows)
 
@@ -66,11 +66,11 @@ class Plot(QWidget):
 
     @abstractmethod
     def data(self) -> PlotData:
-        """The numbers that are shown."""
+        """The data behind the plot."""
         raise NotImplementedError
 
     def picture(self) -> QImage:
-        """The plot on the window's own colour, twice as fine as on the screen, at least 1,600 pixels wide."""
+        """The plot on the colour of the window, at twice the resolution of the screen, at least 1,600 pixels wide."""
         scale = max(_PICTURE_SCALE, _LEAST_WIDTH / max(1, self.width()))
         image = QImage(
             round(self.width() * scale), round(self.height() * scale), QImage.Format.Format_ARGB32_Premultiplied
@@ -82,7 +82,7 @@ class Plot(QWidget):
         return image
 
     def svg(self) -> bytes:
-        """The plot as lines and letters."""
+        """The plot as an SVG document."""
         content = QByteArray()
         buffer = QBuffer(content)
         buffer.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -147,7 +147,7 @@ class PictureButtons(QWidget):
         self._name = name
 
     async def write(self, path: Path) -> None:
-        """Write what the suffix says, PNG when it says nothing. Raises DiskFull, ExportError."""
+        """Write CSV, SVG, or for any other suffix PNG. Raises DiskFull, ExportError."""
         match path.suffix.lower():
             case ".csv":
                 content = await asyncio.to_thread(self._plot.data().csv, display.csv_separator())
@@ -191,7 +191,7 @@ def encoded(image: QImage) -> bytes:
 
 
 def paint_tip(painter: QPainter, size: QSizeF, at: QPointF, text: str, below: str = "") -> None:
-    """`text` in up to four lines, `below` in one quiet line under it, beside the point `at`."""
+    """`text` in up to four lines, `below` in one quiet line under it, next to the point `at`."""
     room = min(_TIP_WIDTH, size.width() - 2 * MEDIUM)
     lines = _broken(painter, text, room - 2 * MEDIUM)
     metrics = painter.fontMetrics()

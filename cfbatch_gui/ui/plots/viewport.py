@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-_CLOSEST = 400.0  # times nearer than the view of everything
+_CLOSEST = 400.0  # the greatest zoom
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Viewport:
 
     @property
     def zoom(self) -> float:
-        """How many times nearer than the view of everything."""
+        """The scale divided by that of the view of everything."""
         return self.scale / self.whole
 
     def pixels(self, points: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -52,7 +52,7 @@ class Viewport:
 
 
 def view_of_all(points: NDArray[np.float32], width: float, height: float, margin: float) -> Viewport:
-    """Everything but the outermost thousandth, with a margin in pixels."""
+    """The view of all points but the outermost thousandth on each axis, with a margin in pixels."""
     if not len(points):
         return Viewport(0.0, 0.0, 1.0, width, height, 1.0)
     low, high = np.quantile(points.astype(np.float64), (0.0005, 0.9995), axis=0)

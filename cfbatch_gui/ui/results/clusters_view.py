@@ -1,4 +1,4 @@
-"""Clusters: groups of texts about the same things, with the texts that are typical of each."""
+"""Clusters: groups of similar texts, with the texts nearest to the centre of each."""
 
 import asyncio
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _TYPICAL = 3
 
 @dataclass(frozen=True, slots=True)
 class ClusterRow:
-    """A cluster, its number from 1, and the texts nearest to its centre."""
+    """A cluster, its number from 1, and the texts nearest to its centre; `share` is its size over the largest one's."""
 
     number: int
     cluster: Cluster
@@ -39,19 +39,19 @@ class ClusterRow:
 
 
 class ClustersView(VectorPage):
-    """Groups anew whenever another number is set."""
+    """Computes the clusters again whenever their number changes."""
 
     def __init__(
         self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
     ) -> None:
         super().__init__(program, notices, "layers", parent)
         self._found: Clusters | None = None
-        self._members: tuple[tuple[int, float], ...] = ()  # item numbers and similarities of the chosen one
+        self._members: tuple[tuple[int, float], ...] = ()  # (item number, similarity) of the chosen cluster
         self._make_widgets(memory)
         self._lay_out()
 
     def found(self) -> Clusters | None:
-        """What is shown."""
+        """The clusters that are shown; None before the first."""
         return self._found
 
     def clear(self) -> None:
@@ -117,8 +117,8 @@ class ClustersView(VectorPage):
         largest = max((each.size for each in found.clusters), default=1)
         self.rows.set_rows(
             tuple(
-                ClusterRow(place, cluster, texts, cluster.size / largest)
-                for place, (cluster, texts) in enumerate(zip(found.clusters, typical, strict=True), 1)
+                ClusterRow(cluster_no, cluster, texts, cluster.size / largest)
+                for cluster_no, (cluster, texts) in enumerate(zip(found.clusters, typical, strict=True), 1)
             )
         )
         texts = display.plural(len(found.item_numbers), self.tr("{n} text"), self.tr("{n} texts"))
@@ -135,14 +135,14 @@ class ClustersView(VectorPage):
             without_direction=found.without_direction,
         )
 
-    def _picked(self, place: int) -> None:
-        if self._found is None or not 0 <= place < self.rows.rowCount():
+    def _picked(self, index: int) -> None:
+        if self._found is None or not 0 <= index < self.rows.rowCount():
             return
-        found, chosen = self._found, self.rows.row(place)
+        found, chosen = self._found, self.rows.row(index)
         number = chosen.number - 1
         items = found.items_of(number)
-        places = found.item_numbers.searchsorted(items)
-        self._members = tuple(zip(items.tolist(), found.similarities[places].tolist(), strict=True))
+        indexes = found.item_numbers.searchsorted(items)
+        self._members = tuple(zip(items.tolist(), found.similarities[indexes].tolist(), strict=True))
         count = display.plural(len(items), self.tr("{n} text"), self.tr("{n} texts"))
         self.title.setText(self.tr("Cluster {n}: {texts}").format(n=chosen.number, texts=count))
         self.members.refresh(len(self._members))
@@ -160,9 +160,9 @@ class ClustersView(VectorPage):
             return ()
         return tuple(Neighbour(text, similarity) for text, (_, similarity) in zip(texts, members, strict=True))
 
-    def _member_picked(self, place: int) -> None:
-        if 0 <= place < len(self._members):
-            show_whole(self.members.row(place).text, self.panel)
+    def _member_picked(self, index: int) -> None:
+        if 0 <= index < len(self._members):
+            show_whole(self.members.row(index).text, self.panel)
 
     def _show_in_table(self) -> None:
         self.rows_wanted.emit(tuple(item for item, _ in self._members), self.title.text())

@@ -1,4 +1,4 @@
-"""Near duplicates: groups of texts of which one will do, and the list of what stays and what goes."""
+"""Near duplicates: groups of texts of which one is kept, and the list of what stays and what goes."""
 
 import asyncio
 from collections.abc import Sequence
@@ -76,7 +76,7 @@ class DuplicatesView(VectorPage):
         self._lay_out()
 
     def found(self) -> Duplicates | None:
-        """What is shown."""
+        """The result that is shown; None before the first search."""
         return self._found
 
     def clear(self) -> None:
@@ -216,10 +216,10 @@ class DuplicatesView(VectorPage):
             return ()
         return tuple(GroupRow(group, text) for group, text in zip(groups, texts, strict=True))
 
-    def _group_picked(self, place: int) -> None:
-        if self.embeddings is None or not 0 <= place < len(self._groups):
+    def _group_picked(self, index: int) -> None:
+        if self.embeddings is None or not 0 <= index < len(self._groups):
             return
-        group = self._groups[place]
+        group = self._groups[index]
         try:
             texts = self.embeddings.texts([group.stays, *group.goes[:_MEMBERS]])
         except UserError as error:
@@ -230,9 +230,9 @@ class DuplicatesView(VectorPage):
         self.member_table.selectRow(0)
         self._member_picked(0)
 
-    def _member_picked(self, place: int) -> None:
-        if 0 <= place < self.members.rowCount():
-            show_whole(self.members.row(place).text, self.panel)
+    def _member_picked(self, index: int) -> None:
+        if 0 <= index < self.members.rowCount():
+            show_whole(self.members.row(index).text, self.panel)
 
     # Saving
 

@@ -11,7 +11,7 @@ from cfbatch_gui.ui.results.export_plan import target_words
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Button, CheckBox, Label, LinkButton, PrimaryButton, column, row, scrolled
 
-_INDENT = 24  # below the words of a box, not below its tick
+_INDENT = 24  # to the left edge of the words of a box
 _FORMS_HEIGHT = 330  # more of them are scrolled to
 _COLUMNS_HEIGHT = 300
 _LONGEST_NAME = 60
@@ -29,9 +29,9 @@ class ExportForms(QWidget):
         self._proposed = targets[0].name
         self.boxes: Mapping[str, CheckBox] = {target.name: CheckBox(target.title) for target in targets}
         forms = column(gap=10, margins=(2, 2, SMALL, 2))
-        for place, target in enumerate(targets):
+        for index, target in enumerate(targets):
             box = self.boxes[target.name]
-            box.setChecked(place == 0)
+            box.setChecked(index == 0)
             box.toggled.connect(self._toggled)
             forms.addLayout(_form(box, target_words(target)))
         content = QWidget()
@@ -52,7 +52,7 @@ class ExportForms(QWidget):
             box.setChecked(name in names)
 
     def set_impossible(self, name: str, why: str) -> None:
-        """A form that there is nothing for."""
+        """Disable a form, with the reason as its tip."""
         self._impossible.add(name)
         box = self.boxes[name]
         box.setChecked(False)
@@ -60,7 +60,7 @@ class ExportForms(QWidget):
         box.setToolTip(why)
 
     def set_open(self, is_open: bool) -> None:
-        """Whether ticks can be changed."""
+        """Enable or disable the boxes of all forms that are possible."""
         for name, box in self.boxes.items():
             box.setEnabled(is_open and name not in self._impossible)
 
@@ -76,7 +76,7 @@ class ExportForms(QWidget):
 
 
 class ColumnsDialog(QDialog):
-    """A tick box for each column. `needs_one`: without any there would be nothing to write."""
+    """A tick box for each column. With `needs_one` the dialog cannot be accepted without any."""
 
     def __init__(
         self,
@@ -145,7 +145,7 @@ def _form(box: CheckBox, about: str) -> QVBoxLayout:
 
 
 def _shown(name: str) -> str:
-    """A name as the words of a box, whose "&" would be the key that presses it."""
+    """A name as the label of a box, shortened; "&" is doubled, since Qt takes a single one for a mnemonic."""
     text = display.one_line(name)
     short = text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…"
     return short.replace("&", "&&")

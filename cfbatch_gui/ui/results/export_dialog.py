@@ -50,7 +50,7 @@ Output = tuple[Path, Target]
 
 
 class ExportDialog(QDialog):
-    """Open it with `open()`; it deletes itself. What was written is said in `notices`."""
+    """Open it with `open()`; it deletes itself when it closes. `notices` shows which files were written."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class ExportDialog(QDialog):
         self._show_anew()
 
     def set_columns(self, names: Sequence[str]) -> None:
-        """Write these columns, where a form has any."""
+        """Write these columns in the forms that have columns."""
         offered = self._extent.names if self._extent else ()
         self._columns = None if tuple(names) == offered else tuple(names)
         self._show()
@@ -124,7 +124,7 @@ class ExportDialog(QDialog):
         self.columns_button.setAccessibleName(self.tr("Choose columns"))
         self.columns_button.clicked.connect(lambda: self.tasks.start("columns", self._choose_columns()))
         self.summary = ExportSummary()
-        self.summary.change_button.clicked.connect(lambda: self.tasks.start("place", self._choose_place()))
+        self.summary.change_button.clicked.connect(lambda: self.tasks.start("path", self._choose_path()))
         self._missing = IconLine("", wrap=True)
         self._missing.hide()
         self.error_bar = NoticeBar("", "error")
@@ -187,7 +187,7 @@ class ExportDialog(QDialog):
         if await dialogs.finished(dialog) == QDialog.DialogCode.Accepted:
             self.set_columns(dialog.chosen())
 
-    async def _choose_place(self) -> None:
+    async def _choose_path(self) -> None:
         outputs = self.outputs()
         if len(outputs) != 1:
             folder = await dialogs.choose_folder(self, self.tr("Save in"), folder=self._folder)
@@ -237,7 +237,7 @@ class ExportDialog(QDialog):
     # Writing
 
     async def write(self, outputs: Sequence[Output]) -> None:
-        """Write each form to its place, say so, and close; when it is stopped or fails the dialog stays."""
+        """Write each form to its path, show a notice, and close. The dialog stays open when it is stopped or fails."""
         self.error_bar.hide()
         self._stop = stop = threading.Event()
         options = self._options()
@@ -314,9 +314,9 @@ class ExportDialog(QDialog):
         if not writing:
             self.progress.set_parts(0, 1)
         if writing:
-            self.cancel_button.setFocus()  # else the list scrolls to where the keyboard goes
+            self.cancel_button.setFocus()  # else the list scrolls to the widget that gets the focus
         self.forms.set_open(not writing)
-        # Not the words between them: only what can be changed looks as if it could not be now.
+        # Only the controls are disabled, not the labels between them.
         for widget in (self.limits_bar.top, self.limits_bar.threshold, self.columns_button, self.summary.change_button):
             widget.setEnabled(not writing)
         self._show_possible()
@@ -346,7 +346,7 @@ class _StoppedError(Exception):
 
 
 def _beginning(commands: str) -> str:
-    """So many lines as a tip has room for."""
+    """The first lines, as many as a tip has room for."""
     lines = commands.split("\n")
     return "\n".join(lines if len(lines) <= _TIP_LINES else [*lines[: _TIP_LINES - 1], "…"])
 

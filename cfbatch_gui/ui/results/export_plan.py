@@ -27,7 +27,7 @@ _Output = tuple[Path, Target]
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What there is to write. `kept` are the scores within the limits, `names` the columns that can be chosen."""
+    """How much there is to write. `kept`: scores within the limits; `names`: columns that can be chosen."""
 
     counts: OutcomeCounts
     kept: int
@@ -36,7 +36,7 @@ class Extent:
 
     @property
     def failed_rows(self) -> int:
-        """Rows of the user's file that gave no result and will give none, about."""
+        """About how many rows of the user's file have no result and will get none."""
         return self.counts.failed + self.counts.left_out + self.counts.skipped
 
     def rows(self, kind: Kind, *, limited: bool) -> int:
@@ -47,7 +47,7 @@ class Extent:
 
 
 def read_extent(folder: JobFolder, job: Job, limits: Limits) -> Extent:
-    """Count. Blocking. Raises DataError."""
+    """Count what can be written. Blocking. Raises DataError."""
     failed = failed_batches(job)
     names = columns_of(folder, job.kind)
     if job.kind is Kind.RANK:
@@ -80,7 +80,7 @@ def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[_Outpu
 
 
 def file_name(job: Job, target: Target) -> str:
-    """A name for the file, from the job's own, that every system takes."""
+    """The file name for a job and a target, valid on every operating system."""
     kept = "".join("-" if sign in _FORBIDDEN or ord(sign) < 32 else sign for sign in job.name).strip(" .")
     ending = f" ({target.name})" if target.is_folder else target.suffixes[0]
     return f"{kept[:_LONGEST_NAME].strip(' .') or job.id}{ending}"
@@ -113,19 +113,19 @@ class ExportSummary(QWidget):
             name.setMinimumWidth(160)
             self._rows.append(line)
             files.addWidget(line)
-        place = row(self.folder, 12, self.change_button)
-        place.setStretch(0, 1)
+        folder_row = row(self.folder, 12, self.change_button)
+        folder_row.setStretch(0, 1)
         card = Card(inset=True)
-        card.body.addLayout(column(files, self._more, place, gap=6))
+        card.body.addLayout(column(files, self._more, folder_row, gap=6))
         self.setLayout(column(card))
 
     def show_outputs(self, outputs: Sequence[tuple[Path, Target]], extent: Extent | None, columns: int | None) -> None:
         """Without an `extent` it is still being counted; `columns` is how many are chosen, None for all."""
         shown = outputs if len(outputs) <= _MOST_LINES else outputs[: _MOST_LINES - 1]
-        for place, (line, (name, what)) in enumerate(zip(self._rows, self.lines, strict=True)):
-            line.setVisible(place < len(shown))
-            if place < len(shown):
-                path, target = shown[place]
+        for index, (line, (name, what)) in enumerate(zip(self._rows, self.lines, strict=True)):
+            line.setVisible(index < len(shown))
+            if index < len(shown):
+                path, target = shown[index]
                 name.setText(path.name)
                 words = extent_words(extent, target, columns) if extent else self.tr("Counting…")
                 what.setText(words)
@@ -165,7 +165,7 @@ def extent_words(extent: Extent, target: Target, columns: int | None = None) -> 
 
 
 def missing_words(extent: Extent, kind: Kind) -> str:
-    """What is not there, and what the file says of it; "" when all came back."""
+    """How many rows have no result, and what the file has instead; "" when all have one."""
     missing = extent.counts.items - extent.counts.done + extent.counts.skipped
     if not missing:
         return ""
@@ -207,7 +207,7 @@ def _free(path: Path, target: Target, taken: Collection[Path]) -> Path:
 
 
 def _called(path: Path, target: Target, addition: str) -> Path:
-    """With something more in its name, before a suffix that may have several parts."""
+    """The path with an addition before its suffix, which may have several parts."""
     suffix = "" if target.is_folder else target.suffixes[0]
     return path.with_name(f"{path.name.removesuffix(suffix)}{addition}{suffix}")
 

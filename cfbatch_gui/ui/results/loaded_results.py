@@ -1,4 +1,4 @@
-"""When a page reads the results of its job, and what stands there while there are none."""
+"""When a page reads the results of its job, and what it shows while there are none."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
@@ -20,10 +20,10 @@ LOADING = "load"  # the name of the reading among a page's tasks
 
 
 class ResultLoader(Generic[T]):
-    """Reads the results of one job at a time, and again whenever there are others. What comes too late is dropped.
+    """Reads the results of one job at a time, and again whenever there are others.
 
-    `read` gets the job and returns what the page shows; errors it raises are those of the page's `tasks`. `show` gets
-    both. `begin` is called before another job is taken up, when `job` is still the one before.
+    `read` gets the job and returns what the page shows; its errors go to the handler of `tasks`. `show` gets both. When
+    another job is shown, the reading of the one before is cancelled and `begin` is called while `job` is still it.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class SearchBar(QWidget):
 
 
 class SearchedResults(QWidget):
-    """Results under a bar to search them, or a sentence in place of both."""
+    """Results under a bar to search them, or a sentence instead of both."""
 
     def __init__(self, icon: str, bar: QWidget, content: QWidget) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class SearchedResults(QWidget):
         self._stack.show_sentence(sentence)
 
     def show_loading(self, job: Job) -> None:
-        """Show no results yet. Where some are coming the bar is there: what is typed meanwhile is looked for then."""
+        """Show no results yet. If there are some the bar is shown: a text typed meanwhile is searched for then."""
         self._bar.setVisible(bool(job.batches_done))
         self._stack.show_sentence("")
 
@@ -104,7 +104,7 @@ def failed_batches(job: Job) -> dict[int, str]:
 
 
 def nothing_yet(job: Job) -> str:
-    """What stands where results will be."""
+    """The sentence shown instead of results, by the state of the job."""
     if job.state is JobState.FAILED:
         return QCoreApplication.translate("results", "Nothing came back from this job. “Progress” says why.")
     if job.state is JobState.PAUSED:

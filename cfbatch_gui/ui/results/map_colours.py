@@ -1,4 +1,4 @@
-"""By what the dots of a map can be coloured, and the colours."""
+"""What the dots of a map can be coloured by, and the colours."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,12 +16,12 @@ from cfbatch_gui.ui.plots.colours import MOST_CATEGORIES, DotColours, PlacedName
 
 ONE, CLUSTERS, COLUMN = "one", "clusters", "column/"
 _SAMPLE, _FEW = 300, 24
-_NAME = 28  # characters of a typical text that stand for its cluster
+_NAME = 28  # characters of a typical text in the name of its cluster
 
 
 @dataclass(frozen=True, eq=False)
 class MapColours:
-    """`cells[i]` is what the dot at index i is coloured by, for the table behind the map; `title` is "" for nothing."""
+    """`cells[i]` is what the dot at index i is coloured by, for the CSV of the map; `title` is "" for one colour."""
 
     dots: DotColours
     title: str
@@ -34,23 +34,23 @@ def colour_choices(embeddings: Embeddings) -> tuple[tuple[tuple[str, str], ...],
     sample = embeddings.page(0, _SAMPLE)
     choices = [(ONE, _tr("One colour")), (CLUSTERS, _tr("Colour by cluster"))]
     first = ""
-    for place, name in enumerate(embeddings.columns()):
-        cells = [text.cells[place] for text in sample if place < len(text.cells)]
+    for index, name in enumerate(embeddings.columns()):
+        cells = [text.cells[index] for text in sample if index < len(text.cells)]
         if not cells or cells == [text.text for text in sample]:
             continue
-        choices.append((f"{COLUMN}{place}", _tr("Colour by {name}").format(name=name)))
+        choices.append((f"{COLUMN}{index}", _tr("Colour by {name}").format(name=name)))
         if not first and 2 <= len(set(cells)) <= min(_FEW, len(sample) // 2):
-            first = f"{COLUMN}{place}"
+            first = f"{COLUMN}{index}"
     return tuple(choices), first or ONE
 
 
 def read_cells(embeddings: Embeddings, key: str) -> Sequence[str] | None:
-    """The cells of the column that a key stands for, which can be read before there is a map. Raises DataError."""
+    """The cells of the column that a key names, None for other keys. Raises DataError."""
     return embeddings.column(int(key.removeprefix(COLUMN))) if key.startswith(COLUMN) else None
 
 
 def read_colours(embeddings: Embeddings, shown: TextMap, key: str, whole: Sequence[str] | None = None) -> MapColours:
-    """`whole` are the cells of the key's column, where they are read already. For a thread. Raises DataError."""
+    """`whole`: all cells of the key's column, if already read. Blocking. Raises DataError."""
     found = _read(embeddings, shown.item_numbers, key, whole)
     return replace(found, names=found.dots.positions_of_names(shown.points))
 
@@ -60,8 +60,8 @@ def _read(embeddings: Embeddings, item_numbers: NDArray[np.int64], key: str, who
         return _of_clusters(embeddings, item_numbers)
     if not key.startswith(COLUMN):
         return MapColours(plain(len(item_numbers)), "", ())
-    place = int(key.removeprefix(COLUMN))
-    whole = embeddings.column(place) if whole is None else whole
+    index = int(key.removeprefix(COLUMN))
+    whole = embeddings.column(index) if whole is None else whole
     cells = [whole[item - 1] for item in item_numbers.tolist()]
     found = colouring(cells, MOST_CATEGORIES)
     if isinstance(found, Categories):
@@ -69,15 +69,15 @@ def _read(embeddings: Embeddings, item_numbers: NDArray[np.int64], key: str, who
         dots = by_category(found.codes, names) if names else plain(len(cells))
     else:
         dots = by_number(found.values, found.low, found.high)
-    return MapColours(dots, embeddings.columns()[place], cells)
+    return MapColours(dots, embeddings.columns()[index], cells)
 
 
 def _of_clusters(embeddings: Embeddings, item_numbers: NDArray[np.int64]) -> MapColours:
     found = find_clusters(embeddings, min(MOST_CATEGORIES, usual_number(len(item_numbers))))
     typical = embeddings.texts([cluster.typical[0] for cluster in found.clusters])
     names = [f"{number} · {display.one_line(text.text, _NAME)}" for number, text in enumerate(typical, 1)]
-    places = np.searchsorted(found.item_numbers, item_numbers)
-    members = found.members[np.minimum(places, max(0, len(found.members) - 1))]
+    indexes = np.searchsorted(found.item_numbers, item_numbers)
+    members = found.members[np.minimum(indexes, max(0, len(found.members) - 1))]
     return MapColours(by_category(members, names), _tr("cluster"), [str(member + 1) for member in members.tolist()])
 
 

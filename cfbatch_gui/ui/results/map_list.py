@@ -1,4 +1,4 @@
-"""The list under a map: what is near a chosen text, or what a lasso or a search has chosen."""
+"""The list under a map: the texts nearest to the chosen one, or those that a lasso or a search has selected."""
 
 import asyncio
 from collections.abc import Sequence
@@ -43,12 +43,12 @@ class MapList(QWidget):
         near = TableView("vectors/near", memory=memory)
         near.setAccessibleName(self.tr("Nearest texts"))
         near.show_rows(self.neighbours)
-        near.opened.connect(lambda place: self.opened.emit(self.neighbours.row(place).text.item_no))
+        near.opened.connect(lambda index: self.opened.emit(self.neighbours.row(index).text.item_no))
         self.rows: PagedRows[VectorRow] = PagedRows(item_columns(), count=0, fetch=self._fetch, parent=self)
         items = TableView("vectors/chosen", memory=memory)
         items.setAccessibleName(self.tr("Chosen texts"))
         items.show_rows(self.rows)
-        items.opened.connect(lambda place: self.opened.emit(self.rows.row(place).text.item_no))
+        items.opened.connect(lambda index: self.opened.emit(self.rows.row(index).text.item_no))
         self._stack = QStackedWidget()
         self._stack.addWidget(near)
         self._stack.addWidget(items)
@@ -61,11 +61,11 @@ class MapList(QWidget):
         self.hide()
 
     def show_neighbours(self, embeddings: Embeddings, item_no: int) -> None:
-        """The texts nearest to one."""
+        """Show the texts nearest to this item."""
         self._tasks.start("near", self._look(embeddings, item_no))
 
     def show_items(self, embeddings: Embeddings, items: NDArray[np.int64], name: str) -> None:
-        """These texts; `name` is what chose them, within a sentence."""
+        """Show these texts; `name` says what selected them."""
         self._tasks.cancel("near")
         self._embeddings, self._items, self._name = embeddings, tuple(items.tolist()), name
         count = display.plural(len(items), self.tr("{n} text"), self.tr("{n} texts"))
@@ -75,7 +75,7 @@ class MapList(QWidget):
         self.show()
 
     def items(self) -> tuple[int, ...]:
-        """The texts that stand in the list."""
+        """The item numbers of the texts in the list."""
         return self._items
 
     async def _look(self, embeddings: Embeddings, item_no: int) -> None:

@@ -1,8 +1,8 @@
 """All texts on a map: read under the mouse, coloured by a column, searched, and selected with a lasso.
 
-The map by direction is made first, since it is quick. The one by neighbours (t-SNE), which shows groups, takes
-seconds. It is made meanwhile, without being asked for up to `_BY_ITSELF` texts, and replaces the first unless the
-user is at work on that, so that nothing jumps under the mouse. The choice is remembered for all jobs.
+The map by direction (PCA) is made first, since it is quick. The one by neighbours (t-SNE), which shows groups, takes
+seconds. Up to `_BY_ITSELF` texts it is started automatically, and replaces the first unless the user has touched that,
+so that no dot moves under the mouse. The choice is remembered for all jobs.
 """
 
 import asyncio
@@ -34,12 +34,12 @@ _TYPING = 0.12
 _ROOMY = 800  # pixels
 _LONGEST = 400  # characters in the tip under the mouse
 _PAGE = 2_000
-_BY_ITSELF = 20_000  # texts up to which the map by neighbours is made without being asked for
+_BY_ITSELF = 20_000  # texts up to which the t-SNE map is started automatically
 _MEMORY = "map/layout"
 
 
 class MapView(VectorPage):
-    """The map is laid out once for the vectors that are there, and anew when more have come."""
+    """The map is laid out for the vectors that have come back, and again when more have."""
 
     def __init__(
         self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
@@ -50,12 +50,12 @@ class MapView(VectorPage):
         self._maps: dict[Layout, TextMap] = {}
         self._asked = False  # whether the map that is being made was asked for
         self._colours: MapColours | None = None
-        self._chosen = ""  # the choice of colours that the user made, or that was made at first
+        self._chosen = ""  # the key of the colours, see `colour_choices`
         self._make_widgets(memory)
         self._lay_out()
 
     def map(self) -> TextMap | None:
-        """What is shown."""
+        """The map that is shown; None before the first."""
         return self._map
 
     def clear(self) -> None:
@@ -63,7 +63,7 @@ class MapView(VectorPage):
         self._maps = {}
         self.stop_link.hide()
         self.find_field.reset()
-        self.dots.show_points(np.zeros((0, 2), dtype=np.float32), lambda place: ("", ""), lambda: PlotData((), ()))
+        self.dots.show_points(np.zeros((0, 2), dtype=np.float32), lambda index: ("", ""), lambda: PlotData((), ()))
         self.list.hide()
 
     def arrived(self, *, is_first: bool) -> None:
@@ -72,10 +72,10 @@ class MapView(VectorPage):
         self.tasks.start("map", self._lay_out_map())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the facts and the words of a button away in a small window, where the choices need the room."""
+        """Hide the summary and the label of a button in a small window, where the choices need the room."""
         super().resizeEvent(event)
         is_narrow = event.size().width() < _ROOMY
-        self.facts.setVisible(not is_narrow)
+        self.summary.setVisible(not is_narrow)
         self.lasso_button.setText("" if is_narrow else self.tr("Lasso"))
 
     # Making
@@ -103,7 +103,7 @@ class MapView(VectorPage):
         self.lasso_button.setAccessibleName(self.tr("Lasso"))
         self.lasso_button.setCheckable(True)
         self.whole_button = LinkButton(self.tr("Whole map"))
-        self.facts = ElidedLabel("", "quiet")
+        self.summary = ElidedLabel("", "quiet")
         self.dots = DotMap(self.tr("Map of the texts"))
         self.lasso_button.toggled.connect(self.dots.set_lasso)
         self.whole_button.clicked.connect(self.dots.show_all)
@@ -122,9 +122,9 @@ class MapView(VectorPage):
             self.tr("All directions of the vectors, seen from the side on which the texts differ most; there at once"),
             self.tr("Each text stands beside those that are most like it, so that groups can be seen; takes seconds"),
         )
-        for place, tip in enumerate(tips):
-            self.layout_choice.setItemData(place, tip, Qt.ItemDataRole.ToolTipRole)
-        names = (self.layout_choice.itemText(place) for place in range(len(tips)))
+        for index, tip in enumerate(tips):
+            self.layout_choice.setItemData(index, tip, Qt.ItemDataRole.ToolTipRole)
+        names = (self.layout_choice.itemText(index) for index in range(len(tips)))
         self.layout_choice.setToolTip("\n".join(f"{name}: {tip}" for name, tip in zip(names, tips, strict=True)))
 
     def _lay_out(self) -> None:
@@ -134,7 +134,7 @@ class MapView(VectorPage):
             self.colour_choice,
             self.lasso_button,
             self.whole_button,
-            self.facts,
+            self.summary,
             4,
             self.picture,
             margins=(WIDE, SMALL, MEDIUM, SMALL),
@@ -221,21 +221,21 @@ class MapView(VectorPage):
         self._say()
 
     def _say(self, *more: str) -> None:
-        """What is shown, and how to read it."""
+        """Show the choice, the summary and how to read the map."""
         made = self._map
         if made is None:
             return
         self.layout_choice.set_value(made.layout)
-        facts = display.plural(len(made.points), self.tr("{n} text"), self.tr("{n} texts"))
+        summary = display.plural(len(made.points), self.tr("{n} text"), self.tr("{n} texts"))
         sentences = [self.tr("Texts stand beside those most like them; distances between islands mean little.")]
         if made.layout is Layout.DIRECTION:
             share = self.tr("{share} % of the spread").format(share=round(made.share * 100))
-            facts = f"{facts} · {share}"
+            summary = f"{summary} · {share}"
             sentences = [
                 self.tr("2 of {n} directions are seen.").format(n=display.number(made.dimension)),
                 self.tr("Texts that are alike stand near each other; what stands near is not always alike."),
             ]
-        self.facts.setText(facts)
+        self.summary.setText(summary)
         self.show_foot(*sentences, *more, without_direction=made.without_direction)
 
     async def _offer_colours(self, embeddings: Embeddings) -> None:
@@ -272,42 +272,42 @@ class MapView(VectorPage):
     # Showing
 
     def show_text(self, item_no: int) -> None:
-        """Put the ring around a text, and show what is near it."""
+        """Select the dot of an item, and list the texts nearest to it."""
         if self._map is not None:
-            place = int(np.searchsorted(self._map.item_numbers, item_no))
-            if place < len(self._map.item_numbers) and self._map.item_numbers[place] == item_no:
-                self._picked(place)
+            index = int(np.searchsorted(self._map.item_numbers, item_no))
+            if index < len(self._map.item_numbers) and self._map.item_numbers[index] == item_no:
+                self._picked(index)
 
-    def _describe(self, place: int) -> tuple[str, str]:
+    def _describe(self, index: int) -> tuple[str, str]:
         if self.embeddings is None or self._map is None:
             return "", ""
         try:
-            (text,) = self.embeddings.texts([int(self._map.item_numbers[place])])
+            (text,) = self.embeddings.texts([int(self._map.item_numbers[index])])
         except UserError as error:  # raised while painting, outside any task
             return error.message, ""
         below = " · ".join(filter(None, (text.id or self.tr("Row {n}").format(n=display.number(text.row)), text.label)))
         return display.one_line(text.text, _LONGEST), below
 
-    def _picked(self, place: int) -> None:
-        self.dots.set_current(place)
+    def _picked(self, index: int) -> None:
+        self.dots.set_current(index)
         self.dots.mark(None)
-        if place < 0 or self.embeddings is None or self._map is None:
+        if index < 0 or self.embeddings is None or self._map is None:
             self.list.hide()
         else:
-            self.list.show_neighbours(self.embeddings, int(self._map.item_numbers[place]))
+            self.list.show_neighbours(self.embeddings, int(self._map.item_numbers[index]))
 
-    def _lassoed(self, places: NDArray[np.int64]) -> None:
+    def _lassoed(self, indexes: NDArray[np.int64]) -> None:
         self.lasso_button.setChecked(False)
-        if len(places):
-            self._show_list(places, self.tr("Lasso"))
+        if len(indexes):
+            self._show_list(indexes, self.tr("Lasso"))
         else:
             self._picked(-1)
 
-    def _show_list(self, places: NDArray[np.int64], name: str) -> None:
+    def _show_list(self, indexes: NDArray[np.int64], name: str) -> None:
         self.dots.set_current(-1)
-        self.dots.mark(places)
+        self.dots.mark(indexes)
         if self.embeddings is not None and self._map is not None:
-            self.list.show_items(self.embeddings, self._map.item_numbers[places], name)
+            self.list.show_items(self.embeddings, self._map.item_numbers[indexes], name)
 
     def _layout_picked(self, key: object) -> None:
         layout = Layout(str(key))
@@ -331,7 +331,7 @@ class MapView(VectorPage):
             await self._show(self._maps[Layout.DIRECTION])
 
     def _stop(self) -> None:
-        """Keep the map as it is, and do not make the other one without being asked from now on."""
+        """Keep the map as it is, and remember its layout, so that the other is not started automatically."""
         self.tasks.cancel("neighbours")
         if self._memory is not None and self._map is not None:
             self._memory.set(_MEMORY, self._map.layout)
@@ -348,13 +348,13 @@ class MapView(VectorPage):
         return ("row", "id", "text", "x", "y", *colour)
 
     def _rows(self, embeddings: Embeddings) -> Iterator[Sequence[Cell]]:
-        """In a thread: every dot, in the order of the file."""
+        """Every dot, in the order of the file. Runs in a thread."""
         made, colours = self._map, self._colours
         if made is None:
             return
         for start in range(0, len(made.points), _PAGE):
             items = made.item_numbers[start : start + _PAGE].tolist()
-            for place, text in enumerate(embeddings.texts(items), start):
-                x, y = made.points[place].tolist()
-                cell = (colours.cells[place],) if colours is not None and colours.title else ()
+            for index, text in enumerate(embeddings.texts(items), start):
+                x, y = made.points[index].tolist()
+                cell = (colours.cells[index],) if colours is not None and colours.title else ()
                 yield (text.row, text.id, text.text, x, y, *cell)

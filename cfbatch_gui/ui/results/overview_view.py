@@ -1,4 +1,4 @@
-"""What the scores of a ranking are worth: their spread, and that of pairs that do not belong together."""
+"""The distribution of the scores of a ranking, and that of unrelated pairs, as a chart and as quantiles."""
 
 from collections.abc import Sequence
 
@@ -143,7 +143,7 @@ class OverviewView(ResultView):
 
 
 class SpreadTable(QWidget):
-    """Where scores lie, a line for each group of them; figures stand below each other."""
+    """Count and quantiles of several groups of scores, a line for each group."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -154,24 +154,24 @@ class SpreadTable(QWidget):
         self._grid.setColumnStretch(0, 1)
         self._cells: list[Label] = []
         titles = ("", *self._titles())
-        for place, title in enumerate(titles):
-            self._put(0, place, Label(title, "small"))
+        for index, title in enumerate(titles):
+            self._put(0, index, Label(title, "small"))
 
     def show_spreads(self, spreads: Sequence[tuple[str, Spread]]) -> None:
-        """A name and its spread for each line."""
+        """Replace the lines; each has a name and its spread."""
         for cell in self._cells:
             self._grid.removeWidget(cell)
             cell.deleteLater()
         self._cells.clear()
         for number, (name, spread) in enumerate(spreads, 1):
             values = (spread.lowest, spread.tenth, spread.median, spread.ninetieth, spread.highest)
-            for place, text in enumerate((name, display.number(spread.count), *map(score_text, values))):
+            for index, text in enumerate((name, display.number(spread.count), *map(score_text, values))):
                 cell = Label(text)
                 self._cells.append(cell)
-                self._put(number, place, cell)
+                self._put(number, index, cell)
 
     def texts(self) -> list[str]:
-        """What stands in the cells, line by line."""
+        """The texts of the cells, line by line."""
         return [cell.text() for cell in self._cells]
 
     def _titles(self) -> tuple[str, ...]:
@@ -184,7 +184,7 @@ class SpreadTable(QWidget):
             self.tr("Highest"),
         )
 
-    def _put(self, line_number: int, place: int, cell: Label) -> None:
-        side = Qt.AlignmentFlag.AlignLeft if place == 0 else Qt.AlignmentFlag.AlignRight
-        self._grid.addWidget(cell, line_number, place, side | Qt.AlignmentFlag.AlignVCenter)
-        self._grid.setColumnMinimumWidth(place, 0 if place == 0 else 72)
+    def _put(self, line_number: int, index: int, cell: Label) -> None:
+        side = Qt.AlignmentFlag.AlignLeft if index == 0 else Qt.AlignmentFlag.AlignRight
+        self._grid.addWidget(cell, line_number, index, side | Qt.AlignmentFlag.AlignVCenter)
+        self._grid.setColumnMinimumWidth(index, 0 if index == 0 else 72)

@@ -11,7 +11,7 @@ from cfbatch_gui.core.results.rankings.rankings import RankedContext, RankedQuer
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.tables.table_rows import Column
 
-_WORST, _BEST = 0.1, 0.9  # a full bar would look like a hundred per cent, none like nothing
+_WORST, _BEST = 0.1, 0.9  # lengths of bars; a full one would suggest 100 %, an empty one 0
 _FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
 
 
@@ -37,7 +37,7 @@ def on_own_scale(contexts: Sequence[RankedContext]) -> tuple[ContextRow, ...]:
 
 
 def status_words(status: Status, why: str) -> str:
-    """What stands where a result would, with its reason."""
+    """The words shown instead of a result, with the reason; "" when it is done."""
     word = {
         Status.DONE: "",
         Status.FAILED: _tr("Failed"),
@@ -81,17 +81,17 @@ def query_columns() -> tuple[Column[RankedQuery], ...]:
 
 
 def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[ContextRow], ...]:
-    """Rank to change, which leave the text its room; id, label and the user's own columns are hidden at first.
+    """Rank, score, text, initial rank and change; id, label and the original columns are hidden at first.
 
-    All of them stand below the table for the chosen text. No query has more than `most` contexts.
+    The panel below the table shows all of them for the chosen text. No query has more than `most` contexts.
     """
     wider = _FOUR_DIGITS if most >= 1_000 else 0
 
-    def cell(place: int) -> Column[ContextRow]:
+    def cell(index: int) -> Column[ContextRow]:
         return Column(
-            original[place],
-            lambda row: row.context.cells[place],
-            key=f"original/{original[place]}",
+            original[index],
+            lambda row: row.context.cells[index],
+            key=f"original/{original[index]}",
             width=120,
             hidden=True,
         )
@@ -136,12 +136,12 @@ def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[C
         ),
         Column(_tr("ID"), lambda row: row.context.id, key="id", width=96, hidden=True),
         Column(_tr("Label"), lambda row: row.context.label, key="label", width=64, hidden=True),
-        *(cell(place) for place in range(len(original))),
+        *(cell(index) for index in range(len(original))),
     )
 
 
 def score_or_status(row: ContextRow) -> str:
-    """Four decimals; where there is no score, why."""
+    """The score, or the reason why there is none."""
     context = row.context
     return status_words(context.status, context.error) if context.score is None else score_text(context.score)
 

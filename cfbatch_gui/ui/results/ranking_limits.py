@@ -1,4 +1,4 @@
-"""What of a ranking is kept: the first k of each query, and scores from a threshold on."""
+"""The limits of a ranking: the first k ranks of each query, and a lowest score."""
 
 from dataclasses import dataclass
 
@@ -20,18 +20,18 @@ _STEP = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """None is no limit. Ties with the last one of the first k stay."""
+    """None is no limit. Contexts that tie with rank k are kept."""
 
     top_k: int | None = None
     threshold: float | None = None
 
     @property
     def are_set(self) -> bool:
-        """Whether anything is left away."""
+        """Whether there is any limit."""
         return self.top_k is not None or self.threshold is not None
 
     def keep(self, context: RankedContext) -> bool:
-        """Whether a context stays; what has no score stays with its reason."""
+        """Whether a context is kept; one without a score always is."""
         if context.rank is None or context.score is None:
             return True
         return (self.top_k is None or context.rank <= self.top_k) and (
@@ -40,7 +40,7 @@ class Limits:
 
 
 class ThresholdField(QLineEdit):
-    """The least score, with point or comma; empty is none. The arrow keys go by a hundredth."""
+    """The lowest score, with point or comma; empty is none. Arrow keys change it by 0.01."""
 
     changed = Signal()
 
@@ -72,7 +72,7 @@ class ThresholdField(QLineEdit):
 
 
 class LimitsBar(QWidget):
-    """Both limits side by side."""
+    """The fields of both limits in one row."""
 
     changed = Signal()
 
@@ -93,7 +93,7 @@ class LimitsBar(QWidget):
         self.setLayout(row(self.top, 4, label, self.threshold))
 
     def limits(self) -> Limits:
-        """As they are set now."""
+        """The limits that are set."""
         return Limits(self._chosen, self.threshold.value())
 
     def show_limits(self, limits: Limits) -> None:

@@ -67,7 +67,7 @@ class RankingRead:
 
 
 class RankingView(ResultView):
-    """Reads in threads; the result of a reading that has been overtaken by another is dropped."""
+    """Reads in threads; the result of a reading is dropped when a later one has begun."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class RankingView(ResultView):
         self._baseline = ""
         self._baseline_of: Version = ()
         self._read: RankingRead | None = None
-        self._search: TextSearch | None = None  # of all that this job will ever bring
+        self._search: TextSearch | None = None  # over all texts of the job, with or without a score
         self._found: NDArray[np.int32] | None = None  # numbers of queries, rising
         self._query_no = self._item_no = 0
         self._ranked: tuple[ContextRow, ...] = ()
@@ -103,7 +103,7 @@ class RankingView(ResultView):
         return self.limits_bar.limits()
 
     def foot(self) -> str:
-        """What a score is, in a sentence."""
+        """The sentences at the foot of the page."""
         return self._foot.text()
 
     # Making
@@ -148,7 +148,7 @@ class RankingView(ResultView):
     # Reading
 
     def _begin(self, job: Job) -> None:
-        """Forget all about the job before."""
+        """Drop everything that belongs to the job before."""
         if self._loader.job is not None:
             self._limits_of[self._loader.job.id] = self.limits()
         for name in ("find", "contexts", "count", "figures"):
@@ -259,8 +259,8 @@ class RankingView(ResultView):
             self._fill_contexts()
         elif not self.queries.currentIndex().isValid():
             numbers = range(len(shown)) if self._query_no else ()
-            places = (place for place in numbers if model.row(place).query_no == self._query_no)
-            self.queries.selectRow(next(places, 0))
+            indexes = (index for index in numbers if model.row(index).query_no == self._query_no)
+            self.queries.selectRow(next(indexes, 0))
 
     def _fill_contexts(self) -> None:
         if self._read is None:
@@ -274,11 +274,11 @@ class RankingView(ResultView):
         if not shown:
             self.panel.show_text("", "")
             return
-        items = [self.contexts_model.row(place).context.item_no for place in range(len(shown))]
-        place = items.index(before) if before in items else 0
-        if self.contexts.currentIndex().row() != place:
-            self.contexts.selectRow(place)
-        self._show_context(place)
+        items = [self.contexts_model.row(index).context.item_no for index in range(len(shown))]
+        index = items.index(before) if before in items else 0
+        if self.contexts.currentIndex().row() != index:
+            self.contexts.selectRow(index)
+        self._show_context(index)
 
     def _matching(self, rows: Sequence[ContextRow]) -> Sequence[ContextRow]:
         """Those that have what is looked for; all of them where only the query has it."""
@@ -294,17 +294,17 @@ class RankingView(ResultView):
         self._fill_contexts()
         self.tasks.start("count", self._count())
 
-    def _query_picked(self, place: int) -> None:
-        query_no = self.queries_model.row(place).query_no
+    def _query_picked(self, index: int) -> None:
+        query_no = self.queries_model.row(index).query_no
         if query_no != self._query_no:
             self.tasks.start("contexts", self._read_contexts(query_no))
 
-    def _show_query(self, place: int) -> None:
-        query = self.queries_model.row(place)
+    def _show_query(self, index: int) -> None:
+        query = self.queries_model.row(index)
         self.panel.show_text(self.tr("Query"), query.text, about=query.query_id)
 
-    def _show_context(self, place: int) -> None:
-        context = self.contexts_model.row(place).context
+    def _show_context(self, index: int) -> None:
+        context = self.contexts_model.row(index).context
         self._item_no = context.item_no
         self.panel.show_text(
             self._heading(context),
@@ -343,7 +343,7 @@ class RankingView(ResultView):
 
 
 def read_ranking(folder: JobFolder, failed: dict[int, str]) -> RankingRead:
-    """Blocking. Raises DataError."""
+    """Read all but the texts of the contexts. Blocking. Raises DataError."""
     rankings = Rankings(folder, failed)
     queries = rankings.queries()
     numbers = np.fromiter((query.query_no for query in queries), dtype=np.int32, count=len(queries))

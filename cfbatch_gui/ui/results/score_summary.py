@@ -13,7 +13,7 @@ from cfbatch_gui.ui.results.loaded_results import Version, version_of
 
 
 class FigureReader:
-    """Keeps the figures that were asked for last. Pages that ask for the same job meanwhile share one reading."""
+    """Caches the figures read last. Concurrent calls for the same job share one reading."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -22,7 +22,7 @@ class FigureReader:
         self._figures: ScoreFigures | None = None
 
     async def of(self, job: Job) -> ScoreFigures:
-        """Those of the job as it is now. Raises DataError."""
+        """The figures of the job's present results. Raises DataError."""
         version = version_of(job)
         async with self._reading:
             if self._figures is None or self._version != version:
@@ -69,7 +69,7 @@ def reading_line(figures: ScoreFigures) -> str:
 
 
 def partial_line(scored: int, contexts: int) -> str:
-    """That these are not all; "" when they are."""
+    """How many contexts have a score; "" when all have."""
     if scored >= contexts:
         return ""
     return _tr("Partial: {scored} of {all} contexts have a score.").format(

@@ -1,4 +1,4 @@
-"""Search by a typed sentence: its vector is asked for once, then everything is compared on this computer."""
+"""Search by a typed sentence: one request gets its vector, the comparison runs on this computer."""
 
 import asyncio
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ _MOST = 100
 
 
 class SimilarView(VectorPage):
-    """Nothing leaves this computer before the button is pressed, and then one request, which is billed."""
+    """Pressing the button sends one request, which is billed; nothing else is sent."""
 
     def __init__(
         self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
@@ -108,7 +108,7 @@ class SimilarView(VectorPage):
     # Searching
 
     def search(self) -> None:
-        """Ask for the sentence's vector, unless it is the one that is there."""
+        """Request the vector of the sentence, unless it was requested last, then compare."""
         text = self.sentence.text().strip()
         if not self.button.isEnabled() or self.embeddings is None:
             return
@@ -151,16 +151,16 @@ class SimilarView(VectorPage):
             self.table.selectRow(0)
             self.table.scrollToTop()
 
-    def _picked(self, place: int) -> None:
-        if 0 <= place < self.found.rowCount():
-            show_whole(self.found.row(place).text, self.panel)
+    def _picked(self, index: int) -> None:
+        if 0 <= index < self.found.rowCount():
+            show_whole(self.found.row(index).text, self.panel)
 
     def _show_in_table(self) -> None:
         items = tuple(each.text.item_no for each in self.found.rows())
         self.rows_wanted.emit(items, self.title.whole_text())
 
     def _show_price(self) -> None:
-        """What it costs, before it is pressed."""
+        """Show what the request will cost."""
         text = self.sentence.text().strip()
         if self.embeddings is None:
             return

@@ -50,14 +50,14 @@ class VectorPage(ResultView):
         self.foot = IconLine("", wrap=True)
         self._progress = ThinProgress()
         self._progress.setVisible(False)
-        keeps_its_place = self._progress.sizePolicy()
-        keeps_its_place.setRetainSizeWhenHidden(True)  # the content above must not move
-        self._progress.setSizePolicy(keeps_its_place)
+        size_policy = self._progress.sizePolicy()
+        size_policy.setRetainSizeWhenHidden(True)  # the content above must not move
+        self._progress.setSizePolicy(size_policy)
         self._stack = MaybeEmpty(icon)
 
-    def lay_out(self, content: QLayout, beside_foot: QWidget | None = None) -> None:
+    def lay_out(self, content: QLayout, after_foot: QWidget | None = None) -> None:
         """Put the content on the page, with the foot below; called once."""
-        foot = row(self.foot, *filter(None, [beside_foot]), margins=(LARGE, SMALL, MEDIUM, MEDIUM))
+        foot = row(self.foot, *filter(None, [after_foot]), margins=(LARGE, SMALL, MEDIUM, MEDIUM))
         foot.setStretch(0, 1)
         whole = column(gap=0)
         whole.addLayout(content, 1)

@@ -47,7 +47,7 @@ class VectorPanel(QWidget):
         self.table = TableView("vectors/neighbours", memory=memory)
         self.table.setAccessibleName(self.tr("Nearest texts"))
         self.table.show_rows(self.neighbours)
-        self.table.opened.connect(lambda place: self.opened.emit(self.neighbours.row(place).text.item_no))
+        self.table.opened.connect(lambda index: self.opened.emit(self.neighbours.row(index).text.item_no))
         values = row(self.values)
         values.setStretch(0, 1)
         values.addWidget(self.copy_button)

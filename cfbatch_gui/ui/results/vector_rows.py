@@ -55,26 +55,26 @@ def read_rows(embeddings: Embeddings, texts: Sequence[EmbeddedText]) -> tuple[Ve
 
 
 def blank_rows(start: int, stop: int) -> tuple[VectorRow, ...]:
-    """Rows for indexes that cannot be read."""
+    """Empty rows for the indexes `start` to `stop`, which cannot be read."""
     return tuple(
-        VectorRow(EmbeddedText(place + 1, "", "", "", place + 1, (), Status.FAILED, "", 0), None)
-        for place in range(start, stop)
+        VectorRow(EmbeddedText(index + 1, "", "", "", index + 1, (), Status.FAILED, "", 0), None)
+        for index in range(start, stop)
     )
 
 
 def length_text(row: VectorRow) -> str:
-    """Four decimals; where there is no vector, why."""
+    """The length of the vector, or the reason why there is none."""
     return status_words(row.text.status, row.text.error) if row.length is None else vector_value_text(row.length)
 
 
 def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -> tuple[Column[VectorRow], ...]:
     """Row, id, text, label, length, and the user's own columns, hidden until they are wanted. None of them sorts."""
 
-    def cell(place: int) -> Column[VectorRow]:
+    def cell(index: int) -> Column[VectorRow]:
         return Column(
-            original[place],
-            lambda row: row.text.cells[place] if row.text.cells else None,
-            key=f"original/{original[place]}",
+            original[index],
+            lambda row: row.text.cells[index] if row.text.cells else None,
+            key=f"original/{original[index]}",
             width=130,
             hidden=True,
             sortable=False,
@@ -106,7 +106,7 @@ def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -
             tip=_tr("The length of the vector. Most models give vectors of length 1."),
             colour=lambda row: "quiet" if row.length is None else "text",
         ),
-        *(cell(place) for place in range(len(original))),
+        *(cell(index) for index in range(len(original))),
     )
 
 
@@ -158,7 +158,7 @@ def found_columns() -> tuple[Column[Neighbour], ...]:
 
 
 def checks_line(checks: VectorChecks) -> tuple[str, bool]:
-    """The health of the vectors in words, and whether all is well."""
+    """The result of the vector checks in words, and whether all passed."""
     if not checks.dimension or checks.missing == checks.texts:
         return _tr("No vector has come back yet."), True
     found = [display.plural(checks.dimension, _tr("{n} dimension"), _tr("{n} dimensions"))]

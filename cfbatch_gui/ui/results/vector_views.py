@@ -1,4 +1,4 @@
-"""The pages about all vectors of a job, each made when it is first looked at, and the way from them to the table."""
+"""The pages about all vectors of a job, each made when it is first shown, and their link to the table."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -57,7 +57,7 @@ class LatePage(ResultView, Generic[P]):
 
 
 class VectorViews(QObject):
-    """`table_wanted` says that the table shows rows that a page has chosen, and is to be brought to the front."""
+    """`table_wanted` is emitted when the table shows rows that a page selected, and should become the current tab."""
 
     table_wanted = Signal()
 

@@ -59,7 +59,7 @@ class VectorsView(ResultView):
         self._found: tuple[int, ...] | None = None
         self._found_name = ""  # what chose the rows that are shown, "" for a search or all
         self._item_no = 0
-        self._asked_for: tuple[tuple[int, ...], str] | None = None  # before the rows are there
+        self._asked_for: tuple[tuple[int, ...], str] | None = None  # requested before the rows were read
         self.tasks = Tasks(self, self._cannot_be_read)
         self._loader = ResultLoader(self.tasks, self._read_job, self._show, begin=self._begin)
         self._make_widgets(memory)
@@ -162,12 +162,12 @@ class VectorsView(ResultView):
         """Read the rows again; the scroll position and the selection stay."""
         scrolled, item_no = self.table.verticalScrollBar().value(), self._item_no
         self.rows.refresh(count)
-        place = self._place_of(item_no)
+        index = self._index_of(item_no)
         if count:
-            self.table.selectRow(place if 0 <= place < count else 0)
+            self.table.selectRow(index if 0 <= index < count else 0)
             self.table.verticalScrollBar().setValue(scrolled)
 
-    def _place_of(self, item_no: int) -> int:
+    def _index_of(self, item_no: int) -> int:
         if self._found is None:
             return item_no - 1
         return self._found.index(item_no) if item_no in self._found else -1
@@ -221,21 +221,21 @@ class VectorsView(ResultView):
 
     def choose(self, item_no: int) -> None:
         """Show a text by its number; a search that hides it ends."""
-        if self._place_of(item_no) < 0:
+        if self._index_of(item_no) < 0:
             self.show_all()
-        place = self._place_of(item_no)
-        if 0 <= place < self.rows.rowCount():
-            self.table.selectRow(place)
-            self.table.scrollTo(self.rows.index(place, 0))
+        index = self._index_of(item_no)
+        if 0 <= index < self.rows.rowCount():
+            self.table.selectRow(index)
+            self.table.scrollTo(self.rows.index(index, 0))
 
     def _all_clicked(self) -> None:
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)  # the link is about to be hidden
         self.show_all()
 
-    def _picked(self, place: int) -> None:
+    def _picked(self, index: int) -> None:
         if self._read is None:
             return
-        chosen = self.rows.row(place)
+        chosen = self.rows.row(index)
         if chosen.text.item_no == self._item_no and self.panel.shows(chosen):
             return
         self._item_no = chosen.text.item_no

@@ -54,7 +54,7 @@ class PairChart(Chart):
 
 
 class VersusScoresView(VectorPage):
-    """One ranking at a time, the newest at first."""
+    """Shows one ranking at a time, the newest at first."""
 
     def __init__(self, program: Program, notices: Notices, parent: QWidget | None = None) -> None:
         super().__init__(program, notices, "chart-scatter", parent)
@@ -63,12 +63,12 @@ class VersusScoresView(VectorPage):
         self.ranking = Choice(self.tr("Ranking to look at"))
         self.ranking.setMinimumWidth(210)
         self.ranking.picked.connect(lambda _: self._look())
-        self.facts = ElidedLabel("", "quiet")
+        self.summary = ElidedLabel("", "quiet")
         self.chart = PairChart(self.tr("Scores and similarities"))
         self.chart.picked.connect(self._picked)
         self.picture = PictureButtons(self.chart, notices, self.tasks, name=self.tr("scores and similarities"))
         self.panel = TextPanel(lines=4)
-        bar = row(self.ranking, 4, self.facts, self.picture, margins=(WIDE, SMALL, MEDIUM, SMALL))
+        bar = row(self.ranking, 4, self.summary, self.picture, margins=(WIDE, SMALL, MEDIUM, SMALL))
         bar.setStretch(2, 1)
         self._body = MaybeEmpty("chart-scatter", boxed(table_over_text(self.chart, self.panel, margin=LARGE)))
         content = column(bar, gap=0)
@@ -76,12 +76,12 @@ class VersusScoresView(VectorPage):
         self.lay_out(content)
 
     def versus(self) -> VersusScores | None:
-        """What is shown."""
+        """The pairs that are shown; None before the first."""
         return self._versus
 
     def clear(self) -> None:
         self._versus, self._folder = None, None
-        self.facts.setText("")
+        self.summary.setText("")
         self.picture.hide()
         self._body.show_sentence("")
 
@@ -120,7 +120,7 @@ class VersusScoresView(VectorPage):
         if found.queries:
             pattern = self.tr("same first text for {n} of {all} queries")
             said.append(pattern.format(n=display.number(found.same_first), all=display.number(found.queries)))
-        self.facts.setText(" · ".join(said))
+        self.summary.setText(" · ".join(said))
         if len(found.scores):
             dots = Dots(found.scores, found.similarities, describe=self._describe)
             self.chart.show_pairs(folder, found, dots)
@@ -135,26 +135,26 @@ class VersusScoresView(VectorPage):
             self.tr("A dot is a query with a context. Texts are the same when they are equal letter by letter.")
         )
 
-    def _describe(self, place: int) -> str:
+    def _describe(self, index: int) -> str:
         if self._versus is None or self._folder is None:
             return ""
         try:
-            query, text = texts_of_pair(self._folder, int(self._versus.item_numbers[place]))
+            query, text = texts_of_pair(self._folder, int(self._versus.item_numbers[index]))
         except UserError as error:  # raised while painting, outside any task
             return error.message
-        score, similarity = self._versus.scores[place], self._versus.similarities[place]
+        score, similarity = self._versus.scores[index], self._versus.similarities[index]
         figures = f"{score_text(score)} · {score_text(similarity)}"
         return f"{display.one_line(query, _LONGEST)}\n{display.one_line(text, _LONGEST)}\n{figures}"
 
-    def _picked(self, place: int) -> None:
+    def _picked(self, index: int) -> None:
         if self._versus is None or self._folder is None:
             return
         try:
-            query, text = texts_of_pair(self._folder, int(self._versus.item_numbers[place]))
+            query, text = texts_of_pair(self._folder, int(self._versus.item_numbers[index]))
         except UserError as error:
             self.notices.show_error(error)
             return
-        score, similarity = self._versus.scores[place], self._versus.similarities[place]
+        score, similarity = self._versus.scores[index], self._versus.similarities[index]
         about = self.tr("score {score}, similarity {similarity}")
         self.panel.show_text(
             display.one_line(query, 100),

@@ -40,7 +40,7 @@ def scatter(qtbot: QtBot) -> Chart:
     qtbot.addWidget(chart)
     chart.resize(500, 300)
     x, y = np.array([0.0, 0.5, np.nan, 1.0]), np.array([0.0, 0.9, 0.5, 1.0])
-    dots = Dots(x, y, "Pairs", describe=lambda place: ("=1+1", "second", "third", "fourth")[place])
+    dots = Dots(x, y, "Pairs", describe=lambda index: ("=1+1", "second", "third", "fourth")[index])
     chart.show_layers((Line(0, 1), dots), across="one", up="other")
     return chart
 
@@ -66,7 +66,7 @@ def test_the_data_of_dots_hold_no_live_formula(scatter: Chart) -> None:
     assert len(rows) == 5
 
 
-def test_a_click_on_a_dot_brings_its_place(scatter: Chart) -> None:
+def test_a_click_on_a_dot_brings_its_index(scatter: Chart) -> None:
     picked: list[int] = []
     scatter.picked.connect(picked.append)
     shown = scatter._frame(scatter.size().toSizeF())

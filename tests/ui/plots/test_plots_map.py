@@ -25,22 +25,22 @@ def dots(qtbot: QtBot) -> DotMap:
     shown.resize(400, 300)
     shown.show()
     shown.show_points(
-        SQUARE, lambda place: (f"text {place}", f"id {place}"), lambda: PlotData(("x", "y"), SQUARE.tolist())
+        SQUARE, lambda index: (f"text {index}", f"id {index}"), lambda: PlotData(("x", "y"), SQUARE.tolist())
     )
     return shown
 
 
-def at(dots: DotMap, place: int) -> QPoint:
-    return dots.pixel_of(place).toPoint()
+def at(dots: DotMap, index: int) -> QPoint:
+    return dots.pixel_of(index).toPoint()
 
 
 def test_all_dots_are_in_sight_and_up_is_up(dots: DotMap) -> None:
-    for place in range(5):
-        assert dots.rect().contains(at(dots, place))
+    for index in range(5):
+        assert dots.rect().contains(at(dots, index))
     assert dots.pixel_of(2).y() < dots.pixel_of(1).y()
 
 
-def test_a_click_brings_the_dot_and_beside_it_nothing(dots: DotMap) -> None:
+def test_a_click_brings_the_dot_and_away_from_it_none(dots: DotMap) -> None:
     picked: list[int] = []
     dots.picked.connect(picked.append)
     QTest.mouseClick(dots, Qt.MouseButton.LeftButton, pos=at(dots, 4) + QPoint(3, -2))
@@ -50,7 +50,7 @@ def test_a_click_brings_the_dot_and_beside_it_nothing(dots: DotMap) -> None:
 
 def test_a_lasso_holds_what_is_inside(dots: DotMap) -> None:
     held: list[list[int]] = []
-    dots.lassoed.connect(lambda places: held.append(places.tolist()))
+    dots.lassoed.connect(lambda indexes: held.append(indexes.tolist()))
     dots.set_lasso(True)
     low, high = at(dots, 0) + QPoint(-12, 12), at(dots, 2) + QPoint(-40, -12)
     corners = [low, QPoint(high.x(), low.y()), high, QPoint(low.x(), high.y())]
@@ -108,8 +108,8 @@ def test_colours_are_those_of_the_categories_and_marked_ones_stand_out(dots: Dot
     dots.set_colours(by_category(np.array([0, 1, 1, 0, -1]), ["Lighting", "Garden"]))
     table = categories()
     image = dots.grab().toImage()
-    for place, colour in ((0, table[0]), (1, table[1]), (4, table[-1])):
-        assert np.abs(_pixel(image, dots.pixel_of(place)) - colour).max() < 70
+    for index, colour in ((0, table[0]), (1, table[1]), (4, table[-1])):
+        assert np.abs(_pixel(image, dots.pixel_of(index)) - colour).max() < 70
     bright = _pixel(image, dots.pixel_of(1))
     dots.mark(np.array([0]))
     faint = _pixel(dots.grab().toImage(), dots.pixel_of(1))
@@ -137,7 +137,7 @@ def test_it_is_copied_and_saved_as_drawing_and_table(dots: DotMap) -> None:
 
 def test_an_empty_map_and_one_dot_can_be_painted(dots: DotMap) -> None:
     for points in (np.zeros((0, 2), dtype=np.float32), np.ones((1, 2), dtype=np.float32)):
-        dots.show_points(points, lambda place: ("", ""), lambda: PlotData((), ()))
+        dots.show_points(points, lambda index: ("", ""), lambda: PlotData((), ()))
         assert not dots.grab().toImage().isNull()
     assert dots.dot_at(QPointF(0, 0)) == -1
 
@@ -166,9 +166,9 @@ def test_the_view_leaves_lonely_points_far_away_out() -> None:
     assert float(np.ptp(down)) > 150
 
 
-def _pixel(image: QImage, place: QPointF) -> NDArray[np.int64]:
+def _pixel(image: QImage, point: QPointF) -> NDArray[np.int64]:
     ratio = image.devicePixelRatio()
-    colour = image.pixelColor(round(place.x() * ratio), round(place.y() * ratio))
+    colour = image.pixelColor(round(point.x() * ratio), round(point.y() * ratio))
     return np.array([colour.red(), colour.green(), colour.blue()])
 
 
@@ -217,7 +217,7 @@ def test_moved_dots_keep_their_ring_and_are_not_touched_until_a_hand_comes(dots:
 
 
 def _height_of(drawn: str, name: str) -> float:
-    """Where a word of an SVG stands, in its own coordinates."""
+    """The position of a word of an SVG, in its own coordinates."""
     before = drawn[: drawn.index(f">{name}</text>")]
     tag = before[before.rindex("<text") :]
     return float(tag.split(' y="')[1].split('"')[0])
