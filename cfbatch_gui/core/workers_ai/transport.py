@@ -189,7 +189,11 @@ class Transport:
                     await response.aclose()
         except BodyError as error:
             failure = ExchangeError(error.reason, error.detail, body_left=True)
+        except asyncio.CancelledError:
+            await watch.close_handshake()
+            raise
         except TimeoutError:
+            await watch.close_handshake()
             await self._replace_kept(client)
             failure = ExchangeError("time", f"no whole answer within {seconds:g} s", body_left=watch.body_left)
         except (httpx.TransportError, OSError) as error:  # TLS that breaks in the middle comes as ssl's own error
@@ -210,11 +214,25 @@ class _Watch:
 
     def __init__(self) -> None:
         self.body_left = False
+        self._connected: Any = None  # httpcore's stream, before TLS
+        self._in_handshake: Any = None
 
     async def see(self, event: str, info: Mapping[str, Any]) -> None:
         # CONNECT, the request to a proxy for a tunnel, has no body.
         if event.endswith("send_request_body.started") and info["request"].method != b"CONNECT":
             self.body_left = True
+        elif event.endswith("connect_tcp.complete"):
+            self._connected = info["return_value"]
+        elif event.endswith("start_tls.started"):
+            self._in_handshake = self._connected
+        elif event.endswith("start_tls.complete"):
+            self._in_handshake = None
+
+    async def close_handshake(self) -> None:
+        """Close the socket of a handshake that was cancelled from outside: httpcore leaves it open."""
+        if self._in_handshake is not None:
+            await self._in_handshake.aclose()
+            self._in_handshake = None
 
 
 class BodyError(Exception):

@@ -5,7 +5,7 @@ import base64
 import ssl
 import warnings
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from cfbatch_gui.core.errors import Unreachable
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.local_models import HashedNgrams
+from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import CORE, TOKEN
 from tests.core.workers_ai.telling import everything_told, holds_token
 from tests.core.workers_ai.test_secrecy import BODY, MODEL, connected
@@ -210,3 +211,30 @@ async def test_no_proxy_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(Unreachable):
             await client.submit(MODEL, BODY)
     assert proxy.connections == 0
+
+
+async def test_a_handshake_that_is_cancelled_leaves_no_socket_open() -> None:
+    hello, ended = asyncio.Event(), asyncio.Event()
+
+    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readexactly(1)
+        hello.set()
+        with suppress(ConnectionError):
+            await reader.read()
+        ended.set()
+        writer.close()
+
+    server = await asyncio.start_server(listen, "127.0.0.1", 0)
+    address = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    transport = Transport()
+    sending = asyncio.ensure_future(transport.send("GET", address, headers={}, seconds=60, most_bytes=100))
+    await hello.wait()
+    sending.cancel()
+    with pytest.raises(asyncio.CancelledError) as caught:
+        await sending
+    async with asyncio.timeout(30):  # patience
+        await ended.wait()
+    assert caught.value is not None, "what was raised still holds the frames, and with them the socket"
+    await transport.close()
+    server.close()
+    await server.wait_closed()

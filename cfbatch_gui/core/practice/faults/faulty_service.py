@@ -1,6 +1,7 @@
 """The practice service on a loopback socket, with the faults of a script."""
 
 import asyncio
+import functools
 import hashlib
 import json
 import socket
@@ -128,7 +129,8 @@ class FaultyService:
             self.connections += 1
             fault = self._plan.at_connection(self._kinds)
             self._close_if_refusing()
-            self._start(self._connection(plain, fault))
+            connection = self._start(self._connection(plain, fault))
+            connection.add_done_callback(functools.partial(_close_unless_served, plain))
 
     @property
     def _kinds(self) -> frozenset[Kind]:
@@ -286,6 +288,12 @@ async def _read_rest(line: Line, head: Head, body: bytearray, until: int | None 
         if not piece:
             raise ConnectionResetError
         body += piece
+
+
+def _close_unless_served(plain: socket.socket, serving: asyncio.Task[None]) -> None:
+    """Close the socket of a task that was cancelled, perhaps before its first step."""
+    if serving.cancelled():
+        plain.close()
 
 
 def _end(plain: socket.socket, *, rst: bool) -> None:
