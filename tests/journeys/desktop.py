@@ -30,6 +30,15 @@ _PATIENCE = 40.0  # seconds
 _LOOK = 0.05  # seconds between two looks
 _BUTTON = 24  # pixels that a main button is high, at least
 _INSIDE = 8  # pixels from its edge where it has neither a corner nor an icon
+_CAMERA = """
+import sys
+from PySide6.QtGui import QGuiApplication
+app = QGuiApplication([])
+for line in sys.stdin:
+    app.processEvents()
+    app.primaryScreen().grabWindow(0).save(line.rstrip("\\n"))
+    print(flush=True)
+"""
 ROOT = Path(__file__).parents[2]
 
 
@@ -49,6 +58,7 @@ class Desktop:
     environ: dict[str, str] = field(default_factory=dict)
     started: "list[subprocess.Popen[str]]" = field(default_factory=list)
     others: "list[subprocess.Popen[str]]" = field(default_factory=list)
+    _camera: "subprocess.Popen[str] | None" = None
 
     # The program
 
@@ -76,6 +86,8 @@ class Desktop:
         """Start it, and wait until its window can be worked with."""
         self.start(*arguments)
         self.until(self.main_buttons)
+        self._manage_windows()
+        self.wait_for_front()
 
     def connect(self, base_url: str, *, token: str = TOKEN) -> None:
         """An account in the environment, and new jobs go to it."""
@@ -169,13 +181,26 @@ class Desktop:
         self.click((left + right) // 2, (top + bottom) // 2)
 
     def front(self) -> dict[str, int]:
-        """Number and box of the window that has the keyboard."""
+        """Number and box of the window that has the keyboard, {} while none has: one opens, or one has closed."""
         box = _xdotool("getwindowfocus", "getwindowgeometry", "--shell")
         return {name: int(value) for name, value in (line.split("=") for line in box.splitlines())}
 
+    def wait_for_front(self, *, other_than: dict[str, int] | None = None) -> dict[str, int]:
+        """Wait until a window has the keyboard, and not the one that is named; its number and box."""
+        unwanted = other_than["WINDOW"] if other_than else None
+        front: dict[str, int] = {}
+
+        def has_come() -> bool:
+            nonlocal front
+            front = self.front()
+            return bool(front) and front["WINDOW"] != unwanted
+
+        self.until(has_come)
+        return front
+
     def click_save(self) -> None:
         """The button that saves, in Qt's own dialog: at the right end of the line before the last."""
-        place = self.front()
+        place = self.wait_for_front()
         self.click(place["X"] + place["WIDTH"] - 55, place["Y"] + place["HEIGHT"] - 61)
 
     def main_buttons(self) -> list[tuple[int, int, int, int]]:
@@ -195,13 +220,18 @@ class Desktop:
 
     def picture(self) -> QImage:
         """The screen as it is, taken by a process of its own: this one may draw on no screen."""
-        where = self.home / "picture.png"
-        take = (
-            "import sys; from PySide6.QtGui import QGuiApplication; app = QGuiApplication([]);"
-            " app.primaryScreen().grabWindow(0).save(sys.argv[1])"
-        )
-        environ = {**os.environ, "QT_QPA_PLATFORM": "xcb"}
-        subprocess.run([sys.executable, "-c", take, str(where)], env=environ, check=True, capture_output=True)
+        where = self.home / "picture.bmp"
+        if self._camera is None:
+            environ = {**os.environ, "QT_QPA_PLATFORM": "xcb"}
+            self._camera = subprocess.Popen(
+                [sys.executable, "-c", _CAMERA], env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
+            self.others.append(self._camera)
+        assert self._camera.stdin is not None
+        assert self._camera.stdout is not None
+        self._camera.stdin.write(f"{where}\n")
+        self._camera.stdin.flush()
+        assert self._camera.stdout.readline(), "the camera has ended"
         return QImage(str(where))
 
     def _manage_windows(self) -> None:

@@ -30,10 +30,10 @@ def test_from_the_example_to_a_file_by_mouse_alone(desktop: Desktop, tmp_path: P
     desktop.until(lambda: any(top < 100 for _, top, _, _ in desktop.main_buttons()[EXPORT:]))
     desktop.click_main_button(EXPORT)
     desktop.until(lambda: len(desktop.main_buttons()) == 3)
-    dialog = desktop.front()
+    dialog = desktop.wait_for_front()
     desktop.click_main_button(FORM)
     written = desktop.home / "Help centre ranking.csv"
-    desktop.until(lambda: desktop.front() != dialog)
+    desktop.wait_for_front(other_than=dialog)
     desktop.click_save()
     desktop.until(written.exists)
     desktop.until(lambda: len(desktop.main_buttons()) == 2)
