@@ -1,6 +1,7 @@
-"""`cfbatch` as a user runs it: in a process of its own."""
+"""`cfbatch` as a user runs it: its arguments, its environment, its three streams and its exit status."""
 
 import csv
+import io
 import json
 import os
 import re
@@ -12,11 +13,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from unittest.mock import patch
 
+import keyring
+from keyring.backends import null
+
+from cfbatch_gui.cli.main import main
 from tests.canary import CORE, TOKEN
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
+_NO_KEYRING: Final = null.Keyring()  # type: ignore[no-untyped-call] # none that the program knows
 COMMAND = (sys.executable, "-m", "cfbatch_gui.cli.main")
 
 
@@ -50,15 +57,35 @@ class Terminal:
     data: Path
     environ: dict[str, str] = field(default_factory=dict)
 
-    def run(self, *arguments: object, timeout: float = 100, given: str = "") -> Ended:
-        """Run a command to its end; `given` stands on its standard input."""
+    def run(self, *arguments: object, given: str = "") -> Ended:
+        """Run a command to its end within this process, which must not run a loop; `given` is its standard input.
+
+        A start of Python and its imports cost more than most commands. `run_apart` is for where the process counts.
+        """
+        given_stream, out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(3))
+        given_stream.write(given)
+        given_stream.seek(0)
+        before = keyring.get_keyring()
+        keyring.set_keyring(_NO_KEYRING)
+        try:
+            with (
+                patch.dict(os.environ, self._environ(), clear=True),
+                patch.multiple(sys, stdin=given_stream, stdout=out, stderr=err),
+            ):
+                status = main([str(argument) for argument in arguments])
+        finally:
+            keyring.set_keyring(before)
+        return Ended(status, *(_written(stream) for stream in (out, err)))
+
+    def run_apart(self, *arguments: object, timeout: float = 100, given: str = "") -> Ended:
+        """Run a command to its end in a process of its own; `given` is its standard input."""
         with self.start(*arguments) as process:
             out, err = process.communicate(given, timeout=timeout)
         return Ended(process.returncode, out, err)
 
     @contextmanager
     def start(self, *arguments: object) -> Iterator[subprocess.Popen[str]]:
-        environ = {"PATH": os.environ["PATH"], "HOME": str(self.data), "PYTHONPATH": os.getcwd()}  # noqa: PTH109
+        """Start a command in a process of its own, which ends with the block."""
         process = subprocess.Popen(
             [*COMMAND, *map(str, arguments)],
             stdin=subprocess.PIPE,
@@ -66,7 +93,7 @@ class Terminal:
             stderr=subprocess.PIPE,
             text=True,
             encoding="utf-8",
-            env={**environ, "CFBATCH_DATA_DIR": str(self.data), **self.environ},
+            env=self._environ(),
         )
         try:
             yield process
@@ -74,6 +101,16 @@ class Terminal:
             if process.poll() is None:
                 process.kill()
             process.communicate()
+
+    def _environ(self) -> dict[str, str]:
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.data),
+            "PYTHONPATH": os.getcwd(),  # noqa: PTH109
+            "CFBATCH_DATA_DIR": str(self.data),
+            "CFBATCH_NO_WAITS": "1",
+            **self.environ,
+        }
 
     def run_until(self, words: str, then: signal.Signals, *arguments: object) -> Ended:
         """Start a command, and end it by a signal once a line on stderr matches `words`."""
@@ -93,6 +130,12 @@ class Terminal:
 
     def jobs(self) -> list[dict[str, Any]]:
         return list(self.run("jobs", "--json").json["jobs"])
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    stream.seek(0)
+    return stream.read()
 
 
 def read_until(process: subprocess.Popen[str], words: str) -> str:

@@ -38,7 +38,7 @@ async def endpoints(tmp_path: Path) -> AsyncIterator[Endpoints]:
 
 
 async def run(terminal: Terminal, *arguments: object, given: str = "") -> Ended:
-    return await asyncio.to_thread(terminal.run, "connections", *arguments, given=given)
+    return await asyncio.to_thread(terminal.run_apart, "connections", *arguments, given=given)
 
 
 async def test_a_worker_from_the_first_word_to_the_last(
@@ -68,7 +68,7 @@ async def test_a_worker_from_the_first_word_to_the_last(
     assert tested.status == 0 and [each["ok"] for each in tested.json["test"]] == [True] * 4
     texts = tmp_path / "texts.txt"
     texts.write_text("an orange cloud\na llama\n")
-    ended = await asyncio.to_thread(terminal.run, "run", texts, "--embed", "--json")
+    ended = await asyncio.to_thread(terminal.run_apart, "run", texts, "--embed", "--json")
     assert ended.status == 0 and ended.json["connection"] == berlin["id"]
     assert (await run(terminal, "remove", "Berlin")).status == 0
     assert (await run(terminal, "test", "Berlin")).status == 2

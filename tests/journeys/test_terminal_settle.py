@@ -25,33 +25,33 @@ async def in_doubt(terminal: Terminal, tmp_path: Path) -> AsyncIterator[str]:
         terminal.connect(faulty.url)
         out = str(tmp_path / "ranked.csv")
         run = ("run", EXAMPLE, "--rank", "--connection", "cloudflare", "--out", out, "--json")
-        ended = await asyncio.to_thread(terminal.run, *run)
+        ended = await asyncio.to_thread(terminal.run_apart, *run)
         assert ended.status == 3
         yield ended.json["job"]
 
 
 async def test_the_right_id_brings_the_paid_answer(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
     (batch,) = accepted(tmp_path / "service")
-    ended = await asyncio.to_thread(terminal.run, "settle", in_doubt, "--request-id", batch.request_id)
+    ended = await asyncio.to_thread(terminal.run_apart, "settle", in_doubt, "--request-id", batch.request_id)
     assert ended.status == 0
     assert len(read_csv(tmp_path / "ranked.csv")) == 82
     assert len(accepted(tmp_path / "service")) == 1
 
 
 async def test_a_wrong_id_changes_nothing(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
-    ended = await asyncio.to_thread(terminal.run, "settle", in_doubt, "--request-id", "not-an-id")
+    ended = await asyncio.to_thread(terminal.run_apart, "settle", in_doubt, "--request-id", "not-an-id")
     assert ended.status == 1
-    assert (await asyncio.to_thread(terminal.run, "show", in_doubt, "--json")).json["state"] == "outcome_unknown"
+    assert (await asyncio.to_thread(terminal.run_apart, "show", in_doubt, "--json")).json["state"] == "outcome_unknown"
 
 
 async def test_it_is_sent_again_on_the_users_word(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
-    ended = await asyncio.to_thread(terminal.run, "settle", in_doubt, "1", "--send-again")
+    ended = await asyncio.to_thread(terminal.run_apart, "settle", in_doubt, "1", "--send-again")
     assert ended.status == 0
     assert len(accepted(tmp_path / "service")) == 2
 
 
 async def test_above_the_budget_it_is_not_sent_again(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
-    ended = await asyncio.to_thread(terminal.run, "settle", in_doubt, "--send-again", "--budget", "0")
+    ended = await asyncio.to_thread(terminal.run_apart, "settle", in_doubt, "--send-again", "--budget", "0")
     assert ended.status == 5
     assert "your budget for a job is $0. Nothing was sent. Allow more with --budget DOLLARS." in ended.complaint
     assert len(accepted(tmp_path / "service")) == 1
@@ -62,18 +62,18 @@ async def test_above_the_budget_what_failed_is_not_sent_again(terminal: Terminal
     async with FaultyService(application, [Refusal(on="submit", code=5006)]) as faulty:
         terminal.connect(faulty.url)
         run = ("run", EXAMPLE, "--rank", "--connection", "cloudflare", "--json")
-        job = (await asyncio.to_thread(terminal.run, *run)).json["job"]
-        ended = await asyncio.to_thread(terminal.run, "resume", job, "--failed", "--budget", "0")
+        job = (await asyncio.to_thread(terminal.run_apart, *run)).json["job"]
+        ended = await asyncio.to_thread(terminal.run_apart, "resume", job, "--failed", "--budget", "0")
         assert ended.status == 5 and "Nothing was sent." in ended.complaint
-        assert (await asyncio.to_thread(terminal.run, "resume", job, "--failed", "--budget", "1")).status == 0
+        assert (await asyncio.to_thread(terminal.run_apart, "resume", job, "--failed", "--budget", "1")).status == 0
         assert len(accepted(tmp_path / "service")) == 1
 
 
 async def test_it_is_laid_to_rest(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
-    ended = await asyncio.to_thread(terminal.run, "settle", in_doubt, "--dismiss")
+    ended = await asyncio.to_thread(terminal.run_apart, "settle", in_doubt, "--dismiss")
     assert ended.status == 1
     assert len(accepted(tmp_path / "service")) == 1
-    again = await asyncio.to_thread(terminal.run, "settle", in_doubt, "--dismiss")
+    again = await asyncio.to_thread(terminal.run_apart, "settle", in_doubt, "--dismiss")
     assert again.status == 2 and "unknown outcome" in again.complaint
 
 

@@ -151,8 +151,8 @@ async def test_an_answer_that_was_lost_leaves_the_outcome_unknown(terminal: Term
     application = practice_app(tmp_path / "service", seconds_queued=0, seconds_running=0)
     async with FaultyService(application, [ResetAfterBody(billed=True)]) as faulty:
         terminal.connect(faulty.url)
-        ended = await asyncio.to_thread(terminal.run, *RUN, "--out", tmp_path / "ranked.csv", "--json")
-        again = await asyncio.to_thread(terminal.run, "resume")
+        ended = await asyncio.to_thread(terminal.run_apart, *RUN, "--out", tmp_path / "ranked.csv", "--json")
+        again = await asyncio.to_thread(terminal.run_apart, "resume")
     for each in (ended, again):
         assert each.status == 3
         assert "may have been accepted and billed" in each.err
@@ -166,7 +166,7 @@ async def test_what_the_service_refuses_fails_with_its_reason(terminal: Terminal
     script = [Refusal(code=5007, message="No such model @cf/baai/bge-m3 or task")]
     async with FaultyService(application, script) as faulty:
         terminal.connect(faulty.url)
-        ended = await asyncio.to_thread(terminal.run, *RUN, "--json")
+        ended = await asyncio.to_thread(terminal.run_apart, *RUN, "--json")
     assert ended.status == 1
     assert ended.json["state"] == "failed"
     assert "model" in ended.err
