@@ -1,9 +1,9 @@
-"""What lets Embedding Atlas open a file of vectors without working anything out: each text's place on the map, and its
-nearest neighbours.
+"""Columns with which Embedding Atlas opens a file of vectors without computing a map: each text's point on the map and
+its nearest neighbours.
 
-Neighbours are rows of the file, counted from 0. A text without a direction has no place and no neighbours: null, and
-an empty list, for the program takes no null there. The map is the one by neighbours where the job has it, for that is
-what the user has seen; making it takes half a minute for many texts, so where there is none it is the one by direction.
+Neighbours are rows of the file, counted from 0. A text without a direction has null coordinates and an empty list of
+neighbours, as the program does not accept null there. The map is the cached t-SNE map if the job has one, as the user
+has seen that one. Otherwise it is the PCA map, as t-SNE takes half a minute for many texts.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,10 +33,10 @@ _BLOCK, _CHUNK = 1_024, 4_096  # texts whose neighbours are looked for together,
 
 @dataclass(frozen=True, eq=False)
 class NearestRows:
-    """`of_row[row]` is a line of `rows` and `distances`, both (m, k), or -1 for a row without a direction.
+    """`of_row[row]` is an index into `rows` and `distances`, both (m, k), or -1 for a row without a direction.
 
-    `rows` are int32 and count from 0, the nearest first, never the row itself; `distances` are float32, 1 − cosine,
-    0 to 2.
+    `rows` (int32) are row numbers from 0, the nearest first, never the row itself; `distances` (float32) are
+    1 − cosine, 0 to 2.
     """
 
     of_row: NDArray[np.int64]
@@ -47,9 +47,10 @@ class NearestRows:
 def find_nearest_rows(
     unit: UnitVectors, item_numbers: NDArray[np.int64], count: int, tell: Callable[[int], None]
 ) -> NearestRows:
-    """Up to `count` neighbours of each; `item_numbers`, which rise, has the text of each row.
+    """Up to `count` neighbours of each row; `item_numbers` are the texts of the rows, ascending.
 
-    Runs for seconds: `tell` gets how many rows are done, and what it raises ends it. Raises DataError.
+    Blocking for seconds. `tell` gets the number of rows that are done; an exception from it is passed on. Raises
+    DataError.
     """
     indices = np.flatnonzero(np.isin(unit.item_numbers, item_numbers))
     row_of = np.searchsorted(item_numbers, unit.item_numbers[indices])
@@ -69,7 +70,7 @@ def find_nearest_rows(
 def _nearest(
     unit: UnitVectors, indices: NDArray[np.int64], block: slice, most: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Indices into `places` and cosines for a block of it, the highest first, equal ones as they stand in the file."""
+    """For a block of `indices`: indices into it and cosines, both (block, most), the highest first, ties in order."""
     lines = unit.rows(indices[block])
     numbers = np.arange(len(lines))[:, None]
     found = np.zeros((len(lines), most), dtype=np.int64)
@@ -90,7 +91,7 @@ def _nearest(
 
 
 class AtlasColumns:
-    """The columns of one export, worked out when it is made. `fields` are arro3's; `options` are the program's own."""
+    """The columns of one export, computed by the constructor. `fields` are arro3's; `options` are for the command."""
 
     def __init__(self, work: Work, table: VectorRows) -> None:
         from arro3.core import DataType, Field
@@ -120,7 +121,7 @@ class AtlasColumns:
         self.notes["neighbors"] = f"up to {_NEIGHBOURS}: rows of this file from 0, and 1 - cosine"
 
     def arrays(self, first: int, texts: Sequence[EmbeddedText]) -> list[Any]:
-        """One of arro3's arrays for each field; `first` is the row of the first text, from 0."""
+        """An arro3 array for each of `fields`; `first` is the row of the first text, from 0."""
         from arro3.core import Array, DataType
 
         indices = [self._point_of.get(text.item_no, _NOWHERE) for text in texts]

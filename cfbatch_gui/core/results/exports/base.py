@@ -1,4 +1,4 @@
-"""What every target of an export is made of."""
+"""The values and functions that all export targets share."""
 
 import hashlib
 import shlex
@@ -23,7 +23,7 @@ PART = "part"  # a column of jobs whose texts were split: which part of the text
 
 
 class Preset(StrEnum):
-    """Who is to read a CSV file."""
+    """The kind of reader that a CSV file is written for."""
 
     PROGRAMS = "programs"  # no byte order mark, lines end with \n, comma
     EXCEL = "excel"  # byte order mark, \r\n, the locale's list separator, no cell that could be taken for a formula
@@ -31,10 +31,10 @@ class Preset(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """What the user may choose. `top_k` and `threshold` are for rankings; ties with the last rank of top k stay.
+    """The options of an export. `top_k` and `threshold` are for rankings; a tie at rank `top_k` is kept as a whole.
 
     `separator` is the list separator of the user's locale, for `Preset.EXCEL` only. None is no limit, and for `columns`
-    all of them; their order is the order that they are written in. `columns_of` has what there is to choose from.
+    all of them. They are written in the order given; `columns_of` has the possible names.
     """
 
     preset: Preset = Preset.PROGRAMS
@@ -46,10 +46,10 @@ class ExportOptions:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One export for the function that writes a target.
+    """One export, as the function that writes a target gets it.
 
-    `tick` gets how many items are written so far, `tick_back` how many are read back; `tick_end` is called last, before
-    the files take their places. What they raise stops the export.
+    Call `tick` with the number of items written so far, `tick_back` with the number read back, and `tick_end` last,
+    before the files are moved to their final paths. An exception from them stops the export.
     """
 
     folder: JobFolder
@@ -63,9 +63,9 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a target wrote: rows as its reader counts them, every file, and what the manifest should say besides.
+    """The result of a target: the number of rows, all files, and further notes for the manifest.
 
-    `next_command` is what people type next in the program that the file is for, one command a line; "" for none.
+    `next_command` has the commands that load the files into the program they are for, one on each line; "" for none.
     """
 
     rows: int
@@ -75,7 +75,7 @@ class Written:
 
 
 class Measure(StrEnum):
-    """What the size of an export is given in before it is written."""
+    """The unit of an export's size as it is announced before writing."""
 
     ROWS = "rows"  # of results, and their columns
     SCORES = "scores"  # within top k and threshold
@@ -84,7 +84,7 @@ class Measure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A form that the results of one kind of job can be written in.
+    """A format that the results of one kind of job can be written in.
 
     `name` is what the terminal's `--format` and `--to` take, `title` what people read, and `about` one line about it,
     in English as the window translates it. Of the targets for one kind, the first with a file's suffix is taken; a
@@ -119,9 +119,9 @@ class Target:
 
 
 class Digest:
-    """A fingerprint of all values in order: equal for what was written and what was read back, or the export fails.
+    """A digest of all values in order, to compare what was written with what was read back.
 
-    In this way a file of any size is compared, numbers bit for bit, in the memory of one row.
+    It compares a file of any size, numbers bit for bit, with the memory of one row.
     """
 
     def __init__(self) -> None:
@@ -129,21 +129,21 @@ class Digest:
         self._encoder = msgspec.msgpack.Encoder()
 
     def add(self, row: Sequence[Cell]) -> None:
-        """Texts, whole numbers and doubles; 1, 1.0 and "1" are different."""
+        """Add a row of texts, integers and doubles; 1, 1.0 and "1" are different."""
         self._hash.update(self._encoder.encode(row))
 
     def add_bytes(self, data: bytes) -> None:
-        """Raw bytes of known length, such as a vector's."""
+        """Add raw bytes of known length, such as a vector's."""
         self._hash.update(data)
 
     def compare(self, read: "Digest", path: Path) -> None:
-        """Raise ExportError unless both have seen the same."""
+        """Raise ExportError unless both digests are equal."""
         if self._hash.digest() != read._hash.digest():
             not_as_written(path, "the values read back differ from those written")
 
 
 def not_as_written(path: Path, detail: str) -> NoReturn:
-    """The one sentence for a file that does not read back."""
+    """Raise the ExportError for a file that does not read back as written."""
     raise ExportError(
         f"“{path.name}” did not read back as it was written, so it was not kept. What was there before is intact."
         " Try again, or choose another disk.",
@@ -152,7 +152,7 @@ def not_as_written(path: Path, detail: str) -> NoReturn:
 
 
 def command(*words: str) -> str:
-    """One line for a shell: the words, quoted where they need it."""
+    """A command line for the system's shell, with the words quoted where necessary."""
     return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
 
 

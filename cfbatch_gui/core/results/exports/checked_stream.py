@@ -1,7 +1,7 @@
-"""Files whose bytes are compared with what was written, however many they are and whatever they mean.
+"""Files that are read back after writing and compared by size and checksum.
 
-The checksum is taken of what goes to the file and of what comes back from it. That the bytes mean what they should is
-for the tests, which read each form with programs of others.
+This finds bytes that the disk lost or changed. That the format is right is proved by the tests, which read it with
+other programs.
 """
 
 import os
@@ -18,7 +18,7 @@ _CHUNK = 1 << 20
 
 
 class CheckedStream:
-    """A file to write to from its beginning. `path` is the name that people know it by."""
+    """A file that is written from its beginning. `path` is its final path, for messages."""
 
     def __init__(self, stream: BinaryIO, path: Path) -> None:
         self._stream = stream
@@ -27,18 +27,18 @@ class CheckedStream:
         self.size = 0
 
     def write(self, data: bytes | memoryview) -> int:
-        """Write all of it."""
+        """Write all of `data`; returns its length in bytes."""
         self._stream.write(data)
         self._checksum = zlib.crc32(data, self._checksum)
         self.size += memoryview(data).nbytes
         return memoryview(data).nbytes
 
     def flush(self) -> None:
-        """Hand what is buffered to the system."""
+        """Flush the buffer to the operating system."""
         self._stream.flush()
 
     def compare(self, work: Work, items: int) -> None:
-        """Read all of it back; `items` is what it counts for in the progress. Raises ExportError."""
+        """Read the whole file back; it counts as `items` in the progress. Raises ExportError if it differs."""
         self._stream.flush()
         self._stream.seek(0)
         work.tick_back(0)

@@ -1,9 +1,9 @@
-"""CSV as Python's and every other reader takes it, in the two presets.
+"""CSV in the two presets, readable by Python's `csv` and other readers.
 
-`\\r` and `\\n` inside a cell are always quoted. Under Preset.EXCEL a text that a spreadsheet could take for a formula
-gets an apostrophe before it; so does one that already has apostrophes there, so that taking one away is always right.
-A spreadsheet that separates cells by semicolons has decimals with a comma, and would take 0.125 for 125: so have our
-own numbers there. Texts stay as they are.
+A cell with `\\r` or `\\n` is always quoted. With Preset.EXCEL, a text that a spreadsheet could take for a formula gets
+an apostrophe in front. So does such a text that has apostrophes in front already, so that removing one is always right.
+If the separator is a semicolon, our numbers have a decimal comma, as a spreadsheet of such a locale reads 0.125 as 125.
+Other texts are not changed.
 """
 
 import csv
@@ -20,7 +20,7 @@ _END = "\r\n"
 
 
 class Dialect:
-    """How rows become bytes. One object for one export: it counts the cells that it made harmless."""
+    """Encodes rows as bytes. Use a new object for each file: it counts the formulas that it marked."""
 
     def __init__(self, options: ExportOptions) -> None:
         self._excel = options.preset is Preset.EXCEL
@@ -39,15 +39,15 @@ class Dialect:
         lines = text.getvalue()
         if lines.count("\r") == len(rows):
             return lines.replace(_END, self.line_end.decode()).encode()
-        # A cell has one, too: lines have to be told apart while they are written.
+        # A cell has a \r, too: the ends of lines are known only while they are written.
         return self.line_end.join([*self._lines(rows), b""])
 
     def encode_start(self, row: Sequence[Cell]) -> bytes:
-        """A line whose end is still to come: cells, and the separator after them."""
+        """The beginning of a line: the cells and a separator after them, without a line end."""
         return self._lines([self._marked(row) if self._excel else row])[0] + self.separator.encode()
 
     def notes(self, columns: Sequence[str]) -> dict[str, object]:
-        """What the manifest says, so that a reader can undo it."""
+        """Notes for the manifest: the dialect, and how to undo the marking of formulas."""
         notes: dict[str, object] = {
             "csv": {
                 "encoding": "UTF-8 with byte order mark" if self._excel else "UTF-8",
@@ -66,7 +66,7 @@ class Dialect:
         return notes
 
     def _lines(self, rows: Iterable[Sequence[Cell]]) -> list[bytes]:
-        """Without their ends; formulas are marked already."""
+        """Encode rows, whose formulas are marked already, as lines without line ends."""
         lines = _Lines()
         csv.writer(lines, delimiter=self.separator, lineterminator=_END).writerows(rows)
         return lines.found
@@ -87,7 +87,7 @@ class Dialect:
 
 
 class _Lines:
-    """What csv.writer writes to: called once a line."""
+    """A file object for `csv.writer`, which calls `write` once for each line."""
 
     def __init__(self) -> None:
         self.found: list[bytes] = []
@@ -97,5 +97,5 @@ class _Lines:
 
 
 def _is_formula(cell: str) -> bool:
-    """A number is none: "-12.50" stays a number for whoever opens the file."""
+    """Whether a spreadsheet could take the cell for a formula; a number such as "-12.50" is none."""
     return _FORMULA.match(cell) is not None and _NUMBER.fullmatch(cell) is None

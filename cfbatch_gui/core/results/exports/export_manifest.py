@@ -1,6 +1,6 @@
-"""What an export says about itself, in a small file beside it: enough to trust it, or to make it again, in ten years.
+"""The manifest of an export, a JSON file in the same folder: its origin, its options and its counts.
 
-Never in it: the token, the account id, or a path of this computer.
+It never holds the token, the account id, or a path of this computer.
 """
 
 import json
@@ -29,16 +29,16 @@ TIE_RULE = (
 
 
 def manifest_path(path: Path) -> Path:
-    """Where the manifest of a file stands."""
+    """The path of the manifest of an export at `path`."""
     return path.with_name(f"{path.name}.manifest.json")
 
 
 @contextmanager
 def old_manifest(path: Path) -> Iterator[Callable[[], None]]:
-    """The manifest of an older file at `path`: what is given lets it step aside, before the new file takes its place.
+    """Give a function that moves the old manifest of `path` away, to be called before the file is replaced.
 
-    So no manifest ever stands beside a file that it does not speak of, wherever the program dies. When the block fails
-    it comes back, else it is gone. What is given raises ExportError.
+    So no file ever has the manifest of another, even if the program is killed. If the block raises, the old manifest is
+    moved back; otherwise it is deleted. The function raises ExportError.
     """
     target = Path(os.path.realpath(manifest_path(path)))
     part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
@@ -76,7 +76,7 @@ def write_manifest(
     *,
     now: float,
 ) -> Path:
-    """Write the manifest of the export at `path`; `export` is what it says of itself. Raises DiskFull, ExportError."""
+    """Write the manifest of the export at `path`; `export` is its section "export". Raises DiskFull, ExportError."""
     target = manifest_path(path)
     content = {
         "format_version": FORMAT_VERSION,

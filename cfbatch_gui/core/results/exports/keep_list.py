@@ -15,9 +15,9 @@ _PAGE = 2_000
 
 
 def write_keep_list(path: Path, embeddings: Embeddings, found: Duplicates, *, separator: str = ",") -> int:
-    """Write the list as CSV for Excel, whole or not at all, and read it back; how many rows go. For a thread.
+    """Write the list as CSV for Excel, completely or not at all, and read it back; returns the number of rows that go.
 
-    Raises UserError.
+    Blocking; call it in a thread. Raises UserError.
     """
     dialect = Dialect(ExportOptions(preset=Preset.EXCEL, separator=separator))
     data = dialect.start + dialect.encode([COLUMNS]) + dialect.encode(keep_rows(embeddings, found))
@@ -31,7 +31,7 @@ def write_keep_list(path: Path, embeddings: Embeddings, found: Duplicates, *, se
 
 
 def keep_rows(embeddings: Embeddings, found: Duplicates) -> Iterator[Sequence[Cell]]:
-    """Rows under COLUMNS. `group` counts from 1, the largest first; what is alone has none."""
+    """The rows under COLUMNS. `group` counts from 1, the largest first; a text without near duplicates has none."""
     groups = found.groups()
     group_of = {item: number for number, group in enumerate(groups, 1) for item in (group.stays, *group.goes)}
     goes = {

@@ -1,4 +1,4 @@
-"""Vectors as `.npy`: float32, little endian, rows of shape (n, d); ids beside it in `.ids.txt`, one a line."""
+"""Vectors as `.npy`: float32, little endian, shape (n, d); the ids in a second file `.ids.txt`, one on each line."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ def write(work: Work) -> Written:
     ids_path = work.path.with_suffix(".ids.txt")
     table = VectorRows(work)
     done = 0
-    # The ids take their place first: where a new array stands, they stand beside it.
+    # The inner file is moved to its final path first: a new array always has its ids.
     with atomic_writer(work.path) as stream, atomic_writer(ids_path) as ids:
         np.lib.format.write_array_header_1_0(stream, header(table))
         start = stream.tell()
@@ -41,13 +41,13 @@ def write(work: Work) -> Written:
 
 
 def header(table: VectorRows) -> dict[str, object]:
-    """What stands before the numbers."""
+    """The header of the `.npy` format for all vectors of the table."""
     return {"descr": "<f4", "fortran_order": False, "shape": (table.count, table.dimension)}
 
 
 @contextmanager
 def _flushing(stream: BinaryIO) -> Iterator[None]:
-    """Let the disk take what is written while the block goes on; it is all there at its end."""
+    """Flush the stream to the disk in another thread while the block runs, and wait for it at the end of the block."""
     stream.flush()
     with ThreadPoolExecutor(1) as pool:
         flushed = pool.submit(os.fsync, stream.fileno())
@@ -56,12 +56,12 @@ def _flushing(stream: BinaryIO) -> Iterator[None]:
 
 
 def are_same(found: NDArray[np.float32], vectors: NDArray[np.float32]) -> bool:
-    """Whether they are equal bit for bit: -0.0 is another than 0.0."""
+    """Whether both arrays are equal bit for bit: -0.0 differs from 0.0."""
     return np.array_equal(found.reshape(-1).view("<u4"), np.ascontiguousarray(vectors).reshape(-1).view("<u4"))
 
 
 def _compare(stream: BinaryIO, start: int, table: VectorRows, work: Work) -> None:
-    """Compare what was written from `start` on with the job's vectors. Mapped: nothing is copied for it."""
+    """Compare the file from byte `start` on with the job's vectors, through memory maps. Raises ExportError."""
     done = 0
     for vectors in table.vector_blocks():
         offset = start + done * table.dimension * 4

@@ -1,6 +1,6 @@
-"""JSON Lines as OpenAI's batches answer: an object for each text, under the text's id as `custom_id`.
+"""JSON Lines in the format of OpenAI's batch answers: an object for each text, with the text's id as `custom_id`.
 
-Like there, only answered texts are in the file; the manifest counts the others.
+As in those answers, only texts with a result are in the file; the manifest counts the others.
 """
 
 import msgspec

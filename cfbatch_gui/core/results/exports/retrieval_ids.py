@@ -1,7 +1,7 @@
-"""Ids of queries and documents for programs that evaluate retrieval. They split lines at white space.
+"""Ids of queries and documents for programs that evaluate retrieval, which split lines at white space.
 
-White space, control characters, quotes and the percent sign itself are written as in web addresses (%20), so that two
-ids never become one and every id can be had back. Queries and texts without an id are called by their place.
+White space, control characters, quotes and the percent sign are percent-encoded as in URLs (%20), so that different
+ids stay different and can be decoded. Queries and texts without an id get one made from their number or row.
 """
 
 import re
@@ -13,12 +13,12 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.rankings.rankings import RankedContext
 
 _UNSAFE = re.compile(r"""[\s\x00-\x20\x7f\x85\u200b\ufeff"%]""")
-# Here one row of a file is one text; elsewhere a row holds several.
+# Layouts in which a row of a file is one text; in the others a row has several.
 _ROW_IS_TEXT = frozenset({Layout.LONG, Layout.SHARED, Layout.CANDIDATES})
 
 
 class RetrievalIds:
-    """The ids of one export; it counts what it had to change."""
+    """The ids of one export; it counts the ids that were encoded."""
 
     def __init__(self, folder: JobFolder) -> None:
         with folder.open(read_only=True) as database:
@@ -38,14 +38,14 @@ class RetrievalIds:
         return self.document_called(context.id, context.row, context.initial_rank)
 
     def document_called(self, identifier: str, row: int, position: int) -> str:
-        """The id of a context by what stands in its row; `position` is its place among those of its query, from 1."""
+        """The id of a context by its own id, its row, and its position among the contexts of its query, from 1."""
         if identifier:
             return self._safe(identifier)
         return self._made(f"{row}" if self._row_is_text else f"{row}.{position}", self._texts_have_ids)
 
     @property
     def notes(self) -> dict[str, object]:
-        """For the manifest."""
+        """Notes for the manifest."""
         return {
             "query_ids": "from the file" if self._queries_have_ids else "q and the number of the query",
             "document_ids": "from the file" if self._texts_have_ids else "row of the file, and place in it",
@@ -60,7 +60,7 @@ class RetrievalIds:
         return _UNSAFE.sub(_percent, identifier)
 
     def _made(self, identifier: str, is_mixed: bool) -> str:
-        # An encoded id has a hexadecimal digit after each percent sign, so that this can be nobody's own.
+        # An encoded id has a hexadecimal digit after each percent sign, so that this equals none of them.
         return f"%row-{identifier}" if is_mixed else identifier
 
 

@@ -1,4 +1,4 @@
-"""One export from beginning to end: check, write, read back, put in place, manifest."""
+"""The steps of an export: check the options, write, read back, move to the final path, write the manifest."""
 
 import time
 from collections.abc import Callable
@@ -18,10 +18,10 @@ _SEPARATORS = (",", ";", "\t", "|")
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A finished export. `rows` are those that its reader sees: contexts, texts, or lines.
+    """A finished export. `rows` counts contexts, texts or lines, depending on the format.
 
-    `complete` is False while texts or contexts have no result; `counts` says how many and why. `files` are all that
-    were written but for the manifest. `next_command` is what to type next, one command a line; "" for none.
+    `complete` is False if texts or contexts have no result; `counts` has their numbers. `files` are all written files
+    without the manifest. `next_command`: see `Written`.
     """
 
     path: Path
@@ -44,10 +44,10 @@ def export(
     progress: Progress | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Exported:
-    """Write the results to `path`, whole or not at all; the form follows the suffix when no target is given.
+    """Write the results to `path`, completely or not at all; without a target the suffix decides about the format.
 
-    Blocking, in flat memory; call it in a thread. `progress` gets (done, total); what it raises stops the export and
-    leaves everything as it was. Raises UsageError, ExportError, DiskFull and DataError.
+    Blocking, with constant memory use; call it in a thread. `progress` gets (done, total); an exception from it stops
+    the export and leaves all files as they were. Raises UsageError, ExportError, DiskFull and DataError.
     """
     target = target or target_for(path, metadata.kind)
     options = _checked(metadata, target, options or ExportOptions())
@@ -100,7 +100,7 @@ def _checked(metadata: JobMetadata, target: Target, options: ExportOptions) -> E
 
 
 class _Steps:
-    """Writing is one half of the way, reading back the other."""
+    """The progress of an export, of which writing is the first half and reading back the second."""
 
     def __init__(self, items: int, progress: Progress | None) -> None:
         self._items = items
