@@ -1,4 +1,4 @@
-"""The confirmation that is asked for before anything is sent above the budget."""
+"""The confirmation before anything is sent above the budget."""
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
@@ -10,18 +10,17 @@ from cfbatch_gui.ui import dialogs
 
 
 def _tr(text: str) -> str:
-    """Into the user's language."""
     return QCoreApplication.translate("confirmation", text)
 
 
 async def may_cost(page: QWidget, why: str) -> bool:
-    """Ask whether to send all the same; `why` is the sentence that says by how much it is above the budget."""
+    """Ask whether to send above the budget; `why` is the sentence that says by how much. True when confirmed."""
     text = _tr("{why} Prices are before what is free in a day.").format(why=why)
     return await dialogs.ask(page, _tr("Send above your budget?"), text, accept=_tr("Send anyway"), danger=True)
 
 
 async def send_within_budget(page: QWidget, program: Program, job_id: str, *numbers: int) -> None:
-    """`Program.send_again`; above the budget only when the user says so."""
+    """Call `Program.send_again`; above the budget, call it again only if the user confirms."""
     try:
         await program.send_again(job_id, *numbers)
     except OverBudget as error:

@@ -1,4 +1,4 @@
-"""Questions, awaited. Never exec(): inside a task it kills the other tasks."""
+"""Dialogs that are awaited. None uses exec(): its nested event loop would break the tasks of asyncio."""
 
 import asyncio
 import re
@@ -25,20 +25,20 @@ INPUT_FILTERS = (
 
 
 async def finished(dialog: QDialog) -> int:
-    """Open any dialog of ours and wait for its code; afterwards, and when the wait is cancelled, it is deleted."""
+    """Open a dialog and wait for its result code. It is deleted afterwards, also when the wait is cancelled."""
     answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     dialog.finished.connect(lambda code: None if answer.done() else answer.set_result(code))
     dialog.open()
     try:
         return await answer
     finally:
-        if isValid(dialog):  # it goes with its parent, when the window is closed over it
+        if isValid(dialog):  # not when its parent was destroyed with the window
             dialog.close()
             dialog.deleteLater()
 
 
 async def ask(parent: QWidget, title: str, text: str, *, accept: str, danger: bool = False, cancel: str = "") -> bool:
-    """A question whose buttons say what they do. With `danger` the safe answer is the one that Enter gives."""
+    """Ask a question with two buttons; True when `accept` was pressed. With `danger`, Enter presses the other one."""
     box = QMessageBox(parent)
     box.setIcon(QMessageBox.Icon.NoIcon)
     box.setTextFormat(Qt.TextFormat.PlainText)
@@ -60,7 +60,7 @@ async def ask(parent: QWidget, title: str, text: str, *, accept: str, danger: bo
 
 
 async def ask_text(parent: QWidget, title: str, label: str, *, text: str = "", accept: str = "") -> str | None:
-    """One line of text, or None when the user thinks better of it. `accept` is what the button says, "OK" without."""
+    """Ask for one line of text; None when the user cancels. `accept` is the text of the button, "OK" by default."""
     dialog = QInputDialog(parent)
     if accept:
         dialog.setOkButtonText(accept)
@@ -77,7 +77,7 @@ async def ask_text(parent: QWidget, title: str, label: str, *, text: str = "", a
 async def open_file(
     parent: QWidget, title: str, *, filters: tuple[str, ...] = (), folder: Path | None = None
 ) -> Path | None:
-    """A file that exists, or None. `filters` are like "Spreadsheets (*.csv *.xlsx)"."""
+    """Ask for an existing file; None when the user cancels. `filters` are like "Spreadsheets (*.csv *.xlsx)"."""
     dialog = QFileDialog(parent, title, str(folder or _documents()))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptOpen)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
@@ -93,9 +93,10 @@ async def save_file(
     folder: Path | None = None,
     suffix: str = "",
 ) -> Path | None:
-    """Where to write, or None. The dialog asks before a file is replaced; `suffix` is added if none is typed.
+    """Ask for a path to write to; None when the user cancels.
 
-    When another of the `filters` is chosen, the name takes its suffix.
+    The dialog asks before a file is replaced. `suffix`, without a dot, is added to a name without one; choosing another
+    of the `filters` replaces the suffix of the name.
     """
     dialog = QFileDialog(parent, title, str(folder or _documents()))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
@@ -107,7 +108,7 @@ async def save_file(
 
 
 async def choose_folder(parent: QWidget, title: str, *, folder: Path | None = None) -> Path | None:
-    """A folder, or None."""
+    """Ask for a folder; None when the user cancels."""
     dialog = QFileDialog(parent, title, str(folder or _documents()))
     dialog.setFileMode(QFileDialog.FileMode.Directory)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly)
@@ -115,9 +116,9 @@ async def choose_folder(parent: QWidget, title: str, *, folder: Path | None = No
 
 
 def _documents() -> str:
-    """Where people keep their files: a program is rarely started there."""
-    places = QStandardPaths.StandardLocation
-    found = (QStandardPaths.writableLocation(each) for each in (places.DocumentsLocation, places.HomeLocation))
+    """The user's folder for documents, else the home folder, else ""."""
+    standard = QStandardPaths.StandardLocation
+    found = (QStandardPaths.writableLocation(each) for each in (standard.DocumentsLocation, standard.HomeLocation))
     return next((folder for folder in found if Path(folder).is_dir()), "")
 
 
@@ -138,5 +139,5 @@ def _take_suffix(dialog: QFileDialog, chosen: str) -> None:
     dialog.setDefaultSuffix(found[1].removeprefix("."))
     path = Path(files[0])
     offered = re.findall(r"\*(\.\w+)", " ".join(dialog.nameFilters()))
-    stem = path.stem if path.suffix.lower() in offered else path.name  # "model v1.2" has no suffix of ours
+    stem = path.stem if path.suffix.lower() in offered else path.name  # the suffix of "model v1.2" is part of the name
     dialog.selectFile(stem + found[1])

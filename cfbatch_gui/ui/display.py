@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from PySide6.QtGui import Qt as GuiQt
 
 _LONGEST_TIP = 4000
-_LONG_WORD = re.compile("[!-\u024f]{40,}")  # in Latin letters: those of other scripts break of themselves, or are marks
+_LONG_WORD = re.compile("[!-\u024f]{40,}")  # Latin letters only: Qt breaks other scripts itself
 _PARTS = re.compile(".{1,20}")
 _MAY_BREAK = "\u200b"
 
@@ -19,7 +19,7 @@ def _tr(text: str) -> str:
 
 
 def number(value: float) -> str:
-    """3816 → "3,816"."""
+    """A number with separators of thousands: 3816 → "3,816"."""
     return f"{value:,}"
 
 
@@ -29,14 +29,14 @@ def plural(count: int, one: str, many: str) -> str:
 
 
 def listed(things: Sequence[str]) -> str:
-    """ "a", "a and b", "a, b and c"."""
+    """A list as text: "a", "a and b", "a, b and c"; "" for an empty one."""
     if len(things) < 2:
         return "".join(things)
     return _tr("{some} and {last}").format(some=", ".join(things[:-1]), last=things[-1])
 
 
 def size(count: int) -> str:
-    """Bytes as "980 B", "12 kB", "9.4 MB", in powers of ten like the service's limit."""
+    """A number of bytes as "980 B", "12 kB", "9.4 MB", in powers of ten like the limit of the service."""
     if count < 1000:
         return _tr("{n} B").format(n=count)
     if count < 999_500:
@@ -47,7 +47,7 @@ def size(count: int) -> str:
 
 
 def dollars(low: float, high: float | None = None) -> str:
-    """A price or a range of prices with as many digits as say something: "$0.004", "$0.011–0.014", "$12.40"."""
+    """A price or a range of prices in dollars: "$12.40", "$0.011–$0.014"; with three decimals below one dollar."""
     high = low if high is None else high
     digits = 2 if high >= 1 else 3
     if 0 < high < 10**-digits:
@@ -57,7 +57,7 @@ def dollars(low: float, high: float | None = None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """ "8 s", "6 min 02 s", "1 h 05 min", "3 days"."""
+    """A duration in seconds as "8 s", "6 min 02 s", "1 h 05 min", "3 days"."""
     whole = max(0, int(seconds))
     if whole < 60:
         return _tr("{s} s").format(s=whole)
@@ -69,7 +69,7 @@ def duration(seconds: float) -> str:
 
 
 def duration_range(low: float, high: float) -> str:
-    """Both ends in the unit of the longer one: "8–12 s", "3–7 min", "1.5–2.0 h"; one where they are alike."""
+    """A range of seconds in the unit of the longer end: "8–12 s", "3–7 min", "1.5–2.0 h"; once if both are equal."""
     if high < 90:
         unit, name = 1, _tr("s")
     elif high < 5400:
@@ -81,7 +81,7 @@ def duration_range(low: float, high: float) -> str:
 
 
 def short_duration(seconds: float) -> str:
-    """The largest unit alone, for places that must stay calm: "now", "2 min", "3 h", "4 days"."""
+    """A duration in seconds in its largest unit alone, so that it changes rarely: "now", "2 min", "3 h", "4 days"."""
     whole = max(0, int(seconds))
     if whole < 60:
         return _tr("now")
@@ -93,7 +93,7 @@ def short_duration(seconds: float) -> str:
 
 
 def age(then: float, now: float) -> str:
-    """When something was: "just now", "4 min ago", "3 h ago", "yesterday", "Tuesday", "3 Nov", "3 Nov 2023".
+    """How long ago a moment was: "just now", "4 min ago", "3 h ago", "yesterday", "Tuesday", "3 Nov", "3 Nov 2023".
 
     Both are seconds since 1970; days are the days of this computer's time zone.
     """
@@ -115,22 +115,22 @@ def age(then: float, now: float) -> str:
 
 
 def one_line(text: str, limit: int = 500) -> str:
-    """Data for one line of a list or table: line breaks and tabs become spaces, the rest beyond `limit` is cut."""
+    """Data as one line: white space becomes single spaces, and text beyond `limit` characters becomes "…"."""
     cut = text[:limit]
     return " ".join(cut.split()) + ("…" if len(text) > limit else "") if cut else ""
 
 
 def plain_tip(text: str) -> str:
-    """A tooltip that shows data as it stands: Qt takes anything like a tag for rich text, and loads files for it."""
+    """A tooltip that shows data literally: Qt reads text with tags as rich text, and would load files that it names."""
     cut = text if len(text) <= _LONGEST_TIP else text[:_LONGEST_TIP] + "…"
     return f"<p style='white-space: pre-wrap'>{html.escape(cut)}</p>" if GuiQt.mightBeRichText(cut) else cut
 
 
 def breakable(text: str) -> str:
-    """With invisible places for a line break in words that are longer than a line: addresses, paths, names of files."""
+    """Insert invisible break points into long words, such as addresses and paths, so that a label can wrap them."""
     return _LONG_WORD.sub(lambda found: _MAY_BREAK.join(_PARTS.findall(found[0])), text)
 
 
 def csv_separator() -> str:
-    """What a spreadsheet of this language expects between cells: a semicolon where a comma is the decimal point."""
+    """The separator of cells that a spreadsheet of this locale expects: ";" where the decimal point is a comma."""
     return ";" if QLocale().decimalPoint() == "," else ","

@@ -12,21 +12,21 @@ from PySide6.QtSvg import QSvgRenderer
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui import theme
 
-_THINNER = ('stroke-width="2"', 'stroke-width="1.75"')  # at 16 to 20 pixels the drawing's own 2 looks heavy
+_THINNER = ('stroke-width="2"', 'stroke-width="1.75"')  # at 16 to 20 pixels the original width of 2 looks heavy
 
 
 def icon(name: str, colour_role: str = "text") -> QIcon:
-    """An icon of resources/icons by its name without suffix, in a colour role of `theme.Tokens`."""
+    """An icon by its name in resources/icons, without suffix, in a colour role of `theme.Tokens`."""
     return QIcon(_LineEngine(name, colour_role))
 
 
 def pixmap(name: str, colour_role: str, size: int, ratio: float) -> QPixmap:
-    """The icon as a square of `size` logical pixels on a screen with `ratio` device pixels each."""
+    """The icon as a square of `size` logical pixels, with `ratio` device pixels for each logical one."""
     return _render(name, theme.colour(colour_role), QSize(size, size), ratio)
 
 
 def paint_icon(painter: QPainter, rect: QRect, name: str, colour_role: str) -> None:
-    """Draw the icon into `rect`, for delegates and painted widgets."""
+    """Paint the icon into `rect`, for delegates and painted widgets."""
     ratio = painter.device().devicePixelRatio() if painter.device() is not None else 1.0
     painter.drawPixmap(rect, _render(name, theme.colour(colour_role), rect.size(), ratio))
 
@@ -55,7 +55,7 @@ def _render(name: str, colour: QColor, size: QSize, ratio: float) -> QPixmap:
 
 
 class _LineEngine(QIconEngine):
-    """Renders one drawing for whatever mode, size and theme is asked for."""
+    """Renders one drawing in the requested mode and size, in the colour of the current theme."""
 
     def __init__(self, name: str, colour_role: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Notices: what happened, in a bar above the page, with one thing to do; and the system's own notices."""
+"""Notices in bars above the page, each with at most one action; and notifications of the desktop."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,11 +12,11 @@ from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Level, NoticeBar
 
-_MOST = 3  # bars at once; the oldest goes
+_MOST = 3  # bars that are shown together; the oldest is removed for another
 
 
 def action_words(action: Action) -> str:
-    """The words on an action's button, "" for actions that are only waiting."""
+    """The text of an action's button, "" for actions without a button."""
 
     def tr(text: str) -> str:
         return QCoreApplication.translate("notices", text)
@@ -33,9 +33,9 @@ def action_words(action: Action) -> str:
 
 
 class Notices(QWidget):
-    """The bars above the page. The same sentence is shown once, however often it comes.
+    """The notice bars above the page. A sentence that is already shown replaces its earlier bar.
 
-    `connection_wanted` comes from the button of an error about the connection, so that no page needs to know that page.
+    The button of an error about the connection emits `connection_wanted`; the window then opens that page.
     """
 
     connection_wanted = Signal()
@@ -51,7 +51,7 @@ class Notices(QWidget):
     def show_notice(
         self, text: str, level: Level = "info", *, button: str = "", on_button: Callable[[], None] | None = None
     ) -> NoticeBar:
-        """Say something, with at most one button that also takes the notice away."""
+        """Show a sentence; the button, if there is one, dismisses the bar and calls `on_button`."""
         bar = self._bar(text, level)
         if button and on_button is not None:
             act = on_button
@@ -64,7 +64,7 @@ class Notices(QWidget):
         return bar
 
     def show_written(self, text: str, *paths: Path) -> NoticeBar:
-        """Say that files were written, with a button that opens the folder of the last one."""
+        """Show that files were written, with a button that opens the folder of the last one."""
         button = self.tr("Show file") if len(paths) == 1 else self.tr("Show files")
         folder = QUrl.fromLocalFile(str(paths[-1].parent))
 
@@ -74,7 +74,7 @@ class Notices(QWidget):
         return self.show_notice(text, "done", button=button, on_button=open_folder)
 
     def show_error(self, error: UserError, on_action: Callable[[], None] | None = None) -> NoticeBar:
-        """An expected failure: its sentence, a button when there is a way to do its action, its details to copy."""
+        """Show an expected failure: its sentence, its details to copy, and a button for its action if there is one."""
         act = on_action
         if error.action is Action.OPEN_CONNECTION and act is None:
             act = self.connection_wanted.emit
@@ -86,7 +86,7 @@ class Notices(QWidget):
         return bar
 
     def show_crash(self, details: str) -> NoticeBar:
-        """A bug of ours; for `CrashHandler.crashed`."""
+        """Show that an unexpected error occurred, with its details to copy; a slot for `CrashHandler.crashed`."""
         bar = self._bar(
             self.tr("Something went wrong inside the program. Your jobs are safe, and you can go on working."), "error"
         )
@@ -94,7 +94,7 @@ class Notices(QWidget):
         return bar
 
     def dismiss(self, bar: NoticeBar) -> None:
-        """Take one away."""
+        """Remove a bar, if it is still shown."""
         if bar in self._bars:
             self._bars.remove(bar)
             self._column.removeWidget(bar)
@@ -127,7 +127,7 @@ class Notices(QWidget):
 
 
 class SystemNotices(QObject):
-    """Notices of the desktop, where there is a tray to send them from; elsewhere nothing happens."""
+    """Notifications of the desktop, sent from its tray; without a tray nothing is shown."""
 
     clicked = Signal()
 
@@ -139,7 +139,7 @@ class SystemNotices(QObject):
             self._tray.messageClicked.connect(self.clicked)
 
     def show(self, title: str, text: str) -> bool:
-        """Tell the desktop; False where that is not possible."""
+        """Show a notification; False where the desktop has no tray."""
         if self._tray is None:
             return False
         self._tray.show()

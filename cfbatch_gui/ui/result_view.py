@@ -1,4 +1,4 @@
-"""What a job's page asks of the views that show results. Pages do not import each other; both sides import this."""
+"""The interface between the page of a job and the views of its results, which do not import each other."""
 
 from abc import abstractmethod
 
@@ -8,13 +8,13 @@ from cfbatch_gui.core.jobs.states import Job
 
 
 class ResultView(QWidget):
-    """Shows the results of one job at a time."""
+    """A view of the results of one job at a time."""
 
-    # Without ABCMeta, which cannot be beside Qt's own metaclass; to the type checker it is abstract all the same.
+    # ABCMeta cannot be combined with Qt's metaclass; the type checker treats the method as abstract without it.
     @abstractmethod
     def show_job(self, job: Job) -> None:
-        """Show this job, or what has changed in it; place, selection and typed text stay while it is the same job."""
+        """Show this job or its changes; for the same job, scrolling, selection and typed text are kept."""
 
     def has_something(self, job: Job) -> bool:
-        """Whether the view is worth a tab for this job."""
+        """Whether the view has anything to show for this job; without it, its tab is hidden."""
         return True

@@ -1,6 +1,6 @@
-"""The application's stylesheet, written from the tokens of theme.py. No colour or size is said anywhere else.
+"""The application's stylesheet, filled in with the colours and the font size of theme.py.
 
-Widgets choose their look by a dynamic property: `kind` for buttons and frames, `role` for labels.
+A dynamic property of a widget selects its style: `kind` for buttons and frames, `role` for labels.
 """
 
 from collections.abc import Mapping
@@ -134,7 +134,7 @@ QAbstractScrollArea::corner { background: transparent; }
 
 
 def stylesheet(colours: Mapping[str, str], pixels: int) -> str:
-    """The whole sheet, from colours by role. `pixels` is the running text's size; the others follow from it."""
+    """The whole stylesheet for colours by role. `pixels` is the font size of body text; other sizes derive from it."""
     return _SHEET.substitute(
         colours,
         small=pixels - 1,

@@ -1,4 +1,4 @@
-"""Async work of a page: by name, held, cancelled with its owner, with one way for errors."""
+"""The asyncio tasks of a page: named, cancelled with their owner, with one handler for expected errors."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -11,21 +11,21 @@ from cfbatch_gui.core.errors import UserError
 
 
 class Tasks:
-    """What a page is doing. `on_error` gets the expected failures; anything else goes to the loop's crash handler.
+    """The tasks of a page by name. `on_error` is called with each UserError; others go to the loop's exception handler.
 
-    A cancel shows nothing. When the owner is destroyed, its work is cancelled. After `close` nothing begins any more.
+    A cancelled task reports nothing. When the owner is destroyed, its tasks are cancelled; after `close`, none starts.
     """
 
     def __init__(self, owner: QObject, on_error: Callable[[UserError], None]) -> None:
         self._running: dict[str, asyncio.Task[None]] = {}
-        self._ending: set[asyncio.Task[None]] = set()  # replaced, cancelled or at its end, not yet over
+        self._ending: set[asyncio.Task[None]] = set()  # replaced, cancelled or after their last step, but not done
         self._on_error = on_error
         self._is_over = False
         owner.destroyed.connect(self._owner_gone)
 
     def start(self, name: str, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Future[None]:
-        """Start work; work of the same name is cancelled first, and its end is awaited before this begins."""
-        if self._is_over:  # a late signal of a page that goes: the loop may never come to this work
+        """Start a task. A task of the same name is cancelled, and its end is awaited before the new one begins."""
+        if self._is_over:  # a late signal of a closed page: the loop may never run this task
             coroutine.close()
             never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             never.cancel()
@@ -39,31 +39,31 @@ class Tasks:
         return task
 
     def cancel(self, name: str) -> None:
-        """Stop the work of this name, if there is any."""
+        """Cancel the task of this name, if there is one."""
         task = self._running.pop(name, None)
         if task is not None:
             self._ending.add(task)
             task.cancel()
 
     def is_running(self, name: str) -> bool:
-        """Whether work of this name is under way: it will still see what changes now.
+        """Whether a task of this name is running, and so will see changes made now.
 
-        After its last step it is not, even if its end has not come round the loop yet.
+        False after its last step, even if the loop has not yet marked it as done.
         """
         return name in self._running
 
     def running(self) -> tuple[str, ...]:
-        """The names of all work whose end has not come yet."""
+        """The names of all tasks that are not done."""
         return (*self._running, *(task.get_name() for task in self._ending))
 
     async def close(self) -> None:
-        """Cancel everything and wait until it is over; for good."""
+        """Cancel all tasks and wait until they are done; none can be started afterwards."""
         self._is_over = True
         for name in tuple(self._running):
             self.cancel(name)
         while self._ending:
             await asyncio.wait(set(self._ending))
-            await asyncio.sleep(0)  # lets the callbacks run that take them out
+            await asyncio.sleep(0)  # lets the callbacks run that remove the tasks
 
     async def _run(self, before: asyncio.Task[None] | None, coroutine: Coroutine[Any, Any, Any]) -> None:
         if before is not None and not before.done():
@@ -79,8 +79,8 @@ class Tasks:
             self._ending.add(task)
 
     def _ended(self, coroutine: Coroutine[Any, Any, Any], task: asyncio.Task[None]) -> None:
-        # It may have been cancelled before its first step, so the coroutine is closed here. All in one callback: what
-        # awaits this task may run after the first one.
+        # A task that was cancelled before its first step leaves its coroutine open, so it is closed here. Everything is
+        # done in one callback, because the code that awaits the task may run after the first one.
         coroutine.close()
         self._last_step(task)
         self._ending.discard(task)

@@ -1,7 +1,7 @@
-"""The one visual system: colours, sizes, font, palette and stylesheet, for light, dark and high contrast.
+"""The visual system: colours, sizes, font, palette and stylesheet, for light, dark and high contrast.
 
-The application's palette carries the theme, so that nothing has to be handed around: `tokens()` reads it back, icons
-and painted widgets ask at paint time, and a change of theme is a change of palette, which Qt repaints by itself.
+The theme is stored in the application's palette: `tokens()` reads it from there, and icons and painted widgets call it
+when they paint. A change of theme is a change of the palette, after which Qt repaints all widgets.
 """
 
 import math
@@ -20,14 +20,14 @@ RADIUS_CARD, RADIUS_CONTROL = 10, 6
 ROW_HEIGHT, CONTROL_HEIGHT = 38, 30
 SIDEBAR_WIDTH = 276
 
-FUSION_ACCENT = "#308cc6"  # what Qt calls the accent where the system has none
+FUSION_ACCENT = "#308cc6"  # Qt's default accent, where the system has none
 NO_FONT_OF_ITS_OWN = ("", "sans", "sans serif", "sans-serif", "dejavu sans", "helvetica")
 PREFERRED_FONTS = ("Inter", "Adwaita Sans", "Cantarell", "Noto Sans")
 PREFERRED_PIXELS = 13
 
 
 class Scheme(StrEnum):
-    """The setting: what the system says, or the user's own choice."""
+    """The setting for light or dark: the system's, or the user's own choice."""
 
     SYSTEM = "system"
     LIGHT = "light"
@@ -36,19 +36,19 @@ class Scheme(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Every colour of the program, as "#rrggbb". Field names are the colour roles that icons and labels take."""
+    """Every colour of the program, as "#rrggbb". The field names are the colour roles of icons and labels."""
 
     window: str
     sidebar: str
     card: str
-    inset: str  # a quiet box inside a card, a header over a table
+    inset: str  # a box inside a card, or the header of a table
     field: str
     line: str
     hover: str
     track: str  # behind a bar
     text: str
     quiet: str
-    accent: str  # the primary colour: main buttons, links, what is chosen
+    accent: str  # main buttons, links, chosen items
     on_accent: str
     selection: str
     attention: str
@@ -103,7 +103,7 @@ DARK = Tokens(
 )
 HIGH_CONTRAST_LIGHT = replace(
     LIGHT,
-    window="#fefefe",  # tells it from LIGHT when the palette is read back
+    window="#fefefe",  # differs from LIGHT's, by which `tokens` recognises the scheme
     sidebar="#ffffff",
     line="#5c626b",
     hover="#dfe3e8",
@@ -138,7 +138,7 @@ _BY_WINDOW = {tokens.window: tokens for tokens in (LIGHT, DARK, HIGH_CONTRAST_LI
 
 
 def tokens() -> Tokens:
-    """The colours in force, read from the application's palette; the accent is the system's where it has one."""
+    """The current colours, read from the application's palette; the accent is the system's if it has one."""
     palette = QGuiApplication.palette()
     return _tokens(palette.window().color().name(), palette.accent().color().name())
 
@@ -150,7 +150,7 @@ def _tokens(window: str, accent: str) -> Tokens:
 
 
 def colour(role: str) -> QColor:
-    """A colour by its role: a field's name of `Tokens`."""
+    """A colour by its role, the name of a field of `Tokens`."""
     value: str = getattr(tokens(), role)
     return QColor(value)
 
@@ -168,7 +168,7 @@ class Theme(QObject):
 
     @property
     def tokens(self) -> Tokens:
-        """The colours in force."""
+        """The current colours."""
         return tokens()
 
     @property
@@ -177,7 +177,7 @@ class Theme(QObject):
         return self._scheme
 
     def apply(self, app: QApplication) -> None:
-        """Dress the application; call once, before the first window is made."""
+        """Set style, font, palette and stylesheet of the application; once, before the first window is created."""
         self._app = app
         app.setStyle("Fusion")
         app.setFont(_font(app))
@@ -195,7 +195,7 @@ class Theme(QObject):
         app = self._app
         if app is None or self._applying:
             return
-        self._applying = True  # asking for a scheme makes Qt report a change of scheme
+        self._applying = True  # setting a scheme makes Qt emit colorSchemeChanged
         try:
             hints = app.styleHints()
             wanted = {Scheme.LIGHT: Qt.ColorScheme.Light, Scheme.DARK: Qt.ColorScheme.Dark}.get(self._scheme)
@@ -203,7 +203,7 @@ class Theme(QObject):
             is_dark = (wanted or hints.colorScheme()) == Qt.ColorScheme.Dark
             contrast = hints.accessibility()
             is_high = contrast.contrastPreference() == Qt.ContrastPreference.HighContrast
-            app.setPalette(QPalette())  # the system's own again, to read its accent
+            app.setPalette(QPalette())  # the system's own palette, to read its accent
             accent = app.palette().accent().color().name()
             known = (
                 (HIGH_CONTRAST_DARK if is_high else DARK) if is_dark else (HIGH_CONTRAST_LIGHT if is_high else LIGHT)
@@ -217,7 +217,7 @@ class Theme(QObject):
 
 
 def _with_accent(known: Tokens, accent: str) -> Tokens:
-    """The system's accent, made readable on our window, with a selection colour mixed from it."""
+    """Use the system's accent, adjusted to a contrast of 4 with the window, and mix the selection colour from it."""
     window, shown = QColor(known.window), QColor(accent)
     white, ink = QColor("#ffffff"), QColor("#14171c")
     while _contrast(shown, window) < 4:
@@ -228,7 +228,7 @@ def _with_accent(known: Tokens, accent: str) -> Tokens:
 
 
 def mixed(front: QColor, back: QColor, share: float) -> QColor:
-    """`share` of `front` over `back`, opaque."""
+    """An opaque mix of two colours; `share`, from 0 to 1, is that of `front`."""
     return QColor.fromRgbF(
         front.redF() * share + back.redF() * (1 - share),
         front.greenF() * share + back.greenF() * (1 - share),
@@ -249,7 +249,7 @@ def _contrast(one: QColor, other: QColor) -> float:
 
 
 def _colours(chosen: Tokens) -> dict[str, str]:
-    """The tokens by name, and the shades between them that only the stylesheet needs."""
+    """The tokens by name, with mixed shades that only the stylesheet uses."""
     quiet, window = QColor(chosen.quiet), QColor(chosen.window)
     accent, on_accent = QColor(chosen.accent), QColor(chosen.on_accent)
     return asdict(chosen) | {
@@ -294,9 +294,9 @@ def _palette(chosen: Tokens) -> QPalette:
 
 
 def _font(app: QApplication) -> QFont:
-    """The platform's own font at its own size; where it has none, the first of ours that is installed, at 13 pixels.
+    """The platform's font in its own size; if it has none, the first installed of PREFERRED_FONTS at 13 pixels.
 
-    Figures are tabular everywhere: a count that changes must not move what stands beside it.
+    Digits are tabular, so that a count that changes does not move the text after it.
     """
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
     if font.family().lower() in NO_FONT_OF_ITS_OWN:

@@ -1,4 +1,4 @@
-"""What pages are made of. Everything takes plain text only, and its colours from the theme."""
+"""The widgets that pages are built from. They show plain text only, in the colours of the theme."""
 
 from cfbatch_gui.ui.widgets.bars import Level, NoticeBar, ThinProgress, paint_bar
 from cfbatch_gui.ui.widgets.box_layouts import PAGE_MARGINS, Flow, Item, boxed, column, line, row, scrolled, split

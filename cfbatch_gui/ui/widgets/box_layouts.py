@@ -1,4 +1,4 @@
-"""Layouts in the distances of the visual system: rows, columns, flowing lines, scrolled pages."""
+"""Layouts with the distances of the visual system: rows, columns, flowing lines, splitters, scrolled pages."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -21,28 +21,28 @@ from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 BoxT = TypeVar("BoxT", bound=QBoxLayout)
 PAGE_MARGINS = (WIDE, LARGE, WIDE, LARGE)
 Item = QWidget | QLayout | int | None
-"""A widget, a layout, a distance in pixels, or None for a place that stretches."""
+"""A widget, a layout, a distance in pixels, or None for space that stretches."""
 
 
 def row(*items: Item, gap: int = SMALL, margins: tuple[int, int, int, int] = (0, 0, 0, 0)) -> QHBoxLayout:
-    """Side by side; `margins` are left, top, right, bottom."""
+    """Lay out items side by side; `gap` and `margins` (left, top, right, bottom) are in pixels."""
     return _fill(QHBoxLayout(), items, gap, margins)
 
 
 def column(*items: Item, gap: int = SMALL, margins: tuple[int, int, int, int] = (0, 0, 0, 0)) -> QVBoxLayout:
-    """One under the other."""
+    """Lay out items one under the other; `gap` and `margins` (left, top, right, bottom) are in pixels."""
     return _fill(QVBoxLayout(), items, gap, margins)
 
 
 def boxed(layout: QLayout, parent: QWidget | None = None) -> QWidget:
-    """A widget that holds the layout, to be hidden and shown as one."""
+    """A widget with this layout, so that its items can be hidden and shown together."""
     widget = QWidget(parent)
     widget.setLayout(layout)
     return widget
 
 
 def line(*, vertical: bool = False) -> QFrame:
-    """A hairline."""
+    """A hairline, 1 pixel wide."""
     frame = QFrame()
     frame.setProperty("kind", "line")
     if vertical:
@@ -53,9 +53,10 @@ def line(*, vertical: bool = False) -> QFrame:
 
 
 def split(*parts: QWidget, sizes: Sequence[int], stretched: int | None = None, vertical: bool = False) -> QSplitter:
-    """Side by side, or one under the other, with a border that can be dragged; no part can be closed by it.
+    """A splitter whose parts the user can resize, but not close.
 
-    `sizes` are the shares of the parts at first; `stretched` is the index of the part that takes what room comes.
+    `sizes` are the initial sizes of the parts; Qt scales them to the room there is. `stretched` is the index of the
+    part that grows and shrinks with the window; None lets all of them.
     """
     splitter = QSplitter(Qt.Orientation.Vertical if vertical else Qt.Orientation.Horizontal)
     splitter.setChildrenCollapsible(False)
@@ -69,9 +70,9 @@ def split(*parts: QWidget, sizes: Sequence[int], stretched: int | None = None, v
 
 
 def scrolled(content: QWidget, *, sideways: bool = False) -> QScrollArea:
-    """The content, scrolled up and down where the window is too small for it; its layout must be set before.
+    """Put a widget, whose layout is already set, into an area that scrolls vertically.
 
-    `sideways` too, where something could not be reached otherwise with a large font.
+    `sideways` lets it scroll horizontally too, for content that is too wide with a large font.
     """
     area = _Scrolled(content)
     if not sideways:
@@ -80,7 +81,7 @@ def scrolled(content: QWidget, *, sideways: bool = False) -> QScrollArea:
 
 
 class _Scrolled(QScrollArea):
-    """The bar stands in the content's right margin, so that nothing is pushed aside when it comes and goes."""
+    """Reserves the room for the scroll bar in the content's right margin, so that the bar does not move the content."""
 
     def __init__(self, content: QWidget) -> None:
         super().__init__()
@@ -94,10 +95,10 @@ class _Scrolled(QScrollArea):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.verticalScrollBar() and event.type() in (QEvent.Type.Show, QEvent.Type.Hide):
-            self._give_way(self.verticalScrollBar().width() if event.type() == QEvent.Type.Show else 0)
+            self._reserve_margin(self.verticalScrollBar().width() if event.type() == QEvent.Type.Show else 0)
         return super().eventFilter(watched, event)
 
-    def _give_way(self, width: int) -> None:
+    def _reserve_margin(self, width: int) -> None:
         if self._layout is not None:
             margins = QMargins(self._margins)
             margins.setRight(max(0, margins.right() - width))
@@ -105,9 +106,9 @@ class _Scrolled(QScrollArea):
 
 
 class Flow(QLayout):
-    """Like words in a paragraph; in each line, the widgets that expand share what is left.
+    """Lays out widgets in lines that wrap, like words; in each line, widgets that expand share the width that is left.
 
-    Use it as the layout of a widget (`boxed`): a box layout around it asks it for its height by its width.
+    Use it as the layout of a widget (`boxed`), because a box layout gets its height for a width from the widget.
     """
 
     def __init__(self, *widgets: QWidget, gap: int = SMALL) -> None:

@@ -1,4 +1,4 @@
-"""Buttons in the kinds of the visual system. Each shows a ring when the keyboard stands on it."""
+"""Buttons in the kinds of the visual system. Each shows a ring when it has the focus by a key."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
 
 
 def paint_focus_ring(painter: QPainter, widget: QWidget, radius: float, colour_role: str = "accent") -> None:
-    """Two pixels inside the widget's edge."""
+    """Paint a focus ring, 2 pixels wide, inside the edge of a widget; `radius` is in pixels."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(QPen(theme.colour(colour_role), 2))
@@ -43,7 +43,7 @@ class Button(KeyboardRing, QPushButton):
         self.setIconSize(QSize(self.icon_size, self.icon_size))
 
     def set_possible(self, why_not: str) -> None:
-        """Enable it with "", or disable it with the sentence that says why, in its tooltip too."""
+        """Enable the button with "", or disable it with the reason, which becomes its tooltip and description."""
         self.setEnabled(not why_not)
         self.setToolTip(why_not)
         self.setAccessibleDescription(why_not)
@@ -54,7 +54,7 @@ class Button(KeyboardRing, QPushButton):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.click()  # by itself Qt does so in dialogs only
+            self.click()  # Qt itself does so in dialogs only
         else:
             super().keyPressEvent(event)
 
@@ -66,27 +66,27 @@ class Button(KeyboardRing, QPushButton):
 
 
 class PrimaryButton(Button):
-    """The one main thing to do here, in the accent colour."""
+    """The main action of its part of a page, in the accent colour."""
 
     kind = "primary"
     icon_role = "on_accent"
 
 
 class QuietButton(Button):
-    """Without a line: for toolbars and lesser things."""
+    """A button without a border, for toolbars and minor actions."""
 
     kind = "quiet"
 
 
 class DangerButton(Button):
-    """A plain button with its words in the error colour, for what cannot be undone."""
+    """A plain button with its text in the error colour, for what cannot be undone."""
 
     kind = "danger"
     icon_role = "error"
 
 
 class LinkButton(Button):
-    """Words in the accent colour inside a line of text."""
+    """A link: text in the accent colour, inside a line of text."""
 
     kind = "link"
     icon_role = "accent"
@@ -97,7 +97,7 @@ class LinkButton(Button):
 
 
 class IconButton(Button):
-    """An icon alone. `name` is its accessible name and its tooltip, so it is never without words."""
+    """A button with an icon alone; `name` is its accessible name and its tooltip."""
 
     kind = "icon"
     icon_role = "quiet"
@@ -116,7 +116,7 @@ class MenuButton(Button):
         self.setProperty("menu", "true")
 
     def add(self, text: str, on_chosen: Callable[[], None], icon: str = "", *, checked: bool | None = None) -> QAction:
-        """Add an entry; `checked` makes it one that can be ticked."""
+        """Add an entry to the menu; with `checked` it is checkable and has that state."""
         return add_action(self.menu(), text, on_chosen, icon, checked=checked)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -125,21 +125,21 @@ class MenuButton(Button):
 
 
 class MoreButton(IconButton):
-    """The "…" at the right end of a header, with the lesser things in its menu."""
+    """The "…" button at the right end of a header, with minor actions in its menu."""
 
     def __init__(self, name: str, *, parent: QWidget | None = None) -> None:
         super().__init__("ellipsis", name, parent=parent)
         self.setMenu(QMenu(self))
 
     def add(self, text: str, on_chosen: Callable[[], None], icon: str = "") -> QAction:
-        """Add an entry."""
+        """Add an entry to the menu."""
         return add_action(self.menu(), text, on_chosen, icon)
 
 
 def add_action(
     menu: QMenu, text: str, on_chosen: Callable[[], None], icon: str = "", *, checked: bool | None = None
 ) -> QAction:
-    """An entry of any menu, with an icon of ours."""
+    """Add an entry to any menu, with one of the program's icons; with `checked` it is checkable and has that state."""
     action = menu.addAction(text)
     if icon:
         action.setIcon(make_icon(icon, "text"))
@@ -151,7 +151,7 @@ def add_action(
 
 
 def paint_chevron(widget: QWidget) -> None:
-    """A small arrow downwards at the right edge."""
+    """Paint a chevron that points down at the right edge of a widget."""
     painter = QPainter(widget)
     side = 14
     box = widget.rect()

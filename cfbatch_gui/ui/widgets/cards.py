@@ -1,4 +1,4 @@
-"""Boxes: cards, the foldable parts of a draft, big choices, empty places."""
+"""Boxes: cards, foldable sections, large choices, and what is shown instead of missing content."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
@@ -13,7 +13,7 @@ CARD_MARGINS = (20, LARGE, 20, 18)
 
 
 class Card(QFrame):
-    """A box with a hairline and round corners. `body` is its column."""
+    """A box with a hairline and round corners; `body` is its vertical layout."""
 
     def __init__(self, *, inset: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -24,10 +24,10 @@ class Card(QFrame):
 
 
 class SectionCard(Card):
-    """A part of a page: a tick, a title, actions at the right, content below; folds to one line.
+    """A section of a page: a check mark, a title, actions at the right, content below; it folds to one line.
 
-    `content` is the column below the title; `actions` the row at the right of it. While folded, the summary stands
-    beside the title, and a click on the line opens it again.
+    `content` is the layout below the title, `actions_row` the one at its right. While it is folded, a summary is shown
+    beside the title, and a click on the line opens the section.
     """
 
     folded_changed = Signal(bool)
@@ -71,7 +71,7 @@ class SectionCard(Card):
         line.insertWidget(3, self._filler, 1)
 
     def set_done(self, done: bool) -> None:
-        """Tick or untick; only a ticked part shows the chevron that folds it."""
+        """Check or uncheck the section; only a checked one shows the chevron that folds it."""
         self._tick.set_icon("circle-check" if done else "circle", "done" if done else "quiet")
         self._title.setAccessibleDescription(self.tr("done") if done else "")
         self._fold.setVisible(done and self._foldable)
@@ -81,11 +81,11 @@ class SectionCard(Card):
         self._title.setText(title)
 
     def set_summary(self, text: str) -> None:
-        """What stands beside the title while folded."""
+        """Set the text beside the title that is shown while the section is folded."""
         self._summary.setText(text)
 
     def set_folded(self, folded: bool) -> None:
-        """Fold to one line, or open."""
+        """Fold the section to one line, or open it; `folded_changed` follows only a change."""
         if folded == self.is_folded():
             return
         self._content.setHidden(folded)
@@ -99,12 +99,16 @@ class SectionCard(Card):
         self.folded_changed.emit(folded)
 
     def is_folded(self) -> bool:
-        """Whether only one line is shown."""
+        """Whether the section is folded to one line."""
         return self._content.isHidden()
 
 
 class ChoiceCard(KeyboardRing, QFrame):
-    """A big choice with icon, title and a line of explanation. Arrow keys, space and mouse choose it."""
+    """A large choice with an icon, a title and a line of explanation.
+
+    A click, Space and Enter choose it; arrow keys move the focus to the next one. `chosen` is only a request: the page
+    calls `set_chosen`.
+    """
 
     chosen = Signal()
 
@@ -132,7 +136,7 @@ class ChoiceCard(KeyboardRing, QFrame):
         layout.addLayout(texts, 1)
 
     def is_chosen(self) -> bool:
-        """Whether it is the chosen one."""
+        """Whether it is marked as chosen."""
         return bool(self.property("selected") == "true")
 
     def set_chosen(self, chosen: bool) -> None:
@@ -144,7 +148,7 @@ class ChoiceCard(KeyboardRing, QFrame):
         self.update()
 
     def choose(self) -> None:
-        """As by the user."""
+        """Emit `chosen`, as a click does."""
         self.chosen.emit()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -169,7 +173,7 @@ class ChoiceCard(KeyboardRing, QFrame):
 
 
 class EmptyPlace(QWidget):
-    """What will stand here and how to get it: an icon, a sentence, and a button where there is one thing to do."""
+    """Stands for content that is missing: an icon, a sentence how to get it, and a button if there is one action."""
 
     pressed = Signal()
 
@@ -180,7 +184,7 @@ class EmptyPlace(QWidget):
         self._sentence = Label(sentence, "quiet", wrap=True)
         self._sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._sentence.setMaximumWidth(420)
-        middle = QHBoxLayout()  # not an alignment: with one, Qt gives a wrapped text the height of a guess
+        middle = QHBoxLayout()  # an alignment would make Qt guess the height of wrapped text
         middle.addStretch(1)
         middle.addWidget(self._sentence, 1000)
         middle.addStretch(1)
@@ -201,7 +205,7 @@ class EmptyPlace(QWidget):
 
 
 class MaybeEmpty(QStackedWidget):
-    """Content, or while there is none a sentence in its place."""
+    """Shows its content, or a sentence while there is none."""
 
     def __init__(self, icon: str, content: QWidget | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -211,11 +215,11 @@ class MaybeEmpty(QStackedWidget):
             self.set_content(content)
 
     def set_content(self, content: QWidget) -> None:
-        """Called once, where the content is made later than this."""
+        """Set the content, once, where it is made later than this widget."""
         self.addWidget(content)
 
     def show_content(self) -> None:
-        """Show the content."""
+        """Show the content instead of the sentence."""
         self.setCurrentIndex(1)
 
     def show_sentence(self, sentence: str) -> None:

@@ -1,4 +1,4 @@
-"""Fields: search, choice from a list."""
+"""Fields: a search field, a check box, and a choice from a list."""
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QShortcut, QWheelEvent
@@ -9,9 +9,10 @@ from cfbatch_gui.ui.widgets.buttons import paint_chevron
 
 
 class SearchField(QLineEdit):
-    """A field with a magnifier and a cross that clears it. `searched` comes as the user types.
+    """A field with a magnifier, and a cross that clears it, as Escape does.
 
-    With `shortcut`, Ctrl+F puts the cursor here while the field's window part is shown; Escape clears.
+    `searched` carries the text after every change. With `shortcut`, Ctrl+F moves the focus here while the field is
+    visible.
     """
 
     searched = Signal(str)
@@ -33,7 +34,7 @@ class SearchField(QLineEdit):
             find.activated.connect(self._take_focus)
 
     def reset(self) -> None:
-        """Empty the field without `searched`."""
+        """Clear the field without emitting `searched`."""
         self.blockSignals(True)
         self.clear()
         self.blockSignals(False)
@@ -52,7 +53,7 @@ class SearchField(QLineEdit):
 
 
 class CheckBox(QCheckBox):
-    """A tick box whose tick is one of our icons."""
+    """A check box whose check mark is one of the program's icons."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
@@ -66,7 +67,7 @@ class CheckBox(QCheckBox):
 
 
 class Choice(QComboBox):
-    """One of a few words. `add(text, value)`; `value()` gives back what belongs to the chosen words."""
+    """A choice of one of several texts, each with a value. `picked` carries the value that the user chose."""
 
     picked = Signal(object)
 
@@ -80,18 +81,18 @@ class Choice(QComboBox):
         self.activated.connect(lambda index: self.picked.emit(self.itemData(index)))
 
     def add(self, text: str, value: object, icon_name: str = "") -> None:
-        """Add words with the value they stand for."""
+        """Add a text with its value, at the end."""
         if icon_name:
             self.addItem(icon(icon_name, "text"), text, value)
         else:
             self.addItem(text, value)
 
     def value(self) -> object:
-        """What belongs to the chosen words."""
+        """The value of the chosen text; None when none is chosen."""
         return self.currentData()
 
     def set_value(self, value: object) -> None:
-        """Choose the words of this value, without a signal. Unknown values leave the choice as it is."""
+        """Choose the text of this value without a signal; an unknown value changes nothing."""
         for index in range(self.count()):
             if self.itemData(index) == value:
                 self.setCurrentIndex(index)

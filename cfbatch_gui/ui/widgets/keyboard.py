@@ -1,7 +1,7 @@
-"""The ring around the widget that has the focus: shown only while the user works with the keyboard.
+"""The focus ring, which is shown only while the user works with the keyboard.
 
-Qt moves the focus by itself when the widget that had it is hidden or disabled, and gives the Tab key as the reason.
-After a mouse click that must not draw a ring around another widget, so the last key or click is watched too.
+When the focused widget is hidden or disabled, Qt moves the focus to another one and reports the Tab key as the reason.
+After a mouse click this must not show a ring, so the kind of the last input is recorded too.
 """
 
 from typing import TYPE_CHECKING
@@ -27,9 +27,10 @@ else:
 
 
 class LastInput(QObject):
-    """Whether the last input was a key or a pointer.
+    """Records whether the last input was a key or a pointer.
 
-    Filters the events of the window in front, which are few; a filter of the application would see all of every widget.
+    It filters the events of the active window, which are few; an event filter of the application would be called for
+    every event of every widget.
     """
 
     instance: "LastInput | None" = None
@@ -52,19 +53,19 @@ class LastInput(QObject):
 
 
 def watch(app: QApplication) -> None:
-    """Start to watch keys and clicks, once for an application. Before that every input counts as a key."""
+    """Start to record keys and clicks, once for an application. Before this, every input counts as a key."""
     if LastInput.instance is None:
         LastInput.instance = LastInput(app)
 
 
 def came_by_keyboard(event: QFocusEvent) -> bool:
-    """Whether the widget that gets this focus is to show a ring."""
+    """Whether the focus came by a key, so that the widget shows a ring."""
     last = LastInput.instance
     return event.reason() in _BY_KEYS and (last is None or last.was_key)
 
 
 class KeyboardRing(_Widget):
-    """A mixin for widgets that paint a ring, while `has_ring` is set, when a key gave them the focus."""
+    """A mixin that sets `has_ring` while the widget has the focus by a key; the widget paints the ring."""
 
     has_ring = False
 

@@ -1,4 +1,4 @@
-"""Tabs with a line under the chosen one."""
+"""A tab bar with a line under the chosen tab."""
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
@@ -13,7 +13,7 @@ _GAP = 24
 
 
 class Tabs(KeyboardRing, QTabBar):
-    """Names of pages, the chosen one underlined. `add(key, title)`; `chosen` brings the key. Ctrl+Tab is the page's."""
+    """A tab bar whose tabs have keys; `chosen` carries the key of the new tab. `margin` is at its left, in pixels."""
 
     chosen = Signal(str)
 
@@ -40,15 +40,15 @@ class Tabs(KeyboardRing, QTabBar):
         return self._keys[index] if 0 <= index < len(self._keys) else ""
 
     def choose(self, key: str) -> None:
-        """Choose by key."""
+        """Choose a tab by its key; ValueError when there is none."""
         self.setCurrentIndex(self._keys.index(key))
 
     def set_shown(self, key: str, shown: bool) -> None:
-        """Hide a tab that has nothing to show yet."""
+        """Show or hide a tab."""
         self.setTabVisible(self._keys.index(key), shown)
 
     def set_title(self, key: str, title: str) -> None:
-        """Change a tab's words."""
+        """Change the title of a tab."""
         self.setTabText(self._keys.index(key), title)
 
     def _emit(self, index: int) -> None:
@@ -69,7 +69,7 @@ class Tabs(KeyboardRing, QTabBar):
         return self.tabSizeHint(index)
 
     def _lead(self, index: int) -> int:
-        """The page's margin before the first tab that is shown."""
+        """The margin before a tab, in pixels: the page's for the first visible one, 0 for all others."""
         return 0 if any(self.isTabVisible(before) for before in range(index)) else self._margin
 
     def _text_box(self, index: int) -> QRect:

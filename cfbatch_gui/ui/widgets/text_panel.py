@@ -1,4 +1,4 @@
-"""The whole of one text: plain, selectable, in any script; three lines, or as much as there is room for."""
+"""A panel with one whole text: plain, selectable, in any script, folded to a few lines or open."""
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontMetrics, QTextOption
@@ -8,11 +8,14 @@ from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, IconButton, Label, row
 
 _FOLDED_LINES, _OPEN_LINES = 3, 14
-_LONGEST = 200_000  # characters that are laid out; the rest is copied with the row
+_LONGEST = 200_000  # characters that are shown; copying the row copies all of them
 
 
 class TextPanel(Card):
-    """A heading, what belongs to the text at the right, the text, and a quiet line for the rest of its row."""
+    """A heading with details at its right, the text, why it has no result, and a line for the rest of its row.
+
+    `lines` is the number of lines shown while it is folded.
+    """
 
     def __init__(self, *, lines: int = _FOLDED_LINES, parent: QWidget | None = None) -> None:
         super().__init__(inset=True, parent=parent)
@@ -32,7 +35,7 @@ class TextPanel(Card):
         head = row(self._heading, 8)
         head.addWidget(self._about, 1)
         head.addWidget(self._fold)
-        head.addStrut(self._fold.sizeHint().height())  # with the button or without it, nothing below moves
+        head.addStrut(self._fold.sizeHint().height())  # the same height with and without the button
         self.body.addLayout(head)
         self.body.addWidget(self._text)
         self.body.addWidget(self._problem)
@@ -42,7 +45,10 @@ class TextPanel(Card):
         self.show_text("", "")
 
     def show_text(self, heading: str, text: str, *, about: str = "", problem: str = "", rest: str = "") -> None:
-        """Show another text; `problem` says why it has no result, `rest` what else stands in its row."""
+        """Replace the text.
+
+        `about` is shown beside the heading, `problem` says why it has no result, `rest` is the rest of its row.
+        """
         self._heading.setText(heading)
         self._about.setText(about)
         if text != self._text.toPlainText():
@@ -53,19 +59,19 @@ class TextPanel(Card):
         self._rest.setVisible(bool(rest))
 
     def text(self) -> str:
-        """What is shown."""
+        """The text as it is shown, cut after the longest that is laid out."""
         return self._text.toPlainText()
 
     def heading(self) -> str:
-        """The words above it."""
+        """The heading above the text."""
         return self._heading.text()
 
     def problem(self) -> str:
-        """Why it has no result."""
+        """Why the text has no result, "" when it has one."""
         return self._problem.text()
 
     def set_open(self, is_open: bool) -> None:
-        """Unfold, or fold to a few lines. The height does not depend on the text, so that nothing jumps."""
+        """Open the panel or fold it to a few lines. The height does not depend on the text, so the page stays still."""
         self._is_open = is_open
         self._text.set_lines(_OPEN_LINES if is_open else self._lines)
         name = self.tr("Show less") if is_open else self.tr("Show the whole text")
@@ -75,15 +81,15 @@ class TextPanel(Card):
         self._show_fold()
 
     def unfold(self) -> None:
-        """Show the whole text, where there is more of it than is seen."""
+        """Open the panel if it has more text than it shows."""
         if not self._fold.isHidden():
             self.set_open(True)
 
     def _show_fold(self) -> None:
-        """The button stands only where there is more to see; the size of plain text is counted in lines."""
+        """Show the button only if there are more lines than fit; a plain-text document measures its height in lines."""
         is_more = self._is_open or self._text.document().size().height() > self._lines
         self._fold.setVisible(is_more)
-        self._about.setContentsMargins(0, 0, 0 if is_more else LARGE - SMALL, 0)  # in line with the text below
+        self._about.setContentsMargins(0, 0, 0 if is_more else LARGE - SMALL, 0)  # aligned with the text below
 
 
 class _PlainText(QPlainTextEdit):
@@ -104,7 +110,7 @@ class _PlainText(QPlainTextEdit):
         self.document().setDocumentMargin(0)
 
     def set_lines(self, lines: int) -> None:
-        """As high as that many lines."""
+        """Set the height to this number of lines."""
         self.setFixedHeight(QFontMetrics(self.font()).lineSpacing() * lines + 4)
 
     def sizeHint(self) -> QSize:

@@ -1,4 +1,4 @@
-"""The composition root: makes and connects loop, program, window and pages, one window for each data folder."""
+"""The composition root: creates and connects loop, program and window, with one window for each data folder."""
 
 import asyncio
 import hashlib
@@ -28,12 +28,12 @@ from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.crash import CrashHandler
 from cfbatch_gui.ui.window.workspace import Workspace
 
-_WAIT = 500  # milliseconds for the window that is open to answer
+_WAIT = 500  # milliseconds to wait for the window that is already open
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How the window was asked to open."""
+    """How to open the window: the data folder, and a file or the example to open in a new job."""
 
     root: Path
     file: Path | None = None
@@ -41,7 +41,10 @@ class Start:
 
 
 def open_window(start: Start, environ: Mapping[str, str]) -> int:
-    """Run the window until it is closed; the exit status."""
+    """Run the window until it is closed, and return the exit status.
+
+    A window that is already open for the same data folder is raised instead.
+    """
     QGuiApplication.setDesktopFileName("cfbatch")
     app = QApplication.instance() or QApplication(sys.argv[:1])
     if not isinstance(app, QApplication):
@@ -59,17 +62,17 @@ def open_window(start: Start, environ: Mapping[str, str]) -> int:
 
 
 async def _main(start: Start, environ: Mapping[str, str], theme: Theme) -> int:
-    logs.set_up(Paths(start.root))  # first: until then, warnings go to standard error as they are
+    logs.set_up(Paths(start.root))  # first: before this, warnings are written to standard error unformatted
     crash = CrashHandler(__version__)
     crash.install(asyncio.get_running_loop())
     listeners: list[Callable[[Job], None]] = []  # empty until there is a workspace
 
-    def tell(job: Job) -> None:
+    def notify(job: Job) -> None:
         for each in listeners:
             each(job)
 
     try:
-        program = await Program.open(start.root, environ=environ, on_change=tell)
+        program = await Program.open(start.root, environ=environ, on_change=notify)
     except UserError as error:
         await _say(error)
         return 2
@@ -98,7 +101,7 @@ async def _say(error: UserError) -> None:
 
 
 def raise_the_open_one(root: Path, file: Path | None) -> bool:
-    """Tell the window that has this data folder open to come forward; False when there is none."""
+    """Ask the window that has this data folder open to raise itself and open `file`; False when there is none."""
     socket = QLocalSocket()
     socket.connectToServer(_name(root))
     if not socket.waitForConnected(_WAIT):
@@ -110,7 +113,7 @@ def raise_the_open_one(root: Path, file: Path | None) -> bool:
 
 
 class SingleWindow(QObject):
-    """Listens for later starts. `wanted` brings the file that one was given, or None."""
+    """Receives the requests of later starts of the program; `wanted` carries the path of the file to open, or None."""
 
     wanted = Signal(object)
 
@@ -119,7 +122,7 @@ class SingleWindow(QObject):
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._connected)
-        QLocalServer.removeServer(_name(root))  # what a crash has left; who holds the ledger may do so
+        QLocalServer.removeServer(_name(root))  # left by a crash; safe, because this process has locked the ledger
         self._server.listen(_name(root))
 
     def close(self) -> None:

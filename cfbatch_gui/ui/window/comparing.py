@@ -1,4 +1,4 @@
-"""Comparing a job with others: asks which ones, and shows the page of the comparison in the window."""
+"""Comparing jobs: asks which others to compare a job with, and shows the comparison in the window."""
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog
@@ -14,7 +14,7 @@ from cfbatch_gui.ui.window.main_window import MainWindow
 
 
 class Comparing(QObject):
-    """`shown` says that the page stands in the window, `opened` that a job is to be opened instead."""
+    """Emits `shown` when the page of the comparison is shown, and `opened` with the id of a job to open instead."""
 
     shown = Signal()
     opened = Signal(str)
@@ -29,7 +29,7 @@ class Comparing(QObject):
         self.page.more_wanted.connect(self.choose)
 
     def choose(self, job_id: str) -> None:
-        """Ask which jobs this one is to be compared with, and show the comparison."""
+        """Ask which jobs to compare this one with, and show the comparison."""
         self._tasks.start("compare", self._choose(job_id))
 
     async def _choose(self, job_id: str) -> None:

@@ -1,4 +1,4 @@
-"""The window: sidebar, notices over a stack of pages, menus, geometry, list of shortcuts; actions go out as signals."""
+"""The main window: the sidebar, notices above a stack of pages, menus, and the list of shortcuts."""
 
 from collections.abc import Callable
 from functools import partial
@@ -33,7 +33,10 @@ WEBSITE = "https://developers.cloudflare.com/workers-ai/features/batch-api/"
 
 
 class MainWindow(QMainWindow):
-    """Emits a signal for every action of the user; closes only when `finish` is called."""
+    """Emits a signal for every action of the user, and closes only when `finish` is called.
+
+    Geometry and the width of the sidebar are saved in `memory` when the user closes it.
+    """
 
     new_job = Signal()
     open_file = Signal()
@@ -74,29 +77,29 @@ class MainWindow(QMainWindow):
         self._restore()
 
     def show_page(self, page: QWidget) -> None:
-        """Show this page at the right; it is taken into the stack the first time."""
+        """Show this page at the right; it is added to the stack the first time."""
         if self.pages.indexOf(page) < 0:
             self.pages.addWidget(page)
         self.pages.setCurrentWidget(page)
 
     def set_can_export(self, possible: bool) -> None:
-        """Whether the menu's Export can be chosen."""
+        """Enable or disable Export in the menu."""
         self._export.setEnabled(possible)
 
     def finish(self) -> None:
-        """Close at last, after everything was put in order."""
+        """Close the window, after all work has ended."""
         self._may_close = True
         self.close()
 
     def show_shortcuts(self) -> None:
-        """The list of keys."""
+        """Open the list of shortcuts."""
         ShortcutsDialog(self).open()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self._may_close:
             super().closeEvent(event)
         else:
-            self._keep()
+            self._save_layout()
             event.ignore()
             self.close_requested.emit()
 
@@ -165,7 +168,7 @@ class MainWindow(QMainWindow):
         return self.menuBar().addMenu(title)
 
     def _act(self, menu: QMenu, text: str, keys: QKeySequence, on_chosen: Callable[[], object]) -> QAction:
-        """An entry that also works while the menu is hidden."""
+        """Add an entry to a menu and its action to the window, so that its shortcut works while the menu is hidden."""
         action = QAction(text, self)
         action.setShortcut(keys)
         action.triggered.connect(lambda _checked=False: on_chosen())
@@ -177,7 +180,7 @@ class MainWindow(QMainWindow):
         self.library.find_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.library.find_field.selectAll()
 
-    def _keep(self) -> None:
+    def _save_layout(self) -> None:
         self._memory.set("window/geometry", _as_text(self.saveGeometry()))
         self._memory.set("window/sidebar", _as_text(self._splitter.saveState()))
 
@@ -191,7 +194,7 @@ class MainWindow(QMainWindow):
 
 
 class _DropOverlay(QWidget):
-    """What is seen while a file is held over the window."""
+    """Covers the page while a file is dragged over the window."""
 
     def __init__(self, over: QWidget, text: str) -> None:
         super().__init__(over)
@@ -201,7 +204,7 @@ class _DropOverlay(QWidget):
         over.installEventFilter(self)
 
     def cover(self) -> None:
-        """Lie over the page."""
+        """Cover the page."""
         self.setGeometry(self._over.rect())
         self.raise_()
         self.show()
@@ -226,7 +229,7 @@ class _DropOverlay(QWidget):
 
 
 class ShortcutsDialog(QDialog):
-    """Keys and what they do. Open it with open(); it deletes itself."""
+    """The list of shortcuts and what they do. It is opened with `open()`, and deletes itself when it is closed."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""First start: two ways to begin, and a file dropped anywhere is the third."""
+"""The page of a first start: begin with the example, connect an account, or open a file."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -17,11 +17,11 @@ from cfbatch_gui.ui.widgets import (
     row,
 )
 
-_CARD = (330, 230)  # pixels; narrower where the window is
+_CARD = (330, 230)  # pixels; narrower in a narrow window
 
 
 class WelcomePage(QWidget):
-    """No settings, two buttons. Dropped files are taken by the window itself."""
+    """Two cards with a button each, and a link. The window itself handles files that are dropped."""
 
     try_example = Signal()
     connect_account = Signal()
@@ -71,8 +71,8 @@ class WelcomePage(QWidget):
             None,
         )
         cards = row(try_card, connect_card, gap=18)
-        for place in range(2):
-            cards.setStretch(place, 1)  # equally wide, however long their texts are
+        for index in range(2):
+            cards.setStretch(index, 1)  # equally wide, however long their texts are
         middle = boxed(column(title, subtitle, WIDE - 2, cards, WIDE, drop, gap=SMALL))
         middle.setMaximumWidth(2 * _CARD[0] + 18)
         self.setLayout(column(None, row(None, middle, None), None, 36, margins=(LARGE, LARGE, LARGE, LARGE)))
