@@ -14,7 +14,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.planning import Planned
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState
 from cfbatch_gui.ui.jobs.batch_rows import batch_row
-from cfbatch_gui.ui.jobs.job_summary import fact_words, running_words, usual_words
+from cfbatch_gui.ui.jobs.job_summary import running_words, summary_words, usual_words
 from cfbatch_gui.ui.jobs.unknown_outcome_card import UnknownOutcomeCard
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TIED, JobPageDriver, open_job_page
@@ -188,14 +188,14 @@ def test_facts_say_how_much_how_long_and_what_it_costs() -> None:
     ranked = replace(
         past(240, 1), kind=Kind.RANK, queries=212, texts=3816, batches=(made(BatchState.DONE, tokens=339_000),)
     )
-    assert fact_words(ranked, Planned(None, 18)) == (
+    assert summary_words(ranked, Planned(None, 18)) == (
         "212 queries × 18 contexts",
         "bge-m3",
         "finished in 4 min",
         "$0.004",
     )
     working = replace(past(0, 1), finished_at=0.0, texts=18_204, batches=(made(BatchState.QUEUED),))
-    assert fact_words(working, Planned((4_000_000, 6_000_000))) == ("18,204 texts", "bge-m3", "", "about $0.059")
+    assert summary_words(working, Planned((4_000_000, 6_000_000))) == ("18,204 texts", "bge-m3", "", "about $0.059")
     assert running_words(working, 100.0 + 545) == "Running for 9 minutes."
 
 

@@ -58,7 +58,7 @@ def lines(library: Library) -> list[str]:
 
 
 def click(qtbot: Any, library: Library, job_id: str) -> None:
-    rect = library.list.visualRect(library.rows.index(library.rows.place_of(job_id)))
+    rect = library.list.visualRect(library.rows.index(library.rows.line_of(job_id)))
     qtbot.mouseClick(library.list.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
 
 
@@ -95,7 +95,7 @@ def test_marking_says_nothing_and_an_update_keeps_the_mark(qtbot: Any, library: 
     opened = QSignalSpy(library.opened)
     library.open_job("2")
     library.show_jobs((DONE, DRAFT, replace(WORKING, batches=(replace(WORKING.batches[0]),)), UNKNOWN))
-    assert library.list.currentIndex().row() == library.rows.place_of("2")
+    assert library.list.currentIndex().row() == library.rows.line_of("2")
     library.show_jobs((UNKNOWN, job(7)))
     assert opened.count() == 0
 
@@ -106,7 +106,7 @@ def test_an_update_touches_only_what_changed(library: Library) -> None:
     )
     library.show_jobs((DONE, replace(DRAFT, texts=5), WORKING, UNKNOWN))
     assert changed.count() == 1
-    assert changed.at(0)[0].row() == library.rows.place_of("3")
+    assert changed.at(0)[0].row() == library.rows.line_of("3")
     library.show_jobs((DONE, replace(DRAFT, texts=5), WORKING, UNKNOWN))
     assert (changed.count(), inserted.count(), removed.count()) == (1, 0, 0)
 
@@ -160,19 +160,19 @@ def test_the_title_of_a_group_is_seen_with_its_first_job(library: Library) -> No
     bar = library.list.verticalScrollBar()
     bar.setValue(bar.maximum())
     library.open_job("0")
-    assert library.rows.place_of("0") == 1 and bar.value() == 0
+    assert library.rows.line_of("0") == 1 and bar.value() == 0
 
 
 def test_finding_marks_no_job_that_is_not_open(qtbot: Any, library: Library) -> None:
     library.show_jobs([job(number, BatchState.DONE) for number in range(60)])
     library.open_job("7")
     qtbot.keyClicks(library.find_field, "job 4")
-    qtbot.waitUntil(lambda: library.rows.place_of("7") < 0)
+    qtbot.waitUntil(lambda: library.rows.line_of("7") < 0)
     assert not library.list.currentIndex().isValid() and not library.list.selectedIndexes()
     assert library.list.verticalScrollBar().value() == 0
     library.find_field.clear()
-    qtbot.waitUntil(lambda: library.rows.place_of("7") >= 0)
-    assert library.list.currentIndex().row() == library.rows.place_of("7")
+    qtbot.waitUntil(lambda: library.rows.line_of("7") >= 0)
+    assert library.list.currentIndex().row() == library.rows.line_of("7")
 
 
 def test_the_foot_opens_the_connection(qtbot: Any, library: Library) -> None:
@@ -191,7 +191,7 @@ def test_one_of_ten_thousand_jobs_that_changes_is_one_line_anew(qtbot: Any, libr
     checked = replace(WORKING, batches=(WORKING.batches[0], replace(WORKING.batches[1], checked_at=1.0)))
     library.show_jobs((*many, checked))
     lines = [(changed.at(n)[0].row(), changed.at(n)[1].row()) for n in range(changed.count())]
-    assert set(lines) <= {(library.rows.place_of(WORKING.id),) * 2} and reset.count() == 0
+    assert set(lines) <= {(library.rows.line_of(WORKING.id),) * 2} and reset.count() == 0
 
 
 def test_every_state_has_words_and_an_icon(library: Library) -> None:

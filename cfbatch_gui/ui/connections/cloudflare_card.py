@@ -1,4 +1,4 @@
-"""The card of the Cloudflare account: id and token at the left, the test at the right."""
+"""The card of the first Cloudflare account: id and token at the left, the test at the right."""
 
 from dataclasses import replace
 
@@ -47,7 +47,7 @@ class CloudflareCard(TestedCard):
         self.set_working("")
 
     def show_name(self, name: str) -> None:
-        """What it is called."""
+        """Show the name of the connection."""
         self.set_words(
             name,
             self.tr("Your own account, at Cloudflare’s prices. There is a free allowance every day."),
@@ -55,7 +55,7 @@ class CloudflareCard(TestedCard):
         )
 
     def show_state(self, state: AccountState) -> None:
-        """What is known now. What the user has typed and not saved stays."""
+        """Show a state. Text that the user has typed and not saved stays."""
         if not self._is_account_changed() or state.account_is_fixed:
             self.account.setText(state.account)
         self._state = state
@@ -111,7 +111,7 @@ class CloudflareCard(TestedCard):
         return names
 
     def saved(self) -> None:
-        """What was typed is kept now: the fields hold nothing new any more."""
+        """Treat what was typed as saved, and empty the field of the token."""
         self._state = replace(self._state, account=self.account.text())
         self.token_block.forget_typed()
 

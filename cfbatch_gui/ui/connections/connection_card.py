@@ -1,4 +1,4 @@
-"""The frame of a connection's card, and the small card about how the window looks."""
+"""The frame of a connection's card, and the card that chooses light or dark."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QRadioButton, QWidget
@@ -7,11 +7,11 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, WIDE, Scheme
 from cfbatch_gui.ui.widgets import Card, IconLabel, Label, MoreButton, StateLabel, column, row
 
-_LINE = 20  # pixels: as high as the choice beside it
+_LINE = 20  # pixels: the height of the choice beside it
 
 
 class ConnectionCard(Card):
-    """A connection: icon, name, state, what it is, and the choice to use it for new jobs. Content comes below."""
+    """A connection: icon, name, state, description, and the choice to use it for new jobs; subclasses add content."""
 
     def __init__(self, icon: str, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -32,7 +32,7 @@ class ConnectionCard(Card):
         self.body.addLayout(line)
 
     def set_words(self, title: str, sentence: str, choice_name: str) -> None:
-        """Its name, what it is, and the accessible name of the choice."""
+        """Show its name and description, and set the accessible name of the choice."""
         self._title.setText(title)
         self._sentence.setText(sentence)
         self.choice.setAccessibleName(choice_name)
@@ -41,18 +41,18 @@ class ConnectionCard(Card):
         self.more.setToolTip(display.plain_tip(more))
 
     def title(self) -> str:
-        """Its name."""
+        """The name of the connection."""
         return self._title.text()
 
     def set_choice_possible(self, why_not: str) -> None:
-        """Whether it can be used for new jobs: "", or the sentence that says why not."""
+        """Enable the choice with "", or disable it with the sentence that says why it cannot be used."""
         self.choice.setEnabled(not why_not)
         self.choice.setToolTip(why_not)
         self.choice.setAccessibleDescription(why_not)
 
 
 class AppearanceCard(Card):
-    """Light, dark, or as the system. `chosen` comes from the user only."""
+    """The choice of light, dark, or the system's scheme. Only the user's choice emits `chosen`."""
 
     chosen = Signal(str)  # a `Scheme`
 
@@ -75,7 +75,7 @@ class AppearanceCard(Card):
         self.body.addLayout(line)
 
     def show_scheme(self, scheme: str) -> None:
-        """Mark the scheme in force, without a signal; an unknown name stands for the system's."""
+        """Mark a scheme without a signal; an unknown name stands for the system's."""
         known = Scheme(scheme) if scheme in set(Scheme) else Scheme.SYSTEM
         self._quiet = True
         self.choices[known].setChecked(True)

@@ -1,4 +1,4 @@
-"""The fields of a connection: an account's id, a secret that is typed once and never shown again, and its texts."""
+"""The fields of a connection: an account id, a secret, and the texts for each kind of secret."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from cfbatch_gui.ui.icons import icon
 from cfbatch_gui.ui.theme import TINY
 from cfbatch_gui.ui.widgets import IconLabel, Label, LinkButton, Role, boxed, column, row
 
-_LONGEST = 2_000  # characters; a pasted address is longer than an id, a pasted document is a mistake
+_LONGEST = 2_000  # characters; enough for a pasted address, too few for a pasted document
 
 
 @dataclass(frozen=True, slots=True)
 class SecretWords:
-    """Sentences that say where a secret is kept, and names for what can be done with it."""
+    """The texts for a kind of secret: its title, where it is kept, and its actions."""
 
     title: str
     placeholder: str
@@ -34,7 +34,7 @@ class SecretWords:
 
 
 class AccountField(QLineEdit):
-    """An account id. What is pasted around it, a whole address for instance, falls away at once."""
+    """A field for an account id, which it extracts from a pasted address."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,7 +43,7 @@ class AccountField(QLineEdit):
         self.textEdited.connect(self._clean)
 
     def problem(self) -> str:
-        """What is wrong with it as it stands, in a sentence; "" when nothing is."""
+        """The sentence that says what is wrong with the text, "" when nothing is."""
         if not self.text().strip():
             return self.tr("Enter your account ID.")
         try:
@@ -56,15 +56,15 @@ class AccountField(QLineEdit):
         try:
             cleaned = clean_account_id(text)
         except NotConnected:
-            return  # not finished yet; said when it is to be saved
+            return  # perhaps unfinished: `problem` reports it when it is saved
         if cleaned != text:
             self.setText(cleaned)
 
 
 class TokenField(QLineEdit):
-    """A token while it is typed: dots, and an eye that shows it for as long as it stands here.
+    """A field for a secret, shown as dots, with an eye that shows it as text.
 
-    `check` reads what was typed; it raises NotConnected for what is no such secret.
+    `check` parses the text, and raises NotConnected for text that cannot be such a secret.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class TokenField(QLineEdit):
         self._show_plainly(False)
 
     def problem(self) -> str:
-        """What is wrong with it as it stands, in a sentence that never repeats it; "" when nothing is."""
+        """The sentence that says what is wrong with the text, without repeating it; "" when nothing is."""
         try:
             self._check(self.text())
         except NotConnected as error:
@@ -112,9 +112,9 @@ class TokenField(QLineEdit):
 
 
 class FieldBlock(QWidget):
-    """A label, a link at its right, the content below, and under it a hint that makes room for what is wrong.
+    """A label with a link at its right, the content below, and under it a hint, a warning or an error.
 
-    The hint keeps its line while it is empty, so that nothing jumps.
+    An empty hint keeps its height, so that the page does not move.
     """
 
     def __init__(self, title: str, link: LinkButton, content: QWidget, parent: QWidget | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The pages of Cloudflare's dashboard that the connection page leads to. They are opened in the browser, by a click."""
+"""The addresses of Cloudflare's dashboard that the connection page links to; a click opens them in the browser."""
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
@@ -17,10 +17,10 @@ GATEWAY_PAGE = "https://dash.cloudflare.com/?to=/:account/ai/ai-gateway"
 
 
 def open_in_browser(address: str) -> bool:
-    """False where there is no browser."""
+    """Open an address in the browser; False where there is none."""
     return QDesktopServices.openUrl(url_of(address))
 
 
 def url_of(address: str) -> QUrl:
-    """The address exactly as it is written: what is percent-encoded stays so."""
+    """The address as a QUrl, with its percent-encoding kept as it is."""
     return QUrl.fromEncoded(address.encode(), QUrl.ParsingMode.StrictMode)

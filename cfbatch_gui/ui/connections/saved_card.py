@@ -1,4 +1,4 @@
-"""The card of a connection that was added: another account, a Worker of the user's own, an AI Gateway."""
+"""The card of an added connection: another account, a Worker of the user's own, or an AI Gateway."""
 
 from dataclasses import dataclass, field, replace
 
@@ -26,13 +26,13 @@ from cfbatch_gui.ui.theme import TINY
 from cfbatch_gui.ui.widgets import CheckBox, IconLine, Label, LinkButton, boxed, column
 
 _ICONS = {"cloudflare": "cloud", "worker": "layers", "gateway": "link"}
-_LONGEST = 4_000  # characters; a whole curl line is understood
-_SOME_ACCOUNT = "0" * 32  # where only another field's form is looked at
+_LONGEST = 4_000  # characters; enough for a whole curl line
+_SOME_ACCOUNT = "0" * 32  # a stand-in while only the form of another field is checked
 
 
 @dataclass(frozen=True, slots=True)
 class CardState:
-    """What is known of a saved connection. The secrets' places stand in `token` and `gateway_token`."""
+    """What is known of a saved connection; `token` and `gateway_token` say where its secrets are kept."""
 
     is_ready: bool = False
     token: AccountState = field(default_factory=AccountState)
@@ -74,7 +74,7 @@ class SavedCard(TestedCard):
         self.set_working("")
 
     def fields(self) -> tuple[QLineEdit, ...]:
-        """Those of its kind that are no secrets."""
+        """The fields of its kind without those for secrets."""
         return {
             "worker": (self.url,),
             "gateway": (self.account, self.gateway),
@@ -82,7 +82,7 @@ class SavedCard(TestedCard):
         }[self.record.kind]
 
     def show_record(self, record: SavedConnection) -> None:
-        """What is saved; what was typed and not saved stays, unless it is this."""
+        """Show a saved record; fields with text that is not saved keep it."""
         before, self.record = self._saved_values(), record
         for each, value in self._saved_values().items():
             if each.text().strip() in ("", before[each]):
@@ -96,7 +96,7 @@ class SavedCard(TestedCard):
         self.update_buttons()
 
     def show_state(self, state: CardState) -> None:
-        """What is known now."""
+        """Show whether it is ready, and where its secrets are kept."""
         self._state = state
         self.token_block.show_state(state.token)
         self.gateway_block.show_state(state.gateway_token)
@@ -105,7 +105,7 @@ class SavedCard(TestedCard):
         self.update_buttons()
 
     def typed(self) -> SavedConnection:
-        """The record with what stands in the fields."""
+        """The record with the contents of the fields."""
         record = replace(self.record, by_header=self.by_header.isChecked(), paid_plan=self.paid_plan.isChecked())
         if record.kind == "worker":
             return replace(record, url=self.url.text())
@@ -169,7 +169,7 @@ class SavedCard(TestedCard):
         return names
 
     def forget_typed(self) -> None:
-        """Secrets were saved: their fields are emptied for good."""
+        """Empty the fields of the secrets, after they were saved."""
         for block in self._secret_blocks():
             block.forget_typed()
 
@@ -256,7 +256,7 @@ class SavedCard(TestedCard):
 
 
 def kind_sentence(kind: str) -> str:
-    """What a connection of this kind is."""
+    """The sentence that describes a kind of connection."""
     return {
         "cloudflare": _tr("Another account, at Cloudflare’s prices."),
         "worker": _tr("A Worker of your own in front of Workers AI: the token stays at Cloudflare, you keep a secret."),

@@ -1,4 +1,4 @@
-"""What all cards with a test share: fields at the left, the results of the checks at the right, save, test, paste."""
+"""The base of cards with a test: fields at the left, results of the checks at the right, saving and pasting."""
 
 from collections.abc import Awaitable, Sequence
 
@@ -28,16 +28,16 @@ from cfbatch_gui.ui.widgets import (
 )
 
 _ICON = 18  # pixels
-_BESIDE = 680  # pixels from which on the test stands beside the fields, and not below them
+_BESIDE = 680  # pixels; from this width on the test is beside the fields, else below them
 
 
 class TestedCard(ConnectionCard):
-    """Says what the user wants; it saves and asks nothing itself.
+    """Emits a signal for each action of the user; saving and testing is left to the page.
 
-    `pasted` brings a `Pasted` in which there is more than the field it was pasted into can hold.
+    `pasted` carries a `Pasted` with more than the field that it was pasted into can hold.
     """
 
-    save_pressed = Signal()  # only while all fields hold what they should
+    save_pressed = Signal()  # only while `problems` finds none
     test_pressed = Signal()
     remove_pressed = Signal()
     rename_pressed = Signal()
@@ -59,36 +59,36 @@ class TestedCard(ConnectionCard):
         self.save_button.clicked.connect(self._try_to_save)
         self.test_button.clicked.connect(self.test_pressed)
 
-    # What each kind of card knows
+    # Implemented by each kind of card
 
     def is_ready(self) -> bool:
-        """Whether what is saved is enough to connect with."""
+        """Whether the saved values suffice to connect."""
         raise NotImplementedError
 
     def has_news(self) -> bool:
-        """Whether something was typed that is not saved."""
+        """Whether the fields hold something that is not saved."""
         raise NotImplementedError
 
     def can_save(self) -> bool:
-        """Whether anything here is the user's to change."""
+        """Whether the user can change anything; False when the environment sets everything."""
         return True
 
     def problems(self) -> list[tuple[QWidget, str]]:
-        """What is wrong in the fields: where, and the sentence, which is shown beside its field by now."""
+        """Show the problems beside their fields, and return each field with its sentence."""
         raise NotImplementedError
 
     def fill(self, pasted: Pasted) -> list[str]:
-        """Put into the fields what belongs there; the names of what was."""
+        """Put what was pasted into the fields, and return the names of what was used."""
         raise NotImplementedError
 
     def set_fields_possible(self, possible: bool) -> None:
-        """Whether anything can be typed just now."""
+        """Enable or disable all fields."""
         raise NotImplementedError
 
-    # What they have in common
+    # Shared by all kinds
 
     def set_working(self, doing: str) -> None:
-        """What is being done just now, in a few words; "" when nothing is."""
+        """Show what is being done and disable the fields; "" when it has ended."""
         focused = QApplication.focusWidget()
         if doing and not self._working:
             self._had_focus = focused is not None and self.isAncestorOf(focused)
@@ -97,17 +97,17 @@ class TestedCard(ConnectionCard):
         self._doing.setVisible(bool(doing))
         self.set_fields_possible(not doing)
         self.update_buttons()
-        if not doing and self._had_focus:  # Qt moved it on when the widget that had it could not be used for a while
+        if not doing and self._had_focus:  # Qt moved it when its widget was disabled
             button = self.test_button if self.save_button.isHidden() else self.save_button
             button.setFocus(Qt.FocusReason.ActiveWindowFocusReason)
             self._had_focus = False
 
     def doing(self) -> str:
-        """What is being done, or ""."""
+        """What is being done, "" when nothing is."""
         return self._doing.text()
 
     async def show_test(self, test: Awaitable[tuple[CheckResult, ...]]) -> None:
-        """Show that the service is asked, await the test, and show its results: none when it raises."""
+        """Show that the test runs, await it, and show its results; when it raises, show none."""
         self.set_working(self.tr("Asking the service…"))
         self.checks.show_running()
         results: tuple[CheckResult, ...] = ()
@@ -117,7 +117,7 @@ class TestedCard(ConnectionCard):
             self.show_results(results)
 
     def show_results(self, results: Sequence[CheckResult]) -> None:
-        """The answers of a test; none of them when it was given up, or when it is about something that is no more."""
+        """Show the results of a test; an empty sequence removes those of an earlier one."""
         self._results = tuple(results)
         if results:
             self.checks.show_results(results)
@@ -127,25 +127,25 @@ class TestedCard(ConnectionCard):
         self.update_buttons()
 
     def has_failed(self) -> bool:
-        """Whether the last test found something wrong."""
+        """Whether a check of the last test failed."""
         return any(result.ok is False for result in self._results)
 
     def show_tested(self) -> None:
-        """Only a test that found everything in order is called a connection."""
+        """Show the state; "Connected" only after a test in which everything that was checked worked."""
         if not self.is_ready():
             self.state.set_state(self.tr("Not connected yet"), "circle-dashed", "quiet")
         elif not self._results:
             self.state.set_state(self.tr("Set up, not tested yet"), "circle-dot", "quiet")
         elif self.has_failed():
             self.state.set_state(self.tr("The test failed"), "circle-x", "error")
-        elif not all(result.ok for result in self._results[:-1]):  # the last is about the model, and open for a gateway
+        elif not all(result.ok for result in self._results[:-1]):  # the last, about the model, stays open for a gateway
             self.state.set_state(self.tr("The test was cut short"), "triangle-alert", "attention")
         else:
             self.state.set_state(self.tr("Connected"), "circle-check", "done")
         self.state.show()
 
     def take(self, pasted: Pasted) -> bool:
-        """Fill in what was pasted and say what was found; False when nothing of it belongs here."""
+        """Fill in what was pasted and show what was found; False when none of it fits this card."""
         names = self.fill(pasted)
         if pasted.problem:
             self.found.set_line(pasted.problem, "circle-x", "error")
@@ -157,7 +157,7 @@ class TestedCard(ConnectionCard):
         return bool(names)
 
     def update_buttons(self) -> None:
-        """Save while there is something to save, else test."""
+        """Show the button to save while there is something to save, else the one to test."""
         saving = self.can_save() and (self.has_news() or not self.is_ready())
         self.save_button.setVisible(saving)
         self.test_button.setVisible(not saving)
@@ -168,7 +168,7 @@ class TestedCard(ConnectionCard):
         self.test_button.set_possible(busy or unready)
 
     def watch(self, field: QLineEdit) -> None:
-        """Enter in this field saves, and a paste of more than it can hold is understood as a whole."""
+        """Let Enter in a field save, and read a paste of more than the field can hold as a whole."""
         field.returnPressed.connect(self._enter_pressed)
         field.textChanged.connect(lambda text: None if text else self._before.pop(field, None))
         field.textEdited.connect(lambda text: self._edited(field, text))
@@ -212,7 +212,7 @@ class TestedCard(ConnectionCard):
         is_typed = abs(len(text) - len(before)) <= 1
         found = read_pasted(text) if is_more and not is_typed else Pasted()
         if not found.is_empty:
-            field.setText("" if before in text else before)  # what of it belongs here comes back
+            field.setText("" if before in text else before)  # the page fills in what fits this field
             self.pasted.emit(found)
         self._before[field] = field.text()
 
@@ -221,7 +221,7 @@ class TestedCard(ConnectionCard):
             self.save_button.click()
 
     def _try_to_save(self) -> None:
-        """Say what is wrong beside its field; nothing that was typed is lost."""
+        """Emit `save_pressed`, or focus the first field with a problem."""
         found = self.problems()
         if found:
             found[0][0].setFocus()
@@ -230,7 +230,7 @@ class TestedCard(ConnectionCard):
 
 
 class CheckList(Card):
-    """The four in their order, in their places from the start, so that nothing jumps when the answers come."""
+    """The four checks of a test, all shown from the start, so that the page does not move when results come."""
 
     def __init__(self, titles: Sequence[str] = TITLES, parent: QWidget | None = None) -> None:
         super().__init__(inset=True, parent=parent)
@@ -247,7 +247,7 @@ class CheckList(Card):
         self.reset()
 
     def reset(self) -> None:
-        """As before any test."""
+        """Show that nothing was tested."""
         for each in self.rows:
             each.show_state(self.tr("Not tested yet"), "circle-dashed")
         self.outcome.set_state("", "circle-dashed")
@@ -255,13 +255,13 @@ class CheckList(Card):
         self._foot.setText(self.tr("Four questions, free of charge. No text of yours is sent."))
 
     def show_running(self) -> None:
-        """While the service is asked."""
+        """Show that the test is running."""
         for each in self.rows:
             each.show_state(self.tr("Asking…"), "loader", "accent")
         self.outcome.hide()
 
     def show_results(self, results: Sequence[CheckResult]) -> None:
-        """The answers."""
+        """Show the result of each check, and the outcome of all."""
         asked = True
         for each, result in zip(self.rows, results, strict=True):
             each.show_result(result, asked=asked)
@@ -277,12 +277,12 @@ class CheckList(Card):
         self._foot.setText(self.tr("Tested at {time}, free of charge.").format(time=now))
 
     def foot(self) -> str:
-        """The line at the end."""
+        """The sentence below the checks."""
         return self._foot.text()
 
 
 class CheckRow(QWidget):
-    """One question. State in icon and word; the reason stands below while there is one."""
+    """One check: its title, its state as icon and word, and below it the reason, if there is one."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -295,7 +295,7 @@ class CheckRow(QWidget):
         self.show_state(self.tr("Not tested yet"), "circle-dashed")
 
     def show_result(self, result: CheckResult, *, asked: bool) -> None:
-        """The answer. Without one, `asked` tells a question left open by the service from one that was not asked."""
+        """Show a result. Without one, `asked` distinguishes an uncertain answer from a check that was not made."""
         if result.ok:
             self.show_state(self.tr("Yes"), "circle-check", "done", result.sentence)
         elif result.ok is False:
@@ -306,7 +306,7 @@ class CheckRow(QWidget):
             self.show_state(self.tr("Not asked"), "circle-dashed", "quiet", result.sentence)
 
     def show_state(self, word: str, icon: str, role: Role = "quiet", reason: str = "") -> None:
-        """Icon, word, colour and reason in one go."""
+        """Show a state: its word, icon and colour, and its reason."""
         self._icon.set_icon(icon, role)
         self._word.setText(word)
         self._word.set_role(role)
@@ -316,9 +316,9 @@ class CheckRow(QWidget):
         self.setAccessibleName(": ".join(part for part in (self._title, word, reason) if part))
 
     def state(self) -> str:
-        """The word."""
+        """The word of the state."""
         return self._word.text()
 
     def reason(self) -> str:
-        """The sentence below it, or ""."""
+        """The reason below the title, "" when there is none."""
         return self._reason.text()

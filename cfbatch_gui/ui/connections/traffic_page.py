@@ -1,4 +1,4 @@
-"""What leaves this computer: every host, through which connection, what for, how often and how much."""
+"""The page with all network traffic: each host, its connection, the purpose, the number of calls and the sizes."""
 
 import asyncio
 from datetime import datetime
@@ -19,7 +19,7 @@ from cfbatch_gui.ui.widgets import Button, Card, IconLine, PageHeader, column
 
 
 class TrafficPage(QWidget):
-    """Reads the program's own log anew whenever it is shown."""
+    """Reads the program's own log again whenever it is shown."""
 
     done = Signal()
 
@@ -61,7 +61,7 @@ class TrafficPage(QWidget):
         self._show(())
 
     def refresh(self) -> None:
-        """Read the log."""
+        """Read the log again in a task."""
         self.tasks.start("read", self._read())
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -117,7 +117,7 @@ class TrafficPage(QWidget):
 
 
 def _moment(seconds: float) -> str:
-    """ "20 Nov 12:50", with the year of another year; on this computer's clock."""
+    """A moment in local time as "20 Nov 12:50", or "20 Nov 2024" in another year."""
     moment = datetime.fromtimestamp(seconds).astimezone()
     is_this_year = moment.year == datetime.now().astimezone().year
     return f"{moment.day} {moment:%b %H:%M}" if is_this_year else f"{moment.day} {moment:%b %Y}"

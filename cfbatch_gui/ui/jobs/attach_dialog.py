@@ -1,4 +1,4 @@
-"""A job that was begun elsewhere: its request id or the whole answer, its model and connection, perhaps its file."""
+"""The dialog that adds a job begun elsewhere: its request id or whole answer, model, connection, and its file."""
 
 import asyncio
 from collections.abc import Sequence
@@ -34,12 +34,12 @@ from cfbatch_gui.ui.widgets import (
     row,
 )
 
-_SAMPLE = 200  # rows that columns are guessed by
+_SAMPLE = 200  # rows by which the roles of columns are suggested
 _WIDTH, _TEXT_HEIGHT = 600, 110  # pixels
 
 
 class AttachDialog(QDialog):
-    """Open it with `open()`; it deletes itself. `attached` brings the id of the new job."""
+    """A dialog that is opened with `open()` and deletes itself; `attached` carries the id of the new job."""
 
     attached = Signal(str)
 
@@ -79,13 +79,13 @@ class AttachDialog(QDialog):
         grid.setHorizontalSpacing(MEDIUM)
         grid.setVerticalSpacing(SMALL)
         grid.setColumnStretch(1, 1)
-        for place, (name, field) in enumerate(
+        for index, (name, field) in enumerate(
             ((self.tr("Sent through"), self.connection), (self.tr("Model"), self.model))
         ):
             label = Label(name, "quiet")
             label.setBuddy(field)
-            grid.addWidget(label, place, 0)
-            grid.addWidget(field, place, 1)
+            grid.addWidget(label, index, 0)
+            grid.addWidget(field, index, 1)
         sent = Label(self.tr("What was sent"), "quiet")
         sent.setMinimumHeight(CONTROL_HEIGHT)
         grid.addWidget(sent, 2, 0, Qt.AlignmentFlag.AlignTop)
@@ -113,7 +113,7 @@ class AttachDialog(QDialog):
     # What was pasted
 
     def _pasted(self) -> PastedJob | str:
-        """What was understood, or the sentence that says why nothing was."""
+        """The job that was recognised in the text, or the sentence that says why none was."""
         try:
             return read_pasted_job(self.text.toPlainText())
         except UserError as error:
@@ -184,9 +184,10 @@ class AttachDialog(QDialog):
 
 
 class AttachedFiles(QWidget):
-    """Reads what is chosen at once. `changed` whenever `inputs()` or `missing()` may say something else.
+    """The files that were sent; each is read as soon as it is chosen.
 
-    What cannot be read goes the way of `tasks`, and what was chosen before stays.
+    `changed` is emitted whenever `inputs()` or `missing()` may differ. `tasks` reports a file that cannot be read, and
+    the files chosen before stay.
     """
 
     changed = Signal()
@@ -215,11 +216,11 @@ class AttachedFiles(QWidget):
         self._show()
 
     def inputs(self) -> AttachedInput | None:
-        """What was read; None without a file, and while something is missing."""
+        """The files that were read; None without a file, and while something is missing."""
         return self._inputs
 
     def missing(self) -> str:
-        """Why the files cannot be used as they are, in a sentence; "" when nothing is in the way."""
+        """The sentence that says why the files cannot be used, "" when they can."""
         return self.tr("Wait until the file is read.") if self._is_reading else self._missing
 
     def open(self, *paths: Path) -> None:
@@ -231,8 +232,8 @@ class AttachedFiles(QWidget):
         self.choose_folder.clicked.connect(lambda: self._tasks.start("choose", self._choose(is_folder=True)))
         self.add_second.clicked.connect(lambda: self._tasks.start("choose", self._choose(is_second=True)))
         self.kind.picked.connect(lambda kind: self._read_as(Kind(str(kind))))
-        for number, remove in enumerate(self.removes):
-            remove.clicked.connect(partial(self._remove, number))
+        for index, remove in enumerate(self.removes):
+            remove.clicked.connect(partial(self._remove, index))
 
     async def _choose(self, *, is_folder: bool = False, is_second: bool = False) -> None:
         if is_folder:
@@ -262,8 +263,8 @@ class AttachedFiles(QWidget):
         self.kind.set_value(inputs.mapping.kind)
         self._show()
 
-    def _remove(self, number: int) -> None:
-        if number == 1:
+    def _remove(self, index: int) -> None:
+        if index == 1:
             self._tasks.start("choose", self._read(self._paths[:1], None))
             return
         self._paths, self._inputs, self._missing = (), None, ""
@@ -274,11 +275,11 @@ class AttachedFiles(QWidget):
         count = len(self._paths)
         self._choosing.setVisible(not count)
         self._below.setVisible(count > 0)
-        for number, line in enumerate(self._lines):
-            line.setVisible(number < count)
-            name = self._paths[number].name if number < count else ""
-            self.names[number].setText(name)
-            self.removes[number].setAccessibleName(self.tr("Remove {name}").format(name=name))
+        for index, line in enumerate(self._lines):
+            line.setVisible(index < count)
+            name = self._paths[index].name if index < count else ""
+            self.names[index].setText(name)
+            self.removes[index].setAccessibleName(self.tr("Remove {name}").format(name=name))
         self.add_second.setVisible(count == 1)
         if self._missing:
             self._about.set_line(self._missing, "triangle-alert", "attention")

@@ -1,4 +1,4 @@
-"""The table of batches: where each is, since when, and when it is asked for next."""
+"""The table of batches: the state of each, since when it has it, and when it is checked next."""
 
 import time
 from collections.abc import Callable
@@ -23,9 +23,9 @@ def _tr(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BatchRow:
-    """A batch as it is shown at a moment; only what changed is painted again.
+    """A batch as it is shown at a moment; rows that are equal to those before are not painted again.
 
-    `note` stands where there is no request id; beside one, the page says it above the table.
+    `note` is shown instead of a missing request id; for a batch with one, the page shows it above the table.
     """
 
     number: int
@@ -40,7 +40,7 @@ class BatchRow:
 
 
 def batch_row(batch: Batch, *, paused: bool, now: float) -> BatchRow:
-    """Make the row of a batch. While the job is paused no next check is shown."""
+    """The row of a batch at `now`, in seconds since 1970. While the job is paused, it has no next check."""
     note = batch.error
     if not note and batch.state.is_at_service and batch.service_word not in _KNOWN_WORDS:
         note = _tr("The service says: {word}").format(word=batch.service_word)
@@ -143,16 +143,16 @@ class BatchTable(TableView):
         now, paused = self._clock(), bool(job.paused_because)
         self.batches.set_rows([batch_row(batch, paused=paused, now=now) for batch in job.batches])
 
-    def copy_request_id(self, place: int) -> None:
-        """Put the id of a batch on the clipboard, and say so for a moment."""
-        request_id = self.batches.row(place).request_id
+    def copy_request_id(self, index: int) -> None:
+        """Copy the request id of the batch at a row index, and confirm it with a tooltip."""
+        request_id = self.batches.row(index).request_id
         if request_id:
             QGuiApplication.clipboard().setText(request_id)
             QToolTip.showText(QCursor.pos() + QPoint(8, 8), self.tr("Request id copied"), self)
 
-    def _add_to_menu(self, menu: QMenu, place: int) -> None:
-        if self.batches.row(place).request_id:
+    def _add_to_menu(self, menu: QMenu, index: int) -> None:
+        if self.batches.row(index).request_id:
             first = menu.actions()[0] if menu.actions() else None
-            action = add_action(menu, self.tr("Copy request id"), lambda: self.copy_request_id(place), "copy")
+            action = add_action(menu, self.tr("Copy request id"), lambda: self.copy_request_id(index), "copy")
             if first is not None:
                 menu.insertAction(first, action)

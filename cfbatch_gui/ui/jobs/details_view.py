@@ -1,4 +1,4 @@
-"""Everything that is known of a job as lines of text, its batches, and the raw answer of one."""
+"""The details of a job as lines of text, its batches, and the dialog with the raw answer of one."""
 
 import asyncio
 import gzip
@@ -27,14 +27,14 @@ from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Button, Card, IconLine, Label, add_action, boxed, column, row, scrolled
 
-MOST_BYTES = 200_000
+MOST_BYTES = 200_000  # of a raw answer that are shown
 _LABELS_WIDTH = 170
 _TABLE_HEIGHT = 220
 Line = tuple[str, str]
 
 
 class DetailsView(QWidget):
-    """Two columns of words, each line selectable; a double click on a batch opens its raw answer."""
+    """Names and values in two columns, and a table of batches; a double click on a batch opens its raw answer."""
 
     def __init__(
         self,
@@ -69,21 +69,21 @@ class DetailsView(QWidget):
         self._lay_out()
 
     def show_job(self, job: Job, planned: Planned) -> None:
-        """Show this job; only lines that say something else are changed."""
+        """Show a job; only labels whose text differs are changed."""
         self._job = job
         self._show_lines(self._words(job, planned))
         self.batches.set_rows(job.batches)
 
     def lines(self) -> tuple[Line, ...]:
-        """What is shown."""
+        """The lines that are shown, as pairs of name and value."""
         return self._lines
 
     def copy(self) -> None:
-        """Put all of it on the clipboard."""
+        """Copy all lines to the clipboard."""
         QGuiApplication.clipboard().setText(self.as_text())
 
     def as_text(self) -> str:
-        """All of it, one line each."""
+        """All details and batches, one on each line."""
         batches = self._job.batches if self._job else ()
         lines = [f"{name}: {value}" for name, value in self._lines]
         lines += [
@@ -95,14 +95,14 @@ class DetailsView(QWidget):
         return "\n".join(lines)
 
     def show_folder(self) -> None:
-        """Open the job's folder in the desktop's own program."""
+        """Open the job's folder in the desktop's file manager."""
         if self._job is not None:
             folder = self._program.folder(self._job.id).path
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
-    def open_answer(self, place: int) -> None:
-        """Show the raw answer of a batch, when there is one."""
-        batch = self.batches.row(place)
+    def open_answer(self, index: int) -> None:
+        """Show the raw answer of the batch at a row index, if it has one."""
+        batch = self.batches.row(index)
         if self._job is not None and self._program.folder(self._job.id).reply(batch.number).exists():
             RawAnswerDialog(self._program.folder(self._job.id), batch.number, self).open()
 
@@ -133,12 +133,12 @@ class DetailsView(QWidget):
                 widget.hide()
                 widget.deleteLater()
         self._values = []
-        for place, (name, _) in enumerate(self._lines):
+        for index, (name, _) in enumerate(self._lines):
             value = Label("", "body", wrap=True)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             value.setAccessibleDescription(name)
-            self._form.addWidget(Label(name, "quiet"), place, 0, Qt.AlignmentFlag.AlignTop)
-            self._form.addWidget(value, place, 1)
+            self._form.addWidget(Label(name, "quiet"), index, 0, Qt.AlignmentFlag.AlignTop)
+            self._form.addWidget(value, index, 1)
             self._values.append(value)
 
     def _words(self, job: Job, planned: Planned) -> tuple[Line, ...]:
@@ -230,18 +230,18 @@ class DetailsView(QWidget):
             Column(self.tr("Sent"), lambda batch: batch.sent_at or None, _moment, key="sent", width=166),
         )
 
-    def _add_to_menu(self, menu: QMenu, place: int) -> None:
-        if self.batches.row(place).state is BatchState.DONE:
-            add_action(menu, self.tr("Open the answer"), lambda: self.open_answer(place), "file-text")
+    def _add_to_menu(self, menu: QMenu, index: int) -> None:
+        if self.batches.row(index).state is BatchState.DONE:
+            add_action(menu, self.tr("Open the answer"), lambda: self.open_answer(index), "file-text")
 
 
 def _moment(seconds: float) -> str:
-    """A moment on this computer's clock, "" for none."""
+    """A moment, in seconds since 1970, in local time; "" for 0."""
     return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M:%S}" if seconds else ""
 
 
 class RawAnswerDialog(QDialog):
-    """Open it with `open()`; it reads in a thread and deletes itself."""
+    """The beginning of a raw answer, read in a thread. It is opened with `open()`, and deletes itself."""
 
     def __init__(self, folder: JobFolder, batch: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -283,7 +283,7 @@ class RawAnswerDialog(QDialog):
 
 
 def _beginning(path: Path) -> tuple[str, bool]:
-    """The first bytes as text, and whether that is all."""
+    """The first MOST_BYTES bytes of an answer as text, and whether that is all of it. Raises DataError."""
     try:
         with gzip.open(path) as stream:
             data = stream.read(MOST_BYTES + 1)

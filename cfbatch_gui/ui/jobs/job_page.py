@@ -1,4 +1,4 @@
-"""The page of a job that was sent: its head, its progress, its results, its details; and the job as code."""
+"""The page of a sent job: its header, progress, results and details, and copying the job as code."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.jobs.details_view import DetailsView
-from cfbatch_gui.ui.jobs.job_summary import can_be_sent_again, fact_words, is_over, request_ids
+from cfbatch_gui.ui.jobs.job_summary import can_be_sent_again, is_over, request_ids, summary_words
 from cfbatch_gui.ui.jobs.progress_view import ProgressView
 from cfbatch_gui.ui.jobs.state_names import job_words
 from cfbatch_gui.ui.notices import Notices
@@ -31,9 +31,9 @@ MAP, SIMILAR, DUPLICATES, CLUSTERS, VERSUS = "map", "similar", "duplicates", "cl
 
 
 class JobPage(QWidget):
-    """Shows one job at a time and says what the user wants; job ids are strings.
+    """Shows one job at a time, and emits signals with its id for the actions that the window carries out.
 
-    Until the user chooses a tab, the page follows the job: progress while it is at work or needs someone, results when
+    Until the user chooses a tab, the page chooses it: progress while the job is at work or needs the user, results when
     it is finished.
     """
 
@@ -61,9 +61,9 @@ class JobPage(QWidget):
         super().__init__(parent)
         self._program, self._notices = program, notices
         self._job: Job | None = None
-        self._chosen: dict[str, str] = {}  # the tab that the user chose, by job
+        self._chosen: dict[str, str] = {}  # the key of the tab that the user chose, by job id
         self._planned: dict[str, Planned] = {}
-        self._following = False
+        self._is_choosing_tab = False
         self.tasks = Tasks(self, self._say)
         self.progress = ProgressView(program, self._say, clock=clock, memory=memory)
         self.details = DetailsView(program, clock=clock, memory=memory)
@@ -83,7 +83,7 @@ class JobPage(QWidget):
         self.progress.connection_wanted.connect(self.connection_wanted)
 
     def show_job(self, job: Job) -> None:
-        """Show this job, or what has changed in it; place, selection and typed text stay while it is the same job."""
+        """Show this job or its changes; for the same job, scrolling, selection and typed text are kept."""
         is_other = self._job is None or job.id != self._job.id
         self._job = job
         if is_other and job.id not in self._planned:
@@ -93,40 +93,42 @@ class JobPage(QWidget):
         self._show_current()
 
     def show_vectors(self) -> None:
-        """Bring the table of vectors to the front, as the user's own choice."""
+        """Choose the tab of vectors, as if the user had chosen it."""
         self.tabs.choose(VECTORS)
 
     def job(self) -> Job | None:
-        """The job that is shown."""
+        """The job that is shown, None before the first."""
         return self._job
 
-    # The head
+    # The header
 
     def _make_header(self) -> None:
         runner = self._program.runner
         self.header = PageHeader(renamable=True)
-        self.header.renamed.connect(lambda name: self._tell(lambda job_id: self.renamed.emit(job_id, name)))
+        self.header.renamed.connect(lambda name: self._with_job(lambda job_id: self.renamed.emit(job_id, name)))
         self.check_button = Button(self.tr("Check now"), "refresh-cw")
-        self.check_button.clicked.connect(lambda: self._tell(runner.check_now))
+        self.check_button.clicked.connect(lambda: self._with_job(runner.check_now))
         self.stop_button = Button(self.tr("Stop watching"), "pause")
         self.stop_button.clicked.connect(
-            lambda: self._tell(lambda job_id: self.tasks.start("stop", runner.pause(job_id)))
+            lambda: self._with_job(lambda job_id: self.tasks.start("stop", runner.pause(job_id)))
         )
         self.carry_on_button = PrimaryButton(self.tr("Carry on"), "play")
         self.carry_on_button.clicked.connect(self.progress.carry_on)
         self.compare_button = Button(self.tr("Compare"), "git-compare")
-        self.compare_button.clicked.connect(lambda: self._tell(self.compare_wanted.emit))
+        self.compare_button.clicked.connect(lambda: self._with_job(self.compare_wanted.emit))
         self.export_button = PrimaryButton(self.tr("Export…"), "download")
-        self.export_button.clicked.connect(lambda: self._tell(self.export_wanted.emit))
+        self.export_button.clicked.connect(lambda: self._with_job(self.export_wanted.emit))
         buttons = (self.check_button, self.stop_button, self.carry_on_button, self.compare_button, self.export_button)
         for button in buttons:
             self.header.add_button(button)
         more = self.header.more
         more.add(self.tr("Rename"), self.header.rename, "pencil")
-        self._duplicate = more.add(self.tr("Duplicate"), lambda: self._tell(self.duplicated.emit), "copy")
-        self._compare = more.add(self.tr("Compare with…"), lambda: self._tell(self.compare_wanted.emit), "git-compare")
+        self._duplicate = more.add(self.tr("Duplicate"), lambda: self._with_job(self.duplicated.emit), "copy")
+        self._compare = more.add(
+            self.tr("Compare with…"), lambda: self._with_job(self.compare_wanted.emit), "git-compare"
+        )
         self._export_so_far = more.add(
-            self.tr("Export what is here…"), lambda: self._tell(self.export_wanted.emit), "download"
+            self.tr("Export what is here…"), lambda: self._with_job(self.export_wanted.emit), "download"
         )
         self._copy_ids = more.add(self.tr("Copy request ids"), self._copy_request_ids, "hash")
         self.copying = CodeCopier(self._program, self._notices, self.tasks, self)
@@ -135,9 +137,9 @@ class JobPage(QWidget):
             more.add(self.tr("Copy as Python"), lambda: self._copy_as(Language.PYTHON), "file-text"),
             more.add(self.tr("Copy as Worker code"), lambda: self._copy_as(Language.WORKER), "file-text"),
         ]
-        self._archive = more.add(self.tr("Archive"), lambda: self._tell(self.archived.emit), "archive")
+        self._archive = more.add(self.tr("Archive"), lambda: self._with_job(self.archived.emit), "archive")
         more.menu().addSeparator()
-        more.add(self.tr("Delete"), lambda: self._tell(self.deleted.emit), "trash-2")
+        more.add(self.tr("Delete"), lambda: self._with_job(self.deleted.emit), "trash-2")
         more.show()
 
     def _show_header(self, job: Job) -> None:
@@ -145,7 +147,7 @@ class JobPage(QWidget):
         if self.header.title() != job.name:
             self.header.set_title(job.name)
         self.header.set_state(state.text, state.icon, state.role)
-        self.header.set_facts(*fact_words(job, self._planned_of(job)))
+        self.header.set_facts(*summary_words(job, self._planned_of(job)))
         over = is_over(job)
         is_paused = bool(job.paused_because) and not over
         at_service = any(batch.state.is_at_service for batch in job.batches)
@@ -161,7 +163,7 @@ class JobPage(QWidget):
         self._export_so_far.setVisible(job.batches_done > 0 and not over)
         self._copy_ids.setEnabled(bool(request_ids(job.batches)))
         for action in self._copy_code:
-            action.setVisible(not job.attached)  # what was sent is not here
+            action.setVisible(not job.attached)  # the requests of an attached job are not stored
         self._duplicate.setEnabled(not job.attached or bool(job.source_name))
         self._archive.setText(self.tr("Take out of the archive") if job.archived else self.tr("Archive"))
 
@@ -197,7 +199,7 @@ class JobPage(QWidget):
         self.tabs.chosen.connect(self._tab_chosen)
 
     def _show_tabs(self, job: Job, *, is_other: bool) -> None:
-        self._following = True  # what the page chooses here is not the user's choice
+        self._is_choosing_tab = True  # `_tab_chosen` must not take this for the user's choice
         results = self._results_tab()
         wanted = self._chosen.get(job.id) or _tab_of(job, results)
         has_progress = _has_progress(job) or wanted == PROGRESS
@@ -212,7 +214,7 @@ class JobPage(QWidget):
         self.tabs.set_title(VECTORS, self.tr("Vectors so far") if so_far else self.tr("Vectors"))
         if is_other or job.id not in self._chosen:
             self.tabs.choose(wanted)
-        self._following = False
+        self._is_choosing_tab = False
 
     def _results_tab(self) -> str:
         return RANKING if self._job is None or self._job.kind is Kind.RANK else VECTORS
@@ -220,12 +222,12 @@ class JobPage(QWidget):
     def _tab_chosen(self, key: str) -> None:
         if self._job is None:
             return
-        if not self._following:
+        if not self._is_choosing_tab:
             self._chosen[self._job.id] = key
             self._show_current()
 
     def _show_current(self) -> None:
-        """Only the page that is seen is filled; the others when they are."""
+        """Fill the page of the current tab; the others are filled when they are chosen."""
         job = self._job
         if job is None:
             return
@@ -247,7 +249,7 @@ class JobPage(QWidget):
         try:
             found = await asyncio.to_thread(read_planned, self._program.folder(job_id))
         except DataError:
-            return  # the page that needs the data says so; without an estimate there is only no "about"
+            return  # the view that needs the data reports it; without it, only estimates are missing
         self._planned[job_id] = found
         if self._job is not None and self._job.id == job_id:
             self._show_header(self._job)
@@ -256,28 +258,28 @@ class JobPage(QWidget):
     def _say(self, error: UserError) -> None:
         self._notices.show_error(error)
 
-    def _tell(self, do: Callable[[str], object]) -> None:
+    def _with_job(self, do: Callable[[str], object]) -> None:
         if self._job is not None:
             do(self._job.id)
 
 
 def _has_progress(job: Job) -> bool:
-    """Whether the tab has anything to say that the others do not."""
+    """Whether the tab of progress shows anything that the others do not."""
     return not is_over(job) or any(
         can_be_sent_again(batch) or (batch.state is BatchState.DONE and batch.error) for batch in job.batches
     )
 
 
 def _tab_of(job: Job, results: str) -> str:
-    """The tab that a job opens on."""
-    needs_someone = job.state is JobState.FAILED or any(
+    """The key of the tab that is chosen first for a job."""
+    needs_user = job.state is JobState.FAILED or any(
         batch.state in (BatchState.FAILED, BatchState.GONE) for batch in job.batches
     )
-    return PROGRESS if not is_over(job) or needs_someone else results
+    return PROGRESS if not is_over(job) or needs_user else results
 
 
 class CodeCopier(QWidget):
-    """Never shown; a widget because its dialog stands above the page that owns it. Errors go the way of `tasks`."""
+    """Copies a job as code. Never shown: a widget because it is the parent of a dialog. `tasks` reports errors."""
 
     def __init__(self, program: Program, notices: Notices, tasks: Tasks, parent: QWidget) -> None:
         super().__init__(parent)
@@ -285,7 +287,7 @@ class CodeCopier(QWidget):
         self._program, self._notices, self._tasks = program, notices, tasks
 
     def copy(self, job: Job, language: Language) -> None:
-        """Put the code on the clipboard, and offer to save the files that it reads."""
+        """Copy the code to the clipboard, with a notice that offers to save the files that it reads."""
         try:
             connection = self._program.address_book.connection(job.connection)
         except UserError as error:

@@ -1,4 +1,4 @@
-"""Size, duration, tokens and price of a job that was sent, as text; and what of it is still under way."""
+"""Size, duration, tokens and price of a sent job as text, and whether it is under way."""
 
 from collections.abc import Iterable, Sequence
 
@@ -14,7 +14,7 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import is_practice, short_model
 from cfbatch_gui.ui.jobs.state_names import amount
 
-_LEAST = 0.001  # dollars; what is less is shown as "under" it
+_LEAST = 0.001  # dollars; a lower price is shown as "under" it
 
 
 def _tr(text: str) -> str:
@@ -27,12 +27,12 @@ def is_over(job: Job) -> bool:
 
 
 def can_be_sent_again(batch: Batch) -> bool:
-    """Whether it ended without an answer."""
+    """Whether the batch ended without an answer."""
     return batch.state in (BatchState.FAILED, BatchState.GONE, BatchState.DISMISSED)
 
 
 def size_words(job: Job, planned: Planned) -> str:
-    """ "212 queries × 18 contexts" where each has as many, "212 queries · 3,816 contexts", "18,204 texts"."""
+    """The size of a job: "212 queries × 18 contexts", "212 queries · 3,816 contexts" if they differ, "18,204 texts"."""
     if job.kind is Kind.EMBED or not job.queries:
         return amount(job)
     pattern = _tr("{queries} × {contexts}") if planned.contexts_each else _tr("{queries} · {contexts}")
@@ -40,8 +40,8 @@ def size_words(job: Job, planned: Planned) -> str:
     return pattern.format(queries=amount(job), contexts=contexts)
 
 
-def fact_words(job: Job, planned: Planned) -> tuple[str, ...]:
-    """What the head of the page shows beside the state: size, model, duration, price."""
+def summary_words(job: Job, planned: Planned) -> tuple[str, ...]:
+    """Size, model, duration and price, which the header of the page shows beside the state; "" where one is unknown."""
     took = ""
     if job.state in (JobState.DONE, JobState.PARTLY_DONE) and job.finished_at:
         took = _tr("finished in {time}").format(time=rough_duration(job.finished_at - job.sent_at))
@@ -51,7 +51,7 @@ def fact_words(job: Job, planned: Planned) -> tuple[str, ...]:
 
 
 def price_words(job: Job, planned: Planned) -> str:
-    """What a job cost by the tokens that the service counted; before that, "about" what it will cost."""
+    """The price by the tokens that the service counted; before they are known, the estimate: "about $0.008"."""
     if is_practice(job):
         return ""
     if is_over(job) and job.tokens:
@@ -60,7 +60,7 @@ def price_words(job: Job, planned: Planned) -> str:
 
 
 def batch_price_words(job: Job, batch: Batch, planned: Planned) -> str:
-    """What one batch costs, by its share of the texts: "about $0.008"; "" when it is not known."""
+    """The estimated price of one batch, by its share of the texts: "about $0.008"; "" when it is unknown."""
     texts = sum(each.texts for each in job.batches)
     if is_practice(job) or not planned.tokens or not texts:
         return ""
@@ -68,7 +68,7 @@ def batch_price_words(job: Job, batch: Batch, planned: Planned) -> str:
 
 
 def token_words(job: Job, planned: Planned) -> str:
-    """The estimate of tokens as a range."""
+    """The estimated number of tokens as a range."""
     if planned.tokens is None:
         return _tr("not known")
     low, high = (display.number(count) for count in planned.tokens)
@@ -76,7 +76,7 @@ def token_words(job: Job, planned: Planned) -> str:
 
 
 def rough_duration(seconds: float) -> str:
-    """ "8 s", "4 min", "2 h 05 min"."""
+    """A duration in seconds, rounded: "8 s", "4 min", "2 h 05 min"."""
     whole = round(seconds)
     if whole < 60:
         return _tr("{n} s").format(n=max(1, whole))
@@ -86,13 +86,13 @@ def rough_duration(seconds: float) -> str:
 
 
 def is_under_way(job: Job) -> bool:
-    """Whether something still happens by itself."""
+    """Whether a batch still changes without an action of the user."""
     waiting = (batch.state for batch in job.batches if batch.state is not BatchState.OUTCOME_UNKNOWN)
     return not job.paused_because and not all(state.is_final for state in waiting)
 
 
 def running_words(job: Job, now: float) -> str:
-    """ "Running for 9 minutes.", "Took 4 minutes.", or "Sent 9 minutes ago." while it is not watched."""
+    """How long a job takes: "Running for 9 minutes.", "Took 4 minutes.", "Sent 9 minutes ago." while it is paused."""
     if all(batch.state is BatchState.PLANNED for batch in job.batches):
         return _tr("No batch has left yet.")
     seconds = max(1, int((job.finished_at or now) - job.sent_at))
@@ -110,7 +110,7 @@ def running_words(job: Job, now: float) -> str:
 
 
 def usual_words(job: Job, jobs: Sequence[Job]) -> str:
-    """How long the user's own jobs of this kind, connection and size took; "" while there were none."""
+    """How long the user's earlier jobs of this kind, connection and size took; "" when there are none."""
     past = past_times(jobs, job.kind, job.connection, job.texts, synchronous=job.options.at_once, without=job.id)
     if past is None:
         return ""
@@ -122,7 +122,7 @@ def usual_words(job: Job, jobs: Sequence[Job]) -> str:
 
 
 def request_ids(batches: Iterable[Batch]) -> str:
-    """One line for each batch that has one, for the clipboard."""
+    """The request ids of the batches that have one, one on each line."""
     return "\n".join(batch.request_id for batch in batches if batch.request_id)
 
 
@@ -134,7 +134,7 @@ def _expected(job: Job, planned: Planned, share: float) -> str:
 
 
 def _range(low: float, high: float) -> tuple[str, str]:
-    """Both in one unit, the second with its name."""
+    """Two durations in seconds as numbers in one unit, the second with the unit."""
     if high < 90:
         return str(max(1, round(low))), _tr("{n} s").format(n=max(1, round(high)))
     if high < 5400:

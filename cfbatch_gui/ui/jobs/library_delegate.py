@@ -1,4 +1,4 @@
-"""How the library's lines are painted, and how a name is edited in place."""
+"""Paints the lines of the sidebar's list, and edits a job's name in it."""
 
 import time
 from collections.abc import Callable
@@ -23,25 +23,25 @@ from cfbatch_gui.ui.widgets import paint_bar
 
 Index = QModelIndex | QPersistentModelIndex
 
-_SIDE = 12  # the list's distance from the sidebar's edges
-_TEXT = 38  # from the row's left edge to its words
-_USUAL = 17  # pixels that a line of the usual font is high, at most
+_SIDE = 12  # pixels between the list and the edges of the sidebar
+_TEXT = 38  # pixels from the left edge of a line to its text
+_USUAL = 17  # pixels; the greatest height of a line in the usual font
 
 
 def _more(metrics: QFontMetrics) -> int:
-    """How much higher each line is with the user's larger font."""
+    """By how many pixels each line is higher with a larger font."""
     return max(0, metrics.height() - _USUAL)
 
 
 class LibraryDelegate(QStyledItemDelegate):
-    """Paints groups and jobs. `clock` returns the time that ages are measured from."""
+    """Paints groups and jobs. `clock` returns the present, in seconds since 1970, for the ages of jobs."""
 
     def __init__(self, parent: QAbstractItemView, rows: LibraryRows, clock: Callable[[], float] = time.time) -> None:
         super().__init__(parent)
         self._view = parent
         self._rows = rows
         self._clock = clock
-        self.opened_job = ""  # stands out while another line has the keyboard
+        self.opened_job = ""  # the id of the open job, painted as selected also when another line has the focus
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         entry = self._rows.entries()[index.row()]
@@ -144,7 +144,7 @@ class LibraryDelegate(QStyledItemDelegate):
         editor.setGeometry(box.left() + _SIDE + _TEXT - 11, box.top(), box.width() - 2 * _SIDE - _TEXT + 8, height)
 
     def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
-        """The whole name, and the whole error where there is one."""
+        """Show the whole name and the whole second line of a job as a tooltip."""
         entry = index.data(ENTRY_ROLE) if index.isValid() else None
         if event.type() != QEvent.Type.ToolTip or not isinstance(entry, Job):
             return super().helpEvent(event, view, option, index)

@@ -1,4 +1,4 @@
-"""The library's list: jobs in groups, one entry a line. An update touches only the lines that changed."""
+"""The list model of the sidebar: groups and their jobs, one on each line. An update changes only lines that differ."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,18 +18,18 @@ _ROOT = QModelIndex()
 
 
 class Group(StrEnum):
-    """Where a job stands in the list, in this order."""
+    """The groups of jobs, in the order of the list."""
 
     NEEDS_YOU = "needs_you"
     WORKING = "working"
     DRAFTS = "drafts"
     FINISHED = "finished"
-    ARCHIVED = "archived"  # only while something is looked for
+    ARCHIVED = "archived"  # shown only while searching
 
 
 @dataclass(frozen=True, slots=True)
 class GroupEntry:
-    """A group's name and how many jobs it has."""
+    """A line with the name of a group and the number of its jobs."""
 
     group: Group
     count: int
@@ -39,10 +39,10 @@ Entry = GroupEntry | Job
 
 
 def group_of(job: Job) -> Group:
-    """The group a job belongs to."""
+    """The group that a job belongs to."""
     if job.archived:
         return Group.ARCHIVED
-    state = job.state  # once: it is worked out from the batches
+    state = job.state  # read once: it is computed from the batches
     if state in NEEDS_USER:
         return Group.NEEDS_YOU
     if state is JobState.DRAFT:
@@ -51,14 +51,14 @@ def group_of(job: Job) -> Group:
 
 
 def line_height(entry: Entry) -> int:
-    """In pixels; a job that is working has a bar below its words."""
+    """The height of a line in pixels; that of a working job has room for a progress bar."""
     if isinstance(entry, GroupEntry):
         return GROUP_HEIGHT
     return WORKING_HEIGHT if entry.is_sent and entry.state is JobState.WORKING else JOB_HEIGHT
 
 
 def arrange(jobs: Sequence[Job], find: str = "", group: Callable[[Job], Group] = group_of) -> list[Entry]:
-    """Groups and jobs as lines, the latest first in each group; only names that contain `find`, in any case."""
+    """Groups and jobs as lines, the latest job first in each group; only names that contain `find`, in any case."""
     wanted = find.strip().casefold()
     by_group: dict[Group, list[Job]] = {each: [] for each in Group}
     for job in jobs:
@@ -84,7 +84,7 @@ def _same_line(one: Entry, other: Entry) -> bool:
 
 
 class LibraryRows(QAbstractListModel):
-    """Groups and jobs as one list. `renamed` comes when the name was edited in place."""
+    """Groups and jobs as one list. `renamed` carries a job's id and the name that the user typed into the list."""
 
     renamed = Signal(str, str)
 
@@ -93,25 +93,25 @@ class LibraryRows(QAbstractListModel):
         self._jobs: tuple[Job, ...] = ()
         self._find = ""
         self._entries: list[Entry] = []
-        self._places: dict[str, int] = {}
-        self._groups: dict[str, tuple[Job, Group]] = {}  # a job's state is worked out once, not at every update
+        self._lines: dict[str, int] = {}
+        self._groups: dict[str, tuple[Job, Group]] = {}  # so that a job's state is computed once, not at every update
 
     def entries(self) -> list[Entry]:
-        """What is shown, from the top."""
+        """The lines that are shown, from the top."""
         return self._entries
 
-    def place_of(self, job_id: str) -> int:
-        """The line of a job, -1 when it is not shown."""
-        return self._places.get(job_id, -1)
+    def line_of(self, job_id: str) -> int:
+        """The index of a job's line, -1 when it is not shown."""
+        return self._lines.get(job_id, -1)
 
     def show_jobs(self, jobs: Sequence[Job]) -> None:
-        """Show these jobs."""
+        """Replace the jobs."""
         self._jobs = tuple(jobs)
         self._groups = {job.id: (job, self._group(job)) for job in self._jobs}
         self._rearrange()
 
     def find(self, text: str) -> None:
-        """Show only jobs whose name contains this."""
+        """Show only jobs whose name contains `text`, in any case; "" shows all that are not archived."""
         self._find = text
         self._rearrange()
 
@@ -146,7 +146,7 @@ class LibraryRows(QAbstractListModel):
         return known[1] if known is not None and known[0] is job else group_of(job)
 
     def _rearrange(self) -> None:
-        """Keep the lines that stay at both ends, take out and put in what is between, and tell which changed."""
+        """Keep the lines that are the same at both ends, replace those between, and signal which kept ones changed."""
         fresh, old = arrange(self._jobs, self._find, self._group), self._entries
         shorter = min(len(fresh), len(old))
         head = 0
@@ -172,7 +172,7 @@ class LibraryRows(QAbstractListModel):
             self._entries = fresh
             self.endInsertRows()
         self._entries = fresh
-        self._places = {entry.id: at for at, entry in enumerate(fresh) if isinstance(entry, Job)}
+        self._lines = {entry.id: at for at, entry in enumerate(fresh) if isinstance(entry, Job)}
         for at, has_other_height in changed:
             role = Qt.ItemDataRole.SizeHintRole if has_other_height else Qt.ItemDataRole.DisplayRole
             self.dataChanged.emit(self.index(at), self.index(at), [role])

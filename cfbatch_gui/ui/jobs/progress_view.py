@@ -1,4 +1,4 @@
-"""Work under way: what is back, where each batch is, and what needs the user."""
+"""The progress of a job: finished batches, the state of each batch, and what needs the user."""
 
 import asyncio
 import time
@@ -54,7 +54,7 @@ _TABLE_HEIGHT = 240  # pixels, at least
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Batches in the same state with the same sentence."""
+    """Batches in the same state with the same error."""
 
     state: BatchState
     sentence: str
@@ -63,12 +63,12 @@ class Trouble:
 
     @property
     def is_end(self) -> bool:
-        """Whether they ended without an answer; otherwise they are waiting, or a part of them was refused."""
+        """Whether the batches ended without an answer; otherwise they wait, or some of their requests were refused."""
         return can_be_sent_again(self.batches[0])
 
 
 class ProgressView(QWidget):
-    """`look_wanted` asks for the results so far, `connection_wanted` for the page of the connection."""
+    """Shows the progress of one job. `look_wanted` asks for the results so far, `connection_wanted` for that page."""
 
     look_wanted = Signal()
     connection_wanted = Signal()
@@ -86,9 +86,9 @@ class ProgressView(QWidget):
         self._program, self._clock = program, clock
         self._job: Job | None = None
         self._planned = Planned()
-        self._readable = self._of = 0  # texts or scores that are there, of how many
+        self._readable = self._of = 0  # texts or scores that can be read, and the total
         self._pause_shown = ""
-        self._counted: object = None  # what the count belongs to
+        self._counted: object = None  # the job and the finished batches that were counted
         self.tasks = Tasks(self, on_error)
         self.cards: dict[int, UnknownOutcomeCard] = {}
         self._troubles: list[Trouble] = []
@@ -101,10 +101,10 @@ class ProgressView(QWidget):
         self._seconds.timeout.connect(self._tick)
 
     def show_job(self, job: Job, planned: Planned) -> None:
-        """Show this job, or what has changed in it; typed ids and the table's place stay."""
+        """Show this job or its changes; for the same job, typed ids and the scrolling of the table are kept."""
         if self._job is None or job.id != self._job.id:
             self._readable, self._counted = 0, None
-            self._take_cards_away(set(self.cards))
+            self._remove_cards(set(self.cards))
         self._job, self._planned = job, planned
         self._show_pause(job)
         self._show_troubles(job)
@@ -116,7 +116,7 @@ class ProgressView(QWidget):
             self._counted = counted
             self.tasks.start("count", self._count(job))
 
-    # Making
+    # Widgets
 
     def _make_widgets(self) -> None:
         self.pause_bar = NoticeBar("", "attention")
@@ -167,7 +167,7 @@ class ProgressView(QWidget):
         self.pause_bar.add_link(self.tr("Carry on"), self.carry_on)
 
     def carry_on(self) -> None:
-        """Go on sending and asking."""
+        """Resume the job: send its batches and check those at the service."""
         if self._job is not None:
             self.tasks.start("carry on", self._program.runner.carry_on(self._job.id))
 
@@ -182,8 +182,8 @@ class ProgressView(QWidget):
             bar.hide()
             bar.deleteLater()
         self.trouble_bars = [self._trouble_bar(trouble) for trouble in troubles]
-        for place, bar in enumerate(self.trouble_bars):
-            self._attention.insertWidget(place, bar)
+        for index, bar in enumerate(self.trouble_bars):
+            self._attention.insertWidget(index, bar)
         self._attention_box.setVisible(bool(self.trouble_bars or self.cards))
 
     def _trouble_bar(self, trouble: Trouble) -> NoticeBar:
@@ -206,7 +206,7 @@ class ProgressView(QWidget):
         return bar
 
     def run_synchronously(self) -> None:
-        """Send without the queue what the model did not take with it."""
+        """Send the requests that the model refuses in batches without the queue."""
         if self._job is not None:
             self.tasks.start("send again", self._program.actions.run_synchronously(self._job.id))
 
@@ -214,12 +214,12 @@ class ProgressView(QWidget):
         return trouble.batches[0].error_action == Action.RUN_SYNCHRONOUSLY
 
     def send_refused_again(self) -> None:
-        """Send what failed, and only that, in a batch of its own."""
+        """Send only the requests that failed, in a new batch."""
         if self._job is not None:
             self.tasks.start("send again", send_within_budget(self, self._program, self._job.id))
 
     def send_again(self, trouble: Trouble) -> None:
-        """Send these batches once more; asks first when they may have been billed."""
+        """Send these batches again, after a confirmation if they may have been billed."""
         self.tasks.start("send again", self._send_again(trouble))
 
     async def _send_again(self, trouble: Trouble) -> None:
@@ -239,7 +239,7 @@ class ProgressView(QWidget):
 
     def _show_cards(self, job: Job) -> None:
         unknown = {batch.number: batch for batch in job.batches if batch.state is BatchState.OUTCOME_UNKNOWN}
-        self._take_cards_away(set(self.cards) - set(unknown))
+        self._remove_cards(set(self.cards) - set(unknown))
         for number, batch in unknown.items():
             if number not in self.cards:
                 self.cards[number] = UnknownOutcomeCard(self._program, job, batch)
@@ -247,17 +247,17 @@ class ProgressView(QWidget):
             self.cards[number].show_batch(job, batch, self._planned)
         self._attention_box.setVisible(bool(self.trouble_bars or self.cards))
 
-    def _take_cards_away(self, numbers: set[int]) -> None:
+    def _remove_cards(self, numbers: set[int]) -> None:
         for number in numbers:
             card = self.cards.pop(number)
             self._attention.removeWidget(card)
             card.hide()
             card.deleteLater()
 
-    # What goes on
+    # Updates
 
     def _tick(self) -> None:
-        """Once a second: times go on, nothing moves."""
+        """Update times and counts; called every second while the view is visible and the job is not over."""
         job = self._job
         if job is None:
             return
@@ -318,18 +318,21 @@ class ProgressView(QWidget):
 
 
 def _troubles(job: Job) -> list[Trouble]:
-    """What batches have to say, those with the same reason together. Unknown outcomes have cards of their own, and why
-    the whole job waits stands above."""
+    """The errors of batches, grouped by state and error.
+
+    Batches of unknown outcome are left out, because they have cards of their own, and so is the error for which the
+    whole job is paused.
+    """
     by_reason: dict[tuple[BatchState, str, str], list[Batch]] = {}
     for batch in job.batches:
-        is_said = batch.state is BatchState.OUTCOME_UNKNOWN or batch.error == job.paused_because
-        if batch.error and not is_said:
+        is_shown = batch.state is BatchState.OUTCOME_UNKNOWN or batch.error == job.paused_because
+        if batch.error and not is_shown:
             by_reason.setdefault((batch.state, batch.error, batch.error_detail), []).append(batch)
     return [Trouble(*reason, tuple(batches)) for reason, batches in by_reason.items()]
 
 
 def _numbers(numbers: list[int]) -> str:
-    """ "2–5, 7"."""
+    """Ascending numbers as ranges: "2–5, 7"."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:
@@ -340,7 +343,7 @@ def _numbers(numbers: list[int]) -> str:
 
 
 def _count_readable(folder: JobFolder, job: Job) -> tuple[int, int]:
-    """How many texts or scores are there, of how many; a text that was sent once for several rows counts in each."""
+    """The texts or scores that can be read, and their total; a text sent once for several rows counts for each."""
     failed = metadata_of(job, "").failed_batches
     results = Rankings(folder, failed) if job.kind is Kind.RANK else Embeddings(folder, failed)
     outcome_counts = results.outcome_counts()

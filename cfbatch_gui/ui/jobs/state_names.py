@@ -29,7 +29,7 @@ def kind_icon(kind: Kind) -> str:
 
 
 def batch_words(state: BatchState) -> StateWords:
-    """One batch's state."""
+    """The name, icon and colour of a batch's state."""
     texts: dict[BatchState, tuple[str, str, Role]] = {
         BatchState.PLANNED: (_tr("Waiting to be sent"), "circle-dashed", "quiet"),
         BatchState.SENDING: (_tr("Sending"), "send", "accent"),
@@ -46,7 +46,7 @@ def batch_words(state: BatchState) -> StateWords:
 
 
 def job_words(state: JobState) -> StateWords:
-    """A job's state in a word or two, for the head of its page."""
+    """The name, icon and colour of a job's state, for the header of its page."""
     texts: dict[JobState, tuple[str, str, Role]] = {
         JobState.DRAFT: (_tr("Draft"), "pencil", "quiet"),
         JobState.WAITING: (_tr("Waiting to be sent"), "clock", "quiet"),
@@ -61,7 +61,7 @@ def job_words(state: JobState) -> StateWords:
 
 
 def amount(job: Job) -> str:
-    """How much there is in it: "212 queries" or "18,204 texts"; of a job begun elsewhere only the answer says that."""
+    """The size of a job: "212 queries", "18,204 texts", or "begun elsewhere" before an attached job is answered."""
     if job.attached and not job.texts:
         return _tr("begun elsewhere")
     if job.kind is Kind.RANK:
@@ -70,7 +70,7 @@ def amount(job: Job) -> str:
 
 
 def library_words(job: Job, now: float) -> StateWords:
-    """The second line of a job in the list: its state, parts done, age; the error itself when there is one."""
+    """The second line of a job in the sidebar: its error if it has one, else its state, finished batches and age."""
     state = job.state
     plain = job_words(state)
     if state is JobState.DRAFT:

@@ -1,4 +1,4 @@
-"""A batch of which it is unknown whether it arrived: what happened, what it may have cost, and the three choices."""
+"""The card of a batch that may or may not have arrived: what happened, what it may have cost, and three choices."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
@@ -17,7 +17,7 @@ from cfbatch_gui.ui.widgets import Button, Card, IconLabel, Label, QuietButton, 
 
 
 class UnknownOutcomeCard(Card):
-    """For one batch. The runner's own news takes the card away when the outcome is settled."""
+    """The card of one batch; the page removes it when the runner reports another state."""
 
     def __init__(self, program: Program, job: Job, batch: Batch, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -53,26 +53,26 @@ class UnknownOutcomeCard(Card):
         self._typed("")
 
     def show_batch(self, job: Job, batch: Batch, planned: Planned) -> None:
-        """What is known of it now; what was typed stays."""
+        """Show what is known of the batch; a typed id stays."""
         self._job, self._batch = job, batch
         for widget in (self.id_field, self.adopt_button):
-            widget.setVisible(not batch.at_once)  # without the queue there is no id
+            widget.setVisible(not batch.at_once)  # a batch that was run without the queue has no request id
         self._title.setText(self.tr("Batch {n}: nobody knows whether it arrived").format(n=batch.number))
         self._seen.setText(batch.error)
         self._means.setText(" ".join((self._what_it_means(), self._what_it_cost(planned))))
 
     def adopt(self) -> None:
-        """Take the id that was pasted."""
+        """Adopt the request id in the field."""
         if self.id_field.text().strip():
             self.tasks.start("adopt", self._adopt(self.id_field.text().strip()))
 
     def show_error(self, error: UserError) -> None:
-        """Why that did not work, in place."""
+        """Show below the field why an action failed."""
         self._error.setText(error.message)
         self._error.show()
 
     def error(self) -> str:
-        """The sentence below the field."""
+        """The error below the field, as it was shown last."""
         return self._error.text()
 
     def _what_it_means(self) -> str:
