@@ -1,4 +1,4 @@
-"""The third part of a draft: what it comes to, what is left out, whether it can be sent, and the button that does."""
+"""The third part of a draft: its figures, the rows left out, whether it can be sent, and the button that sends it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -63,7 +63,7 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a draft is judged by besides itself: connections, the models of its own, the user's budget and past."""
+    """What the check of a draft needs besides its state: connections, the models of its own, budget, earlier jobs."""
 
     connections: tuple[ConnectionSummary, ...] = ()
     catalogue: Catalogue = FALLBACK
@@ -72,7 +72,7 @@ class Surroundings:
 
 
 class CheckSection(SectionCard):
-    """Shows a draft's figures, problems and settings. Wishes go out as signals."""
+    """Shows a draft's figures, problems and settings, and emits a signal for each action of the user."""
 
     send_wanted = Signal()
     try_wanted = Signal()
@@ -126,7 +126,7 @@ class CheckSection(SectionCard):
         self.content.setSpacing(MEDIUM + 2)
 
     def show_state(self, state: DraftState, job: Job, around: Surroundings) -> None:
-        """Show what the draft comes to now."""
+        """Show the figures and problems of a draft, and whether it can be sent."""
         connection = next((each for each in around.connections if each.id == job.connection), None)
         kind = state.kind or job.kind
         title = connection.title if connection else job.connection
@@ -150,7 +150,7 @@ class CheckSection(SectionCard):
         self._show_foot(state, job, connection, around)
 
     def set_sending(self, is_sending: bool) -> None:
-        """While the draft is on its way the buttons are not pressed twice."""
+        """Disable the buttons while the draft is being sent."""
         self._is_sending = is_sending
         if is_sending:
             self.line.setText(self.tr("Packing what is to be sent…"))
@@ -158,7 +158,7 @@ class CheckSection(SectionCard):
         self._enable()
 
     def show_problems(self, found: ProblemRows, sentence: str, count: int) -> None:
-        """Open the table of the rows of one kind, of which there are so many in all."""
+        """Open the table of rows with one kind of problem; `count` is the number of all such rows."""
         self._problems_kind = found.kind
         self.problems.show_problems(found, sentence, count)
         self.problems.show()
@@ -168,7 +168,7 @@ class CheckSection(SectionCard):
         return "" if self.problems.isHidden() else self._problems_kind
 
     def bars(self) -> list[NoticeBar]:
-        """What is said about problems, from the top."""
+        """The bars about problems, from the top."""
         return self.problem_bars.bars()
 
     def _show_options(self, shown: bool) -> None:

@@ -39,7 +39,7 @@ from cfbatch_gui.ui.widgets import (
 
 
 class WhatSection(SectionCard):
-    """Two big choices; `chosen` brings the kind."""
+    """Two large choices; `chosen` carries the kind of job."""
 
     chosen = Signal(object)
 
@@ -108,7 +108,7 @@ class DataSection(SectionCard):
         self.second.more_wanted.connect(lambda: self.more_wanted.emit(True))
         self.progress = ThinProgress()
         policy = self.progress.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)  # nothing jumps when it comes and goes
+        policy.setRetainSizeWhenHidden(True)  # showing and hiding it moves nothing
         self.progress.setSizePolicy(policy)
         self.progress.hide()
         self.sentence_icon = IconLabel("sparkles", "accent", 16)
@@ -121,11 +121,11 @@ class DataSection(SectionCard):
         self.first.show_above_table(self.progress)
         for widget in (self.drop, self.encoding, self.missing, self.first, self.second):
             self.content.addWidget(widget, 1 if widget in (self.first, self.second) else 0)
-        QWidget.setTabOrder(self.paste_button, self._fold)  # as they stand, not as they were made
+        QWidget.setTabOrder(self.paste_button, self._fold)  # the visible order, not that of creation
         QWidget.setTabOrder(self.first.remove, self.change)
 
     def _make_editors(self) -> None:
-        """What stands below the sentence when there is something to say or to set."""
+        """Make the widgets below the sentence, which are shown only when they apply."""
         self.undo = LinkButton(self.tr("Undo"), tip=self.tr("Look at the file as if it were the first of its kind"))
         self.undo.clicked.connect(self.undo_wanted)
         known = Label(self.tr("Read as you chose for the last file that was built like this one."), "quiet")
@@ -141,7 +141,7 @@ class DataSection(SectionCard):
             part.join_wanted.connect(self._begin_template)
 
     def show_state(self, state: DraftState, job: Job) -> None:
-        """Show what there is, and hide the rest."""
+        """Show a state, and hide the widgets that do not apply to it."""
         self._state = state
         is_asked = state.question is not None
         self.drop.setVisible(not is_asked and not state.has_data)
@@ -199,7 +199,7 @@ class DataSection(SectionCard):
         if state.mapping is None:
             return ""
         whole = describe(state.mapping, job.queries, job.texts)
-        # Counts that are still being made would be those of the reading before.
+        # While the file is read, the counts are still those of the reading before.
         return whole if state.is_read else self.tr("{layout} …").format(layout=whole.rpartition(":")[0])
 
     def _show_editors(self, state: DraftState) -> None:

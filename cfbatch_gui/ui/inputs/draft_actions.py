@@ -29,7 +29,7 @@ _LIST_AGE = 86_400.0  # seconds after which the list of models is asked for agai
 
 
 class DraftActions(QWidget):
-    """Never shown; a widget because its dialogs stand above the page that owns it. Errors go the way of `tasks`."""
+    """Carries out the actions. Never shown: a widget because it is the parent of dialogs. `tasks` reports errors."""
 
     sent = Signal(str)
     changed = Signal(str)
@@ -50,20 +50,20 @@ class DraftActions(QWidget):
         return job_id in self._sending
 
     def send(self, job_id: str) -> None:
-        """Send it as it is."""
+        """Send the draft, after a confirmation if it is above the budget."""
         if job_id not in self._sending:
             self._tasks.start(f"send {job_id}", self._send(job_id))
 
     def try_first(self, job_id: str) -> None:
-        """Send a copy with the first queries or texts alone."""
+        """Create a copy with only the first queries or texts, and send it."""
         self._tasks.start(f"try {job_id}", self._try_first(job_id))
 
     def duplicate(self, job_id: str) -> None:
-        """Another draft with the same data."""
+        """Create another draft with the same data."""
         self._tasks.start("duplicate", self._duplicate(job_id))
 
     def rename(self, job_id: str, name: str) -> None:
-        """Another name."""
+        """Rename the draft."""
         self._tasks.start(f"rename {job_id}", self._rename(job_id, name))
 
     def delete(self, job_id: str) -> None:
@@ -71,11 +71,11 @@ class DraftActions(QWidget):
         self._tasks.start(f"delete {job_id}", self._delete(job_id))
 
     def save_problems(self, job_id: str, kind: str) -> None:
-        """Ask where, and write the rows with this problem."""
+        """Ask for a path, and write the rows with this problem to it; "" stands for all problems."""
         self._tasks.start("save", self._save_problems(job_id, kind))
 
     def ask_for_models(self, used: ConnectionSummary, *, now: float) -> None:
-        """Ask for the service's own list when ours is old; without an answer the old one stays, with its date."""
+        """Ask the service for its list of models when the stored one is old; without an answer the old one stays."""
         known = self._program.connections.models(used.id)
         if used.kind in _WITH_LIST and not (known.is_live and now - known.listed_at < _LIST_AGE):
             self._tasks.start("models", self._refresh_models(used.id))

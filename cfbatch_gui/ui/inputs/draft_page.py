@@ -1,4 +1,4 @@
-"""The page of a draft: what to do, with which data, what it comes to, and the button that sends it."""
+"""The page of a draft: the kind of job, its data, and the check with the button that sends it."""
 
 import asyncio
 import time
@@ -95,7 +95,7 @@ class DraftPage(QWidget):
         self._parts = column(self.what, self.data, self.check, gap=14, margins=(WIDE, SMALL, WIDE, LARGE))
         self._parts.addStretch(0)
         content.setLayout(self._parts)
-        self.data.folded_changed.connect(self._give_room)
+        self.data.folded_changed.connect(self._stretch_preview)
         self.area = scrolled(content, sideways=True)
         self.setLayout(column(self.header, self.area, gap=SMALL))
         self._veil = DropVeil(self)
@@ -143,7 +143,7 @@ class DraftPage(QWidget):
         self.intake.use_example()
 
     def send(self) -> None:
-        """As by the main button."""
+        """Send the draft, as the main button does."""
         if self.check.send_button.isEnabled():
             self.acts.send(self._job_id)
 
@@ -161,7 +161,7 @@ class DraftPage(QWidget):
         self.acts.delete(self._job_id)
 
     async def close_work(self) -> None:
-        """Stop everything that is under way."""
+        """Cancel all tasks of the page and its drafts, and wait for their end."""
         await self.tasks.close()
         await self.drafts.tasks.close()
 
@@ -278,10 +278,10 @@ class DraftPage(QWidget):
         )
         self.check.show_state(state, job, around)
         self.check.set_sending(self.acts.is_sending(self._job_id))
-        self._give_room()
+        self._stretch_preview()
 
-    def _give_room(self) -> None:
-        """A preview takes what is left of the window; without one the parts stand at the top."""
+    def _stretch_preview(self) -> None:
+        """Let the preview take the rest of the window; without a preview, align the sections at the top."""
         is_large = not self.data.is_folded() and not self.drafts.state(self._job_id).missing
         self._parts.setStretch(1, 1 if is_large else 0)
         self._parts.setStretch(3, 0 if is_large else 1)
@@ -307,7 +307,7 @@ class DraftPage(QWidget):
         self._notices.show_error(error, actions.get(error.action))
 
     def _reveal(self, *widgets: QWidget) -> None:
-        """Scroll to something that has just been opened, once it has its place."""
+        """Scroll to widgets that were just shown, after the layout has positioned them."""
 
         def scroll() -> None:
             for widget in widgets:
@@ -315,7 +315,7 @@ class DraftPage(QWidget):
 
         QTimer.singleShot(0, self, scroll)
 
-    # What takes a while
+    # Tasks
 
     async def _look_at_connections(self) -> None:
         self._connections = await self._program.connections.summaries()

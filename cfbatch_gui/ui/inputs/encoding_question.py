@@ -1,4 +1,4 @@
-"""In which encoding is this file? Asked inside the page, with the text in front of the eyes."""
+"""The question for the encoding of a file, shown on the page with a preview in each encoding."""
 
 from dataclasses import dataclass
 
@@ -39,8 +39,8 @@ def _quiet(offer: _Offer) -> str:
 class EncodingChooser(QWidget):
     """The question, the encodings with the guess preselected, and the first rows in the one that is marked.
 
-    `looked_at` asks for the rows in an encoding, to be brought by `show_preview` or `show_failure`; `answered` brings
-    the encoding that was chosen.
+    `looked_at` asks for the rows in an encoding; `show_preview` or `show_failure` answers it. `answered` carries the
+    codec that was chosen.
     """
 
     looked_at = Signal(str)
@@ -88,7 +88,7 @@ class EncodingChooser(QWidget):
         return self._rows.row(index.row()).codec if index.isValid() else ""
 
     def ask(self, question: EncodingQuestion | None) -> None:
-        """Put a question, or take it away with None."""
+        """Show a question; None removes it."""
         if question == self._question:
             return
         self._question = question
@@ -99,9 +99,9 @@ class EncodingChooser(QWidget):
         guessed = () if question.guess in known else ((question.guess, encoding_words(question.guess)),)
         offers = [_Offer(codec, title, codec == question.guess) for codec, title in (*guessed, *CHOICES)]
         self._rows.set_rows(offers)
-        place = next(number for number, offer in enumerate(offers) if offer.is_guess)
-        self.choose(offers[place].codec)
-        self.list.scrollTo(self._rows.index(place, 0), QAbstractItemView.ScrollHint.PositionAtCenter)
+        guess = next(index for index, offer in enumerate(offers) if offer.is_guess)
+        self.choose(offers[guess].codec)
+        self.list.scrollTo(self._rows.index(guess, 0), QAbstractItemView.ScrollHint.PositionAtCenter)
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def choose(self, codec: str) -> None:
@@ -111,13 +111,13 @@ class EncodingChooser(QWidget):
                 self.list.setCurrentIndex(self._rows.index(number, 0))
 
     def show_preview(self, file: OpenFile) -> None:
-        """The first rows in the encoding that is marked."""
+        """Show the first rows in the marked encoding."""
         self.failure.hide()
         self.preview.show()
         self.preview.show_file(file)
 
     def show_failure(self, sentence: str) -> None:
-        """The file cannot be read in this encoding."""
+        """Show why the file cannot be read in the marked encoding."""
         self.preview.hide()
         self.failure.setText(sentence)
         self.failure.show()

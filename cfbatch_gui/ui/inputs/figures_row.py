@@ -14,11 +14,11 @@ from cfbatch_gui.ui.theme import MEDIUM
 from cfbatch_gui.ui.widgets import Figure
 
 _NOTHING = "–"
-_NOTEWORTHY = 0.01  # of what is free in a day, before what was spent is spoken of
+_NOTEWORTHY = 0.01  # share of the free neurons of a day; less than this spent today is not mentioned
 
 
 class FiguresRow(QWidget):
-    """Each keeps its place whatever it says."""
+    """Five figures in columns of fixed proportions, so that changing numbers do not move them."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -26,13 +26,13 @@ class FiguresRow(QWidget):
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 2, 0, 0)
         grid.setHorizontalSpacing(MEDIUM)
-        for place, figure in enumerate(self.figures()):
-            grid.addWidget(figure, 0, place, Qt.AlignmentFlag.AlignTop)
-            grid.setColumnStretch(place, 7 if place < 4 else 12)
-            grid.setColumnMinimumWidth(place, 84)
+        for index, figure in enumerate(self.figures()):
+            grid.addWidget(figure, 0, index, Qt.AlignmentFlag.AlignTop)
+            grid.setColumnStretch(index, 7 if index < 4 else 12)
+            grid.setColumnMinimumWidth(index, 84)
 
     def figures(self) -> tuple[Figure, ...]:
-        """From left to right."""
+        """The figures, from left to right."""
         return self.first, self.second, self.batches, self.tokens, self.price
 
     def says_nothing(self) -> bool:
@@ -40,7 +40,7 @@ class FiguresRow(QWidget):
         return self.first.number() in ("", _NOTHING)
 
     def show_nothing(self, kind: Kind | None) -> None:
-        """Before there is anything to count."""
+        """Show dashes with the captions of a kind of job, before anything is counted."""
         names = (self.tr("texts"), self.tr("requests")) if kind is Kind.EMBED else self._ranking_names()
         captions = (*names, self.tr("batches"), self.tr("tokens"), self.tr("price"))
         for figure, caption in zip(self.figures(), captions, strict=True):
@@ -49,7 +49,7 @@ class FiguresRow(QWidget):
     def show_preflight(
         self, found: Preflight, kind: Kind, model: ModelMetadata, *, is_practice: bool, spent: Spent, now: float
     ) -> None:
-        """What a draft comes to. `now` is in seconds since 1970."""
+        """Show the figures of a draft. `now` is in seconds since 1970."""
         if kind is Kind.RANK:
             counts, names = (found.queries, found.texts), self._ranking_names(found.queries, found.texts)
         else:

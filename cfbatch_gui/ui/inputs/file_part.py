@@ -30,9 +30,9 @@ from cfbatch_gui.ui.widgets import (
 
 
 class FilePart(QWidget):
-    """Shows one `OpenFile`. `options_changed` brings other ReadOptions, `role_chosen` a column and its new role.
+    """Shows one `OpenFile`. `options_changed` carries the new ReadOptions, `role_chosen` a column's index and new role.
 
-    `join_wanted` asks for a column and others to be the text together.
+    `join_wanted` carries the index of a column that is to be joined with others to one text.
     """
 
     options_changed = Signal(object)
@@ -83,7 +83,7 @@ class FilePart(QWidget):
         line.setStretch(0, 1)
         layout = column(line, self.notice, self.below, self.frame, gap=SMALL)
         layout.setStretch(3, 1)
-        layout.addStretch(0)  # for a file that has gone, and has no preview
+        layout.addStretch(0)  # for a missing file, which has no preview
         self.setLayout(layout)
 
     def show_file(self, file: OpenFile, mapping: Mapping, *, rows: int) -> None:
@@ -130,7 +130,7 @@ class FilePart(QWidget):
         return frozenset() if isinstance(found, str) else found.columns
 
     def show_name_only(self, name: str, facts: str) -> None:
-        """A file that has gone: what is known of it, without rows."""
+        """Show a file that is missing: its name and its number of rows, without a preview."""
         self._file = None
         self.name.setText(name)
         self.name.updateGeometry()

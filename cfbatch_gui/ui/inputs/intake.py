@@ -1,4 +1,4 @@
-"""How data comes into a draft: opened, dropped or pasted, or the example; and the box to drop it into."""
+"""Bringing data into a draft: opening, dropping and pasting it, or the example; and the box to drop it into."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ EXAMPLES = {Kind.RANK: "examples/help-centre-ranking.csv", Kind.EMBED: "examples
 
 
 class Intake(QWidget):
-    """Never shown; a widget because its dialogs stand above the page that owns it. `draft` is the one that is shown."""
+    """Opens data in the draft whose id `draft` returns. Never shown: a widget because it is the parent of dialogs."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class Intake(QWidget):
 
 
 class DropTarget(QObject):
-    """Lets a page take files, folders and texts that are dropped on it. `show_target` says when something is held."""
+    """Lets a page accept dropped files, folders and texts; `show_target` is called as a drag enters and leaves it."""
 
     def __init__(self, page: QWidget, intake: Intake, show_target: Callable[[bool], None]) -> None:
         super().__init__(page)
@@ -198,7 +198,7 @@ class DropPlace(QWidget):
         )
 
     def set_target(self, is_target: bool) -> None:
-        """Something that can be dropped is held over the page."""
+        """Mark or unmark the box as the target of a drag."""
         if is_target != self._is_target:
             self._is_target = is_target
             self._icon.set_icon("file-up", "accent" if is_target else "quiet")
@@ -218,7 +218,7 @@ class DropPlace(QWidget):
 
 
 class DropVeil(QWidget):
-    """Lies over the page while something that can be dropped is held over it."""
+    """Covers the page while something that can be dropped is dragged over it."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -226,7 +226,7 @@ class DropVeil(QWidget):
         self.hide()
 
     def cover(self, box: QRect) -> None:
-        """Lie over this part of the page."""
+        """Cover this part of the page."""
         self.setGeometry(box.adjusted(SMALL, SMALL, -SMALL, -SMALL))
         self.raise_()
         self.show()
@@ -282,6 +282,6 @@ def local_files(mime: QMimeData) -> list[Path]:
 
 
 def last_folder(program: Program) -> Path | None:
-    """Where the user was last time, if that is still there."""
+    """The folder that was opened last, None when it does not exist any more."""
     folder = Path(program.settings.last_folder) if program.settings.last_folder else None
     return folder if folder is not None and folder.is_dir() else None

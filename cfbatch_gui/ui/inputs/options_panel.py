@@ -22,7 +22,7 @@ _LEAST_LETTERS = 12  # of a choice in a narrow window
 
 
 class OptionsPanel(Card):
-    """Shows a job's settings; `model_chosen`, `connection_chosen` and `options_chosen` bring what should be instead."""
+    """Shows a job's settings; `model_chosen`, `connection_chosen` and `options_chosen` carry the user's new ones."""
 
     model_chosen = Signal(str)
     connection_chosen = Signal(str)
@@ -159,7 +159,7 @@ class OptionsPanel(Card):
 
 
 class _Narrowing(Choice):
-    """As wide as its words, and less where the window is narrow."""
+    """A choice as wide as its texts, and narrower in a narrow window."""
 
     def minimumSizeHint(self) -> QSize:
         least = self.sizeHint()
@@ -167,7 +167,7 @@ class _Narrowing(Choice):
 
 
 class BudgetFields(QWidget):
-    """Two amounts and their unit; `budget_chosen` brings a Budget. It counts for all jobs, in the terminal too."""
+    """Two amounts and their unit; `budget_chosen` carries a Budget, which holds for all jobs and the terminal too."""
 
     budget_chosen = Signal(object)
 
@@ -191,7 +191,7 @@ class BudgetFields(QWidget):
         )
 
     def show_budget(self, budget: Budget) -> None:
-        """Show what is set."""
+        """Show a budget without a signal."""
         self._budget = budget
         self.unit.set_value(budget.unit)
         for field, amount in ((self.a_job, budget.a_job), (self.a_day, budget.a_day)):
@@ -218,7 +218,7 @@ class _Amount(QDoubleSpinBox):
         self.lineEdit().setTextMargins(SMALL, 0, 0, 0)  # the stylesheet does not reach it
 
     def show_amount(self, amount: float, *, decimals: int) -> None:
-        """Show an amount without telling anyone; more decimals where it has more."""
+        """Show an amount without a signal, with at least `decimals` decimals and more if it needs them."""
         while decimals < 6 and round(amount, decimals) != amount:
             decimals += 1
         self.blockSignals(True)

@@ -16,7 +16,7 @@ from cfbatch_gui.ui.tables.table_view import TableView
 
 PREVIEW_ROW_HEIGHT = 34
 _USUAL = 110  # pixels of a column that is not measured
-_LEAST, _COMFORTABLE = 120, 230  # of one that cannot have all it wants: in a window's width, and where one scrolls
+_LEAST, _COMFORTABLE = 120, 230  # pixels of a column that is cut: least without scrolling, and with it
 _NAME = 160  # a longer name does not make its column wider
 _PROBLEM_ICON = 22
 _MEASURED = 40  # rows
@@ -26,7 +26,7 @@ _LONGEST = 120  # characters that are measured
 
 
 class PreviewTable(TableView):
-    """Shows `OpenFile`s. `role_chosen` brings a column, from 0, and the role that the user wants for it."""
+    """Shows the first rows of an `OpenFile`. `role_chosen` carries a column's index and its new role."""
 
     role_chosen = Signal(int, object)
     join_wanted = Signal(int)
@@ -62,7 +62,7 @@ class PreviewTable(TableView):
         self._roles = roles
         if is_other:
             is_longer = self._shown is not None and self._shown.source == file.source
-            place, was_resized = self.verticalScrollBar().value(), self._was_resized
+            scrolled, was_resized = self.verticalScrollBar().value(), self._was_resized
             self._shown = file
             self._was_resized = False
             self.setSortingEnabled(False)
@@ -74,13 +74,13 @@ class PreviewTable(TableView):
         self._fit()
         if is_other and is_longer:
             self._was_resized = was_resized
-            self.verticalScrollBar().setValue(place)
+            self.verticalScrollBar().setValue(scrolled)
         if roles_changed:
             self.viewport().update()
         self.updateGeometry()
 
     def role_of(self, column: int) -> Role | None:
-        """What the column is for."""
+        """The role of a column, None for a table without roles."""
         return self._roles[column] if column < len(self._roles) else None
 
     def sizeHint(self) -> QSize:
@@ -100,7 +100,7 @@ class PreviewTable(TableView):
         return self.roles.height() + rows * PREVIEW_ROW_HEIGHT + bar + 1
 
     def _measure(self, sample: Sequence[Row], source: Source) -> list[int]:
-        """What each column wants for its cells and its name."""
+        """The width of each column that shows its cells and its name whole, in pixels."""
         metrics = self.fontMetrics()
         widths = []
         for index, name in enumerate(source.columns[:_MEASURED_COLUMNS]):
@@ -130,7 +130,7 @@ class PreviewTable(TableView):
         self._is_fitting = False
 
     def _text_column(self, widths: Sequence[int]) -> int:
-        """The column that says most: the widest of those that are sent, else of all."""
+        """The index of the widest column with texts that are sent, else of the widest column."""
 
         def says(index: int) -> tuple[bool, int, int]:
             return self.role_of(index) in (Role.TEXT, Role.CONTEXT), widths[index], index
@@ -144,8 +144,8 @@ class PreviewTable(TableView):
 
 def _most_for_each(wanted: Sequence[int], room: int) -> int:
     """The most that a column may have so that all of them have room; no less than the widest wants where all fit."""
-    for place, width in enumerate(sorted(wanted)):
-        share = room // (len(wanted) - place)
+    for index, width in enumerate(sorted(wanted)):
+        share = room // (len(wanted) - index)
         if width > share:
             return share
         room -= width

@@ -1,4 +1,4 @@
-"""The header of the preview: each column's name, and below it the role that it has, to be changed there."""
+"""The header of the preview: the name of each column, and below it a chip with its role, which opens a menu."""
 
 from collections.abc import Callable
 from functools import partial
@@ -25,7 +25,7 @@ _NARROWEST = 64
 class RoleHeader(QHeaderView):
     """Click a role, or press Space on it, for the menu of roles; arrow keys go from column to column.
 
-    `join_wanted` asks for this column and others to be the text together.
+    `join_wanted` carries the index of a column that is to be joined with others to one text.
     """
 
     role_chosen = Signal(int, object)
@@ -63,12 +63,12 @@ class RoleHeader(QHeaderView):
         self.viewport().update()
 
     def chip(self, section: int) -> QRect:
-        """Where a column's role stands, in the viewport."""
+        """The rectangle of a column's role, in coordinates of the viewport."""
         left, width = self.sectionViewportPosition(section), self.sectionSize(section)
         return QRect(left, _NAME_HEIGHT, width - _GAP, _CHIP_HEIGHT)
 
     def wanted_width(self, section: int) -> int:
-        """What a column's role takes when it is not cut."""
+        """The width of a column's role without eliding, in pixels."""
         if section >= len(self._roles):
             return 0
         return self.fontMetrics().horizontalAdvance(self._look(section)[1]) + _BESIDE_WORDS + _GAP + 1
@@ -152,11 +152,11 @@ class RoleHeader(QHeaderView):
         super().focusOutEvent(event)
         self.viewport().update()
 
-    def _chip_at(self, place: QPoint) -> int:
-        section = self.logicalIndexAt(place)
-        if not 0 <= section < len(self._roles) or place.y() < _NAME_HEIGHT:
+    def _chip_at(self, position: QPoint) -> int:
+        section = self.logicalIndexAt(position)
+        if not 0 <= section < len(self._roles) or position.y() < _NAME_HEIGHT:
             return -1
-        return section if self.chip(section).adjusted(0, 0, -_GRIP, _BELOW).contains(place) else -1
+        return section if self.chip(section).adjusted(0, 0, -_GRIP, _BELOW).contains(position) else -1
 
     def _reveal(self, section: int) -> None:
         table = self.parentWidget()

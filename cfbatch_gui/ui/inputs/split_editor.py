@@ -1,4 +1,4 @@
-"""Long texts cut into parts: how long a part may be, and what that comes to in the first rows."""
+"""The editor for cutting long texts into parts: length, overlap, and the number of parts in the first rows."""
 
 from collections.abc import Sequence
 
@@ -19,11 +19,11 @@ from cfbatch_gui.ui.widgets import Card, Flow, Label, LinkButton, boxed, row
 DEFAULT_SPLIT = Split(400, 40)
 _LEAST, _MOST = 16, 8_192  # tokens
 _PAUSE = 500  # milliseconds after a change until the file is read again
-_COUNTED = 300_000  # characters, so that counting stays unnoticed
+_COUNTED = 300_000  # characters; counting them takes no noticeable time
 
 
 class SplitEditor(Card):
-    """`split_chosen` brings a Split a moment after the last change; None for whole texts again."""
+    """Emits `split_chosen` with a Split shortly after the last change, or with None for whole texts."""
 
     split_chosen = Signal(object)
 
@@ -56,7 +56,7 @@ class SplitEditor(Card):
         self.body.addWidget(self.count)
 
     def split(self) -> Split:
-        """What is set."""
+        """The lengths in the fields, in tokens."""
         return Split(self.tokens.value(), min(self.overlap.value(), self.tokens.value() // 2))
 
     def show_file(self, file: OpenFile, mapping: Mapping, split: Split, *, second: bool) -> None:
@@ -108,9 +108,9 @@ def whole_reading(metadata: ModelMetadata) -> Split:
 
 
 def _rows_of(file: OpenFile, mapping: Mapping, *, second: bool) -> list[list[str]]:
-    """The texts of each row, as far as counting them stays unnoticed."""
+    """The texts of each row of the sample, up to _COUNTED characters in all."""
     roles = mapping.second_roles if second else mapping.roles
-    places = [place for place, role in enumerate(roles) if role in (Role.TEXT, Role.CONTEXT)]
+    columns = [index for index, role in enumerate(roles) if role in (Role.TEXT, Role.CONTEXT)]
     template = read_template(mapping.template, file.source.columns) if mapping.template else ""
     holds_lists = mapping.layout in (Layout.NESTED, Layout.JUDGED) and not second
     found: list[list[str]] = []
@@ -118,7 +118,7 @@ def _rows_of(file: OpenFile, mapping: Mapping, *, second: bool) -> list[list[str
     for each in file.sample:
         if each.problem or left <= 0:
             continue
-        texts = [each.cells[place] for place in places] if isinstance(template, str) else [template.render(each.cells)]
+        texts = [each.cells[index] for index in columns] if isinstance(template, str) else [template.render(each.cells)]
         if holds_lists:
             lists = [split_contexts(text[:_COUNTED], each.number) for text in texts]
             texts = [context.text for contexts in lists if not isinstance(contexts, str) for context in contexts]

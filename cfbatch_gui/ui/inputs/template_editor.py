@@ -1,4 +1,4 @@
-"""Several columns joined to one text: the template, and what comes of it for the first rows."""
+"""The editor of the template that joins several columns to one text, with its results for the first rows."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ _TITLES = ("title", "titel", "titre", "título", "titolo", "name", "headline", "
 
 
 class TemplateEditor(Card):
-    """`template_chosen` brings a template that can be used, a moment after the last key; "" for one column again."""
+    """Emits `template_chosen` with a valid template shortly after the last key, or with "" for a single column."""
 
     template_chosen = Signal(str)
 
@@ -51,9 +51,9 @@ class TemplateEditor(Card):
         line.setStretch(0, 1)
         self.body.addLayout(line)
         lines = column(gap=TINY, margins=(0, SMALL, 0, 0))
-        for place, result in zip(self._numbers, self.results, strict=True):
-            place.setFixedWidth(64)
-            line = row(place, result, gap=SMALL)
+        for label, result in zip(self._numbers, self.results, strict=True):
+            label.setFixedWidth(64)
+            line = row(label, result, gap=SMALL)
             line.setStretch(1, 1)
             lines.addLayout(line)
         self.body.addLayout(lines)
@@ -72,7 +72,7 @@ class TemplateEditor(Card):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            event.accept()  # the field has taken it
+            event.accept()  # the field has handled it
         else:
             super().keyPressEvent(event)
 
@@ -98,13 +98,13 @@ class TemplateEditor(Card):
         is_wrong = isinstance(found, str)
         self.wrong.setText(found if isinstance(found, str) else "")
         self.wrong.setVisible(is_wrong)
-        for place, (label, result) in enumerate(zip(self._numbers, self.results, strict=True)):
-            shown = not isinstance(found, str) and place < len(sample)
+        for index, (label, result) in enumerate(zip(self._numbers, self.results, strict=True)):
+            shown = not isinstance(found, str) and index < len(sample)
             label.setVisible(shown)
             result.setVisible(shown)
             if shown and not isinstance(found, str):
-                label.setText(self.tr("Row {n}").format(n=number(sample[place].number)))
-                text = one_line(found.render(sample[place].cells))
+                label.setText(self.tr("Row {n}").format(n=number(sample[index].number)))
+                text = one_line(found.render(sample[index].cells))
                 result.setText(text or self.tr("nothing: every column of the template is empty here"))
                 result.set_role("body" if text else "quiet")
 
@@ -124,19 +124,19 @@ class TemplateEditor(Card):
 
 
 def proposed_template(mapping: Mapping, columns: tuple[str, ...], column: int, *, second: bool) -> str:
-    """What to begin with: the column that is the text now, a title where there is one, and `column`, as they stand.
+    """The first template: the current text column, a title column if there is one, and `column`, in file order.
 
-    -1 is no column in particular.
+    `column` is an index; -1 adds none.
     """
     roles = mapping.second_roles if second else mapping.roles
-    places = [place for place, role in enumerate(roles) if role in (Role.TEXT, Role.CONTEXT)][:1]
-    free = [place for place, role in enumerate(roles) if role in (Role.KEEP, Role.IGNORE)]
-    places += [place for place in free if columns[place].strip().casefold() in _TITLES][:1]
+    chosen = [index for index, role in enumerate(roles) if role in (Role.TEXT, Role.CONTEXT)][:1]
+    free = [index for index, role in enumerate(roles) if role in (Role.KEEP, Role.IGNORE)]
+    chosen += [index for index in free if columns[index].strip().casefold() in _TITLES][:1]
     if 0 <= column < len(columns):
-        places.append(column)
-    names = [columns[place] for place in sorted(set(places)) if _can_stand(columns[place])]
-    return ". ".join("{" + name + "}" for name in names or [each for each in columns[:2] if _can_stand(each)])
+        chosen.append(column)
+    names = [columns[index] for index in sorted(set(chosen)) if _is_usable(columns[index])]
+    return ". ".join("{" + name + "}" for name in names or [each for each in columns[:2] if _is_usable(each)])
 
 
-def _can_stand(name: str) -> bool:
+def _is_usable(name: str) -> bool:
     return not set(name) & {"{", "}"}
