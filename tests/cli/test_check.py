@@ -25,7 +25,7 @@ def check(capsys: pytest.CaptureFixture[str], tmp_path: Path, *arguments: str) -
     return status, said.out, said.err
 
 
-def test_the_facts_in_words_and_as_json(capsys: pytest.CaptureFixture[str], tmp_path: Path, path: Path) -> None:
+def test_the_sums_in_words_and_as_json(capsys: pytest.CaptureFixture[str], tmp_path: Path, path: Path) -> None:
     status, out, _ = check(capsys, tmp_path, str(path), "--embed", "--template", "{title}. {body}")
     assert status == 0
     assert "A table separated by commas, with a header, in UTF-8." in out
@@ -96,7 +96,7 @@ def test_what_no_argument_answers_has_no_answers(
         assert sentence in said["sentence"]
 
 
-def test_a_budget_is_a_status_beside_the_facts(capsys: pytest.CaptureFixture[str], tmp_path: Path, path: Path) -> None:
+def test_a_budget_is_a_status_besides(capsys: pytest.CaptureFixture[str], tmp_path: Path, path: Path) -> None:
     status, out, _ = check(capsys, tmp_path, str(path), "--embed", "--budget", "0", "--json")
     assert (status, json.loads(out)["rows"]) == (5, 4)
 

@@ -69,7 +69,7 @@ async def test_above_the_budget_what_failed_is_not_sent_again(terminal: Terminal
         assert len(accepted(tmp_path / "service")) == 1
 
 
-async def test_it_is_laid_to_rest(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
+async def test_it_is_dismissed(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
     ended = await asyncio.to_thread(terminal.run_apart, "settle", in_doubt, "--dismiss")
     assert ended.status == 1
     assert len(accepted(tmp_path / "service")) == 1

@@ -1,6 +1,5 @@
 """Pictures of other ways to the service: more connections, at once, begun elsewhere, what leaves this computer."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -62,7 +61,7 @@ async def connections(stage: Stage, take: Take, worker_url: str) -> None:
     await person.press(Qt.Key.Key_Escape)
     await person.click("Save and test")
     await person.until_sees("Workers AI answers", "New jobs use")
-    await _rest(stage)
+    await stage.person.until(lambda: not any(card.doing() for card in stage.workspace._connection.others.cards))
     await take(stage, "other-worker")
     await person.click("New connection")
     await person.choose("AI Gateway")
@@ -121,11 +120,6 @@ async def begun_elsewhere(stage: Stage, take: Take, root: Path) -> None:
     await person.click("What leaves this computer")
     await person.until_sees("sent", "received")
     await take(stage, "traffic")
-
-
-async def _rest(stage: Stage) -> None:
-    await stage.person.until(lambda: not any(card.doing() for card in stage.workspace._connection.others.cards))
-    await asyncio.sleep(0.1)
 
 
 def _scroll(stage: Stage, *, to_end: bool) -> None:

@@ -94,7 +94,7 @@ async def test_sending_again_asks_a_second_time(driver: JobPageDriver, until: Un
     await driver.idle()
 
 
-async def test_an_unknown_outcome_can_be_laid_to_rest(driver: JobPageDriver, until: Until) -> None:
+async def test_an_unknown_outcome_can_be_dismissed(driver: JobPageDriver, until: Until) -> None:
     card = await card_of(driver)
     QTest.mouseClick(card.dismiss_button, Qt.MouseButton.LeftButton)
     job = driver.page.job()

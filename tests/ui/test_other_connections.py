@@ -141,7 +141,7 @@ async def test_a_worker_is_added_tested_and_used_for_new_jobs(
     assert page._program.address_book.connection(saved.id).body_bytes > 9_000_000
 
 
-async def test_a_wrong_secret_and_a_wrong_address_fail_at_their_own_ticks(
+async def test_a_wrong_secret_and_a_wrong_address_fail_at_their_own_check_results(
     open_page: Open, endpoints: Endpoints, until: Until
 ) -> None:
     page = await open_page()

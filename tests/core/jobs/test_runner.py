@@ -60,7 +60,7 @@ async def test_vectors_stand_in_the_order_of_the_file(bench: Bench, write: Write
     assert np.array_equal(vectors[137], single[0])
 
 
-async def test_the_request_id_is_in_two_places_before_it_is_shown(bench: Bench, write: Write) -> None:
+async def test_the_request_id_is_kept_twice_before_it_is_shown(bench: Bench, write: Write) -> None:
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     written = submissions(bench.paths.submissions)
     assert [each.request_id for each in written] == [job.batches[0].request_id]

@@ -90,7 +90,7 @@ def test_what_has_no_score_is_counted_and_left_out(table: Table) -> None:
     assert (figures.contexts, figures.scored) == (92, 90)
 
 
-def test_shared_first_places_are_counted(table: Table) -> None:
+def test_shared_first_ranks_are_counted(table: Table) -> None:
     pairs = [
         Pair("a", "1", 0.5),
         Pair("a", "2", 0.5),

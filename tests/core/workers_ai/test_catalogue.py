@@ -22,7 +22,7 @@ def test_the_english_models_embed_with_a_choice_of_pooling() -> None:
     assert {metadata(size).max_tokens for size in ("small", "base", "large")} == {512}
 
 
-def test_a_model_that_is_not_listed_gets_cautious_facts() -> None:
+def test_a_model_that_is_not_listed_gets_cautious_metadata() -> None:
     metadata = find_model("@cf/someone/new-embedder")
     assert (metadata.name, metadata.title) == ("@cf/someone/new-embedder", "new-embedder")
     assert not (metadata.is_listed or metadata.can_rank or metadata.batch)

@@ -1,4 +1,4 @@
-"""The id of an accepted batch gets to both places in the end, whichever of them cannot be written at first."""
+"""The id of an accepted batch gets to the ledger and the job folder, whichever cannot be written at first."""
 
 import asyncio
 from collections.abc import Callable
@@ -60,7 +60,7 @@ async def test_a_start_that_cannot_write_an_id_down_goes_on_and_tries_again(
     assert [each.request_id for each in submissions(bench.paths.submissions)] == [job.batches[0].request_id]
 
 
-async def test_an_adopted_id_gets_to_both_places_whoever_gave_up_waiting(
+async def test_an_adopted_id_is_kept_twice_whoever_gave_up_waiting(
     bench: Bench, write: Callable[[str, str], Path]
 ) -> None:
     bench.faulty.follow(ResetAfterBody(on="submit", billed=True))
