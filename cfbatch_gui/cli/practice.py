@@ -16,7 +16,6 @@ from cfbatch_gui.core.practice.app import Application, practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import Arrival
 from cfbatch_gui.core.practice.faults.mutations import Mutation
 from cfbatch_gui.core.practice.faults.script import describe_faults, load_script
-from cfbatch_gui.core.practice.server import load_certificate, serve, serve_with_faults
 from cfbatch_gui.core.system.paths import Paths
 
 TOKEN_VARIABLE = "CFBATCH_PRACTICE_TOKEN"  # noqa: S105
@@ -105,6 +104,8 @@ def run(arguments: argparse.Namespace, data_dir: Path) -> int:
 
 
 def _serve(app: Application, arguments: argparse.Namespace, *, own_token: bool) -> None:
+    from cfbatch_gui.core.practice.server import load_certificate, serve, serve_with_faults  # uvicorn takes its time
+
     def listening(url: str) -> None:
         _announce(url, own_token=own_token)
 

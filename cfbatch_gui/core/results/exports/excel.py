@@ -9,11 +9,8 @@ import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 from xml.parsers import expat
-
-import xlsxwriter
-from xlsxwriter.exceptions import FileCreateError
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.results.exports.base import Cell, Digest, Work, Written, not_as_written
@@ -22,6 +19,9 @@ from cfbatch_gui.core.results.exports.score_rows import ScoreRows
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.system.files import atomic_writer
 from cfbatch_gui.core.system.unfinished import temporary_folder
+
+if TYPE_CHECKING:
+    import xlsxwriter
 
 MOST_ROWS = 1_048_576  # the header included
 MOST_COLUMNS = 16_384
@@ -50,7 +50,7 @@ class _Exact(float):
 class Sheet:
     """One sheet, written from the top, and the digest of its rows."""
 
-    def __init__(self, workbook: xlsxwriter.Workbook, name: str, columns: Sequence[str]) -> None:
+    def __init__(self, workbook: "xlsxwriter.Workbook", name: str, columns: Sequence[str]) -> None:
         self.name = name
         self.rows = 0
         self.written = Digest()
@@ -170,8 +170,11 @@ class _Sink:
 
 
 @contextmanager
-def workbook(stream: BinaryIO) -> Iterator[xlsxwriter.Workbook]:
+def workbook(stream: BinaryIO) -> "Iterator[xlsxwriter.Workbook]":
     """A workbook for `Sheet`s, written to the stream at the end of the block."""
+    import xlsxwriter  # here, because every command imports this module, and few write a workbook
+    from xlsxwriter.exceptions import FileCreateError
+
     with temporary_folder() as folder:
         sink = _Sink(stream)
         book = xlsxwriter.Workbook(sink, {**_OPTIONS, "tmpdir": str(folder)})
