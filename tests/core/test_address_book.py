@@ -3,15 +3,20 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from tests.canary import SECRET, TOKEN
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 
 
-async def test_a_connection_that_is_renamed_keeps_its_place(tmp_path: Path) -> None:
+async def test_a_connection_that_is_renamed_keeps_its_position(tmp_path: Path) -> None:
     program = await Program.open(tmp_path, environ={}, credentials=Credentials(environ={}))
     await program.connections.save(SavedConnection("", "Berlin", "worker", url="https://b.example"), secret=SECRET)
     await program.connections.save(SavedConnection("", "Lisbon", "cloudflare", account_id=ACCOUNT), secret=TOKEN)
@@ -23,4 +28,23 @@ async def test_a_connection_that_is_renamed_keeps_its_place(tmp_path: Path) -> N
     program = await Program.open(tmp_path, environ={}, credentials=Credentials(environ={}))
     assert [each.title for each in await program.connections.summaries()][1:] == ["Cloudflare", "Potsdam", "Lisbon"]
     assert program.address_book.saved()[1].id == first.id
+    await program.close()
+
+
+async def test_a_service_on_this_computer_is_polled_as_soon_as_the_practice_service(tmp_path: Path) -> None:
+    program = await Program.open(tmp_path, environ={}, credentials=Credentials(environ={}))
+    for name, url in (("near", "http://127.0.0.1:8787"), ("far", "https://b.example")):
+        await program.connections.save(SavedConnection("", name, "worker", url=url), secret=SECRET)
+    near, far = (program.address_book.connection(each.id) for each in program.address_book.saved()[1:])
+    await program.close()
+    assert near.first_check == PRACTICE.first_check
+    assert far.first_check > near.first_check
+
+
+@pytest.mark.parametrize("seconds", ["soon", "-1", "nan", "inf"])
+async def test_practice_seconds_that_are_none_are_refused(tmp_path: Path, seconds: str) -> None:
+    environ = {PRACTICE_SECONDS_VARIABLE: seconds}
+    program = await Program.open(tmp_path, environ=environ, credentials=Credentials(environ={}))
+    with pytest.raises(UsageError, match="must be a number of seconds"):
+        program.address_book.client(PRACTICE.id)
     await program.close()

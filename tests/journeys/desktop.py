@@ -17,7 +17,7 @@ from typing import IO
 import pytest
 from PySide6.QtGui import QColor, QImage
 
-from cfbatch_gui.core.connections.address_book import NO_WAITS_VARIABLE
+from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.practice.queue import Accepted, accepted
@@ -69,7 +69,7 @@ class Desktop:
         environ = {**known, "HOME": str(self.home), "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "xcb"}
         process = subprocess.Popen(
             [sys.executable, "-m", "cfbatch_gui", "--data-dir", str(self.data), *map(str, arguments)],
-            env={**environ, NO_WAITS_VARIABLE: "1", **self.environ},
+            env={**environ, PRACTICE_SECONDS_VARIABLE: "0", **self.environ},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -20,7 +20,7 @@ import keyring
 from keyring.backends import null
 
 from cfbatch_gui.cli.main import main
-from cfbatch_gui.core.connections.address_book import NO_WAITS_VARIABLE
+from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from tests.canary import CORE, TOKEN
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -109,7 +109,7 @@ class Terminal:
             "HOME": str(self.data),
             "PYTHONPATH": os.getcwd(),  # noqa: PTH109
             "CFBATCH_DATA_DIR": str(self.data),
-            NO_WAITS_VARIABLE: "1",
+            PRACTICE_SECONDS_VARIABLE: "0",
             **self.environ,
         }
 

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("PySide6")
 
-from cfbatch_gui.core.connections.address_book import NO_WAITS_VARIABLE
+from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.system.resources import resource
 from tests.journeys.desktop import Desktop
@@ -47,7 +47,7 @@ def test_from_the_example_to_a_file_by_mouse_alone(desktop: Desktop, tmp_path: P
 
 
 def test_closed_and_killed_in_the_middle_it_goes_on_and_sends_nothing_twice(desktop: Desktop) -> None:
-    desktop.environ[NO_WAITS_VARIABLE] = ""  # a batch is to be under way
+    desktop.environ[PRACTICE_SECONDS_VARIABLE] = ""  # a batch is to be under way
     desktop.start_and_wait("--example")
     desktop.until(lambda: desktop.is_in(JobState.DRAFT) and len(desktop.main_buttons()) == 2)
     desktop.press("ctrl+Return")

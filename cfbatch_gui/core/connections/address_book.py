@@ -1,6 +1,7 @@
 """The connections that are set up: as values, as clients with their own secrets, and as people see them."""
 
 import itertools
+import math
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from cfbatch_gui.core.workers_ai.connection_kinds import (
     check_base_url,
     cloudflare,
     gateway,
+    is_on_this_computer,
     worker,
 )
 from cfbatch_gui.core.workers_ai.traffic import TrafficLog
@@ -29,7 +31,7 @@ from cfbatch_gui.core.workers_ai.transport import Exchange, Transport
 
 ACCOUNT_VARIABLE = "CLOUDFLARE_ACCOUNT_ID"
 BASE_URL_VARIABLE = "CLOUDFLARE_API_BASE_URL"
-NO_WAITS_VARIABLE = "CFBATCH_NO_WAITS"  # set by tests that start the whole program; users have no use for it
+PRACTICE_SECONDS_VARIABLE = "CFBATCH_PRACTICE_SECONDS"  # how long a practice batch is queued, and then runs
 PRACTICE_TOKEN = Token("practice-needs-no-real-token-0000000000")
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another
 
@@ -53,7 +55,8 @@ class ConnectionSummary:
 class AddressBook:
     """`saved` gives what the settings hold at this moment. "cloudflare" is always there, set up or not.
 
-    With `NO_WAITS_VARIABLE` in `environ`, practice batches take no time, and others are polled as soon as those.
+    `practice_times` are the seconds that a practice batch is queued and running; a number in the variable
+    CFBATCH_PRACTICE_SECONDS of `environ` stands for both. A service on this computer is polled as soon as that one.
     """
 
     def __init__(
@@ -85,7 +88,7 @@ class AddressBook:
             return PRACTICE
         for each in self.saved():
             if each.id == connection_id:
-                return self._without_waits(self._made(each))
+                return _polled_soon_if_near(self._made(each))
         raise NotConnected(
             "The connection of this job was deleted. Its results can be collected through no other one; set up the"
             " same account or Worker again, and add the job there by its request id."
@@ -185,17 +188,22 @@ class AddressBook:
                     record.account_id, base_url=record.url or base_url, connection_id=record.id, title=record.name
                 )
 
-    def _without_waits(self, connection: Connection) -> Connection:
-        return (
-            replace(connection, first_check=PRACTICE.first_check)
-            if self._environ.get(NO_WAITS_VARIABLE)
-            else connection
-        )
+    def _practice_seconds(self) -> tuple[float, float]:
+        text = self._environ.get(PRACTICE_SECONDS_VARIABLE, "")
+        if not text:
+            return self._practice_times
+        try:
+            seconds = float(text)
+        except ValueError:
+            seconds = math.nan
+        if not 0.0 <= seconds < math.inf:
+            raise UsageError(f"{PRACTICE_SECONDS_VARIABLE} must be a number of seconds, such as 0 or 2.5.")
+        return seconds, seconds
 
     def _new_client(self, connection: Connection) -> WorkersAI:
         application = None
         if connection.is_practice:
-            queued, running = (0.0, 0.0) if self._environ.get(NO_WAITS_VARIABLE) else self._practice_times
+            queued, running = self._practice_seconds()
             application = practice_app(
                 self._paths.practice, seconds_queued=queued, seconds_running=running, clock=self._clock
             )
@@ -255,6 +263,13 @@ class AddressBook:
         return frozenset(
             name for name in (ACCOUNT_VARIABLE, TOKEN_VARIABLE, BASE_URL_VARIABLE) if self._environ.get(name)
         )
+
+
+def _polled_soon_if_near(connection: Connection) -> Connection:
+    """The connection; where its service is on this computer, with the practice service's time until the first poll."""
+    if not is_on_this_computer(connection.base_url):
+        return connection
+    return replace(connection, first_check=PRACTICE.first_check)
 
 
 def title_of(saved: Sequence[SavedConnection], connection_id: str) -> str:
