@@ -1,4 +1,4 @@
-"""Results as files: `export` writes one, `TARGETS` is what there is. One file of this folder for each form."""
+"""Results as files: `export` writes one, `TARGETS` lists all formats. Each format is a module of this package."""
 
 from cfbatch_gui.core.results.exports.base import ExportOptions, Measure, Preset, Target
 from cfbatch_gui.core.results.exports.targets import TARGETS, columns_of, target_for, targets_for

@@ -1,5 +1,5 @@
-"""A folder as BEIR and MTEB have it: `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv` where there are labels, and our
-ranking in `top_ranked/test.jsonl`.
+"""A folder in the layout of BEIR and MTEB: `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv` if the job has labels, and
+the ranking in `top_ranked/test.jsonl`.
 """
 
 import hashlib
@@ -21,7 +21,10 @@ _NAMES = (_CORPUS, _QUERIES, _QRELS, _RANKED)
 
 
 def write(work: Work) -> Written:
-    """Write and read back. Top k and threshold apply to `top_ranked`; the corpus has every text."""
+    """Write and read back. Top k and threshold apply to `top_ranked`; the corpus has every text.
+
+    Raises ExportError if one id belongs to two different texts.
+    """
     no_labels = check_labels(work)
     ids = RetrievalIds(work.folder)
     known: dict[str, bytes] = {}

@@ -1,5 +1,6 @@
-"""Vectors as CSV with one cell for each: `id,text,embedding`, the vector as `[0.1,0.2]`. pgvector, Spotlight and Oracle
-read it.
+"""Vectors as CSV with each vector in one cell: `id,text,embedding`, the vector as `[0.1,0.2]`.
+
+pgvector, Spotlight and Oracle read this format.
 """
 
 from cfbatch_gui.core.results.exports.base import Work, Written

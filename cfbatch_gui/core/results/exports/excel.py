@@ -1,6 +1,7 @@
 """Rankings as an Excel workbook: sheets Ranking, Per query, Problems and About.
 
-Ids and texts are text cells, never links, formulas or numbers. What Excel cannot hold is refused, never cut.
+Ids and texts are text cells, never links, formulas or numbers. Data beyond the limits of Excel raise ExportError; they
+are never truncated.
 """
 
 import re
@@ -41,14 +42,14 @@ _ESCAPED = re.compile(r"_x([0-9A-F]{4})_")
 
 
 class _Exact(float):
-    """A double that prints whole: xlsxwriter would format it with 16 digits, one too few to read back the same."""
+    """A double formatted with up to 17 digits: with xlsxwriter's 16, not every one reads back as the same number."""
 
     def __format__(self, format_spec: str) -> str:
         return repr(float(self))
 
 
 class Sheet:
-    """One sheet, written from the top, and the digest of its rows."""
+    """One sheet, written row by row from the header on; `written` is the digest of its rows."""
 
     def __init__(self, workbook: "xlsxwriter.Workbook", name: str, columns: Sequence[str]) -> None:
         self.name = name
@@ -62,7 +63,7 @@ class Sheet:
         self._write(columns, workbook.add_format({"bold": True}))
 
     def add(self, row: Sequence[Cell]) -> None:
-        """The next row. Raises ExportError for what Excel cannot hold."""
+        """Write the next row. Raises ExportError if Excel's limits of rows or of characters in a cell are exceeded."""
         if self.rows + 1 >= MOST_ROWS:
             raise ExportError(
                 f"Excel takes {MOST_ROWS:,} rows, and the sheet “{self.name}” needs more. Nothing was written."
@@ -82,7 +83,7 @@ class Sheet:
         self.written.add([_as_read(cell) for cell in row])
 
     def _check_length(self, cell: str, row: Sequence[Cell]) -> None:
-        # A character outside the first plane counts twice; short texts need no look.
+        # A character outside the Basic Multilingual Plane counts as two; texts of half the limit need no encoding.
         if len(cell) * 2 > MOST_CHARACTERS and len(cell.encode("utf-16-le")) // 2 > MOST_CHARACTERS:
             raise ExportError(
                 f"Excel takes {MOST_CHARACTERS:,} characters a cell, and a text in row {self.rows + 1:,} of the sheet"
@@ -92,7 +93,7 @@ class Sheet:
 
 
 def write(work: Work) -> Written:
-    """Write and read back. The workbook's parts wait in the system's folder for temporary files."""
+    """Write and read back. Until the workbook is closed, its sheets are in the system's folder for temporary files."""
     table = ScoreRows(work)
     with atomic_writer(work.path) as stream:
         with workbook(stream) as book:
@@ -118,14 +119,14 @@ def write(work: Work) -> Written:
 
 
 def _as_read(cell: Cell) -> Cell:
-    """A workbook knows doubles only, and no empty text."""
+    """The cell as it is read back: a workbook stores all numbers as doubles, and no empty texts."""
     if isinstance(cell, str):
         return cell or None
     return None if cell is None else float(cell)
 
 
 def fill(sheet: Sheet, rows: Iterable[Sequence[Cell]]) -> None:
-    """Add all rows."""
+    """Add all rows to the sheet. Raises ExportError, as `Sheet.add` does."""
     for row in rows:
         sheet.add(row)
 
@@ -136,35 +137,37 @@ def _per_query(work: Work) -> Iterator[Sequence[Cell]]:
 
 
 class _Sink:
-    """The file as a workbook writes to it. Once it is over it takes everything and keeps nothing: after a failure the
-    archive that was begun writes its end when it is collected, long after the file is closed.
+    """The file object that the workbook writes to. Once `is_over` is set, it accepts and discards all data.
+
+    After a failure, the unfinished ZIP archive writes its directory when it is garbage-collected, and the file may be
+    closed by then.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self._position = 0  # once it is over
+        self._position = 0  # used once `is_over` is set
         self.is_over = False
 
     def write(self, data: bytes) -> int:
-        """Write all of it."""
+        """Write all of `data`; returns its length in bytes."""
         if not self.is_over:
             return self._stream.write(data)
         self._position += len(data)
         return len(data)
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """As of any file."""
+        """Move to `offset`, as `io.IOBase.seek` does; returns the new position."""
         if not self.is_over:
             return self._stream.seek(offset, whence)
         self._position = offset
         return offset
 
     def tell(self) -> int:
-        """As of any file."""
+        """The position in bytes."""
         return self._position if self.is_over else self._stream.tell()
 
     def flush(self) -> None:
-        """As of any file."""
+        """Flush the file, unless `is_over` is set."""
         if not self.is_over:
             self._stream.flush()
 
@@ -183,21 +186,21 @@ def workbook(stream: BinaryIO) -> "Iterator[xlsxwriter.Workbook]":
             yield book
             book.close()
         except FileCreateError as error:
-            # It wraps the system's error, which knows whether the disk is full.
+            # The wrapped OSError has the error number, which shows whether the disk is full.
             raise error.args[0] from error
         finally:
             sink.is_over = True
             for sheet in book.worksheets():
-                # What close() does, also when writing was stopped; what a full disk says again is known already.
+                # close() does the same, but is not called after an error. A second error of a full disk adds nothing.
                 with suppress(OSError):
                     sheet._opt_close()
 
 
 def read_back(work: Work, stream: BinaryIO, sheets: Sequence[Sheet]) -> None:
-    """Compare all sheets with what was written, value by value. Raises ExportError."""
+    """Compare the values of all sheets with those written, by digest. Raises ExportError if they differ."""
     stream.flush()
     done = 0
-    work.tick_back(done)  # the workbook came to the disk only now, when it was closed
+    work.tick_back(done)  # before reading: closing the workbook has just written the file
     for number, sheet in enumerate(sheets, 1):
         read = Digest()
         try:
@@ -211,14 +214,14 @@ def read_back(work: Work, stream: BinaryIO, sheets: Sequence[Sheet]) -> None:
         sheet.written.compare(read, work.path)
 
 
-# Reading back, a row at a time: readers of spreadsheets hold whole sheets in memory.
+# Reading back row by row: libraries that read workbooks hold whole sheets in memory.
 
 
 def _rows_of_sheet(stream: BinaryIO, number: int, width: int) -> Iterator[list[Cell]]:
-    """The rows of the sheet with that number, from 1, header included, padded with None to `width` cells.
+    """The rows of a sheet, header included, padded with None to `width` cells; `number` is the sheet's, from 1.
 
-    Numbers are doubles; texts are those of inline strings, with `_xHHHH_` undone. Raises ValueError for what is no
-    such sheet.
+    Numbers are doubles; texts are those of inline strings, with `_xHHHH_` undone. Raises ValueError if the
+    stream is no workbook with such a sheet.
     """
     try:
         with zipfile.ZipFile(stream) as archive, archive.open(f"xl/worksheets/sheet{number}.xml") as part:
@@ -233,7 +236,7 @@ def _rows_of_sheet(stream: BinaryIO, number: int, width: int) -> Iterator[list[C
 
 
 class _SheetReader:
-    """Collects rows while the parser goes along."""
+    """The handlers of an XML parser for a sheet; each finished row is appended to `rows`."""
 
     def __init__(self, width: int) -> None:
         self.rows: deque[list[Cell]] = deque()
@@ -282,7 +285,7 @@ def _character(found: re.Match[str]) -> str:
 
 
 def _column_of(reference: str) -> int:
-    """From 0: "A1" → 0, "AB7" → 27."""
+    """The index of the column, from 0, of a cell reference: "A1" → 0, "AB7" → 27."""
     column = 0
     for letter in reference.rstrip("0123456789"):
         column = column * 26 + ord(letter) - 64

@@ -1,4 +1,4 @@
-"""Vectors as an Excel workbook, as long as they fit: sheets Embeddings and About.
+"""Vectors as an Excel workbook with the sheets Embeddings and About, within Excel's limits.
 
 A number is the shortest decimal that reads back as the same float32; Excel keeps it as a double.
 """
@@ -14,7 +14,7 @@ from cfbatch_gui.core.system.files import atomic_writer
 
 
 def write(work: Work) -> Written:
-    """Write and read back."""
+    """Write and read back. Raises ExportError if there are more rows or columns than Excel accepts."""
     numbers = [f"dim_{index}" for index in range(Embeddings(work.folder).dimension)]
     table = VectorRows(work, reserved=("id", *numbers))
     columns = ["id", *table.columns, *numbers]

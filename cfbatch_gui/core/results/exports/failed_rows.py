@@ -1,5 +1,6 @@
-"""The rows of the user's file that have no result, as they were, with their number and the reason: to be mended and
-loaded again. What may still come back is not among them.
+"""The failed rows of the user's file, unchanged, with row number and reason, to be corrected and sent again.
+
+Rows whose result may still arrive are not included.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +20,7 @@ from cfbatch_gui.core.results.exports.delimited import Dialect
 from cfbatch_gui.core.system.files import atomic_writer
 
 _BLOCK = 1_000
-# Of a ranking that takes its texts from a second file, the row of the query failed, not that of a shared text.
+# In a ranking whose texts are from a second file, the query's row is the failed one, not that of the shared text.
 _FAILED = """
 SELECT 1 AS file, {row} AS row, {item} AS item_no,
     CASE WHEN r.state = 'failed' THEN r.error ELSE coalesce(b.value, '') END AS reason
@@ -46,14 +47,17 @@ class _FailedRow:
 
 
 def write(work: Work) -> Written:
-    """Write and read back; rows of a second file go to a file of their own beside the first."""
+    """Write and read back; rows of a second file are written to `<stem>-second-file<suffix>` in the same folder.
+
+    Raises ExportError if no row failed.
+    """
     paths = {1: work.path, 2: work.path.with_name(f"{work.path.stem}-second-file{work.path.suffix}")}
     counts = {file: sum(1 for _ in _rows(work, file)) for file in paths}
     total = sum(counts.values())
     if not total:
         raise ExportError("No row failed, so there is nothing to mend and nothing was written.")
     written = [file for file, count in counts.items() if count]
-    # With rows of one file only, these stand under the name that was asked for.
+    # If only one of the two files has failed rows, they are written to the requested path.
     names = paths if len(written) == 2 else {written[0]: work.path}
     notes: dict[str, object] = {}
     for file, path in names.items():
@@ -76,13 +80,13 @@ def write(work: Work) -> Written:
 
 
 def _columns(work: Work, file: int) -> Sequence[str]:
-    """The file's own, by their own names, and two of ours, whose names give way."""
+    """The columns of the user's file, then "row_number" and "reason", with "_" added until they differ from those."""
     with work.folder.open(read_only=True) as database:
         names = _NAMES.decode(msgspec.json.encode(schema.metadata_value(database, _NAMES_STORED_AS[file], ())))
     ours = []
     for name in ("row_number", "reason"):
         while name in names:
-            name += "_"  # noqa: PLW2901  # until it is free
+            name += "_"  # noqa: PLW2901  # until it is unused
         ours.append(name)
     return (*names, *ours)
 
@@ -92,7 +96,7 @@ def _rows(work: Work, file: int) -> Iterator[_FailedRow]:
     failed = _FAILED.format(
         row="CASE t.file WHEN 1 THEN t.row ELSE q.row END" if is_ranking else "t.row",
         queries="JOIN queries q USING(query_no)" if is_ranking else "",
-        # Of a ranking every row is stored as it stands; of texts what is not is found by the item.
+        # A ranking stores the cells of every row; an embedding job may store only the text, which its item gives.
         item="NULL" if is_ranking else "i.item_no",
     )
     batches = msgspec.json.encode({str(number): reason for number, reason in work.metadata.failed_batches.items()})

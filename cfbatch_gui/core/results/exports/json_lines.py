@@ -1,7 +1,7 @@
-"""JSON Lines: a ranked query or an embedded text a line, with the user's own columns under "columns".
+"""JSON Lines: one ranked query or one embedded text per line, with the user's own columns under "columns".
 
-A query's line is as long as its contexts are many. Rows that were never sent belong to no query and are not here; the
-manifest counts them.
+A query's line has all its contexts. Rows that were never sent belong to no query and are left out; the manifest counts
+them.
 """
 
 import msgspec
@@ -27,14 +27,14 @@ class _EmbeddedText(msgspec.Struct):
 
 
 def write(work: Work) -> Written:
-    """Write and read back; scores as shortest doubles, vectors as shortest float32."""
+    """Write and read back; numbers are the shortest decimals that read back as the same double (scores) or float32."""
     return _write_rankings(work) if work.metadata.kind is Kind.RANK else _write_embeddings(work)
 
 
 def _write_rankings(work: Work) -> Written:
     table = ScoreRows(work)
     encode = msgspec.json.Encoder().encode
-    # A query's own columns stand once; the user's stay apart, for they may have any name.
+    # The columns of a query are written once. The user's columns are in an object of their own: they may have any name.
     of_query = [(name, index) for index, name in enumerate(table.columns) if name in _OF_QUERY]
     of_context = [(name, index) for index, name in enumerate(table.columns) if name in _OF_CONTEXT]
     own = [(table.own_names[name], index) for index, name in enumerate(table.columns) if name in table.own_names]

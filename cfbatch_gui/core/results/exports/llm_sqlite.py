@@ -1,4 +1,4 @@
-"""A collection in the SQLite file of Simon Willison's `llm`, with the tables as that program makes them."""
+"""A collection in an SQLite file for Simon Willison's `llm`, with the tables that this program creates."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from cfbatch_gui.core.results.exports.base import Digest, Work, Written, command
 from cfbatch_gui.core.results.exports.vector_rows import BLOCK, VectorRows
 from cfbatch_gui.core.system.files import atomic_writer
 
-# As llm 0.36 leaves them. It looks into the first for what it has still to change in the others.
+# The schema that llm 0.36 creates. From the first table it reads which migrations of the others have been applied.
 _TABLES = """
 CREATE TABLE "_sqlite_migrations" ("id" INTEGER PRIMARY KEY, "migration_set" TEXT, "name" TEXT, "applied_at" TEXT);
 CREATE UNIQUE INDEX "idx__sqlite_migrations_migration_set_name"
@@ -44,7 +44,10 @@ _SELECT = "SELECT id, embedding, content, content_hash, metadata, updated FROM e
 
 
 def write(work: Work) -> Written:
-    """Write and read back. `updated` is when the job was sent, so that two exports of the same results are the same."""
+    """Write and read back. `updated` is the time at which the job was sent, so that repeated exports are identical.
+
+    Raises ExportError if two texts have the same id.
+    """
     table = VectorRows(work, has_text_column=True)
     collection = slug(work.metadata.name, "texts")
     written, read = Digest(), Digest()
@@ -75,7 +78,7 @@ def write(work: Work) -> Written:
         except sqlite3.DatabaseError as error:
             not_as_written(work.path, str(error))
         written.compare(read, work.path)
-        # The indexes hold nothing that a reader would see, and may not change while the rest is read.
+        # The rows do not cover the indexes: the checksum of the whole file must be the same before and after.
         if _checksum(stream) != checksum:
             not_as_written(work.path, "the file has changed")
         work.tick_end()
@@ -85,7 +88,7 @@ def write(work: Work) -> Written:
 
 @contextmanager
 def _database(stream: BinaryIO) -> Iterator[sqlite3.Connection]:
-    """The unfinished file as a database. It has no journal: until it is whole it is nobody's."""
+    """The unfinished file as a database, without a journal: after a failure the file is deleted anyway."""
     with closing(sqlite3.connect(stream.name, isolation_level=None)) as database:
         try:
             database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;")
@@ -99,7 +102,7 @@ def _database(stream: BinaryIO) -> Iterator[sqlite3.Connection]:
 
 
 def _ask_the_system(stream: BinaryIO) -> None:
-    """SQLite does not say why it could not write; the system says it to whoever tries the same."""
+    """Append bytes to the file, so that the OSError of a full disk is raised: SQLite does not report the cause."""
     stream.seek(0, os.SEEK_END)
     stream.write(b"\0" * (1 << 20))
     stream.flush()

@@ -17,7 +17,10 @@ _IDS_AT_ONCE = 10_000
 
 
 def write(work: Work) -> Written:
-    """Write and read back. NumPy keeps texts at the length of the longest: ids of absurd length are refused."""
+    """Write and read back. A NumPy array stores each text at the length of the longest.
+
+    So ExportError is raised if the ids would take more than `_MOST_ID_BYTES`, and for an id that ends with NUL.
+    """
     table = VectorRows(work)
     written, read = Digest(), Digest()
     ids: list[str] = []

@@ -1,9 +1,9 @@
-"""Parquet: `id`, `text`, the user's other columns and `vector`, a list of fixed size of float32; or the long table of a
-ranking. LanceDB, DuckDB, Polars, Embedding Atlas and Hugging Face datasets read it.
+"""Parquet: `id`, `text`, the user's other columns and `vector`, a fixed-size list of float32; or the long table of a
+ranking. LanceDB, DuckDB, Polars, Embedding Atlas and Hugging Face datasets read these files.
 
-arro3 writes a whole table, or what it reads from a stream in Arrow's format; only the second keeps memory flat. A
-Python exception inside arro3 makes it panic. So none gets there: the first one is kept, the stream ends early, and the
-exception is raised when arro3 has returned.
+arro3 writes either a whole table or an Arrow IPC stream; only the stream keeps memory use constant. A Python exception
+that is raised in a callback from arro3 makes arro3 panic. So the source and the sink store the first exception and end
+the stream early, and it is raised after arro3 has returned.
 """
 
 import io
@@ -19,19 +19,19 @@ from cfbatch_gui.core.results.exports.score_rows import ScoreRows
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
 from cfbatch_gui.core.system.files import atomic_writer
 
-_ROWS_AT_ONCE = 8192  # of a group: what arro3 holds in memory, 32 MB of vectors of 1,024 numbers
+_ROWS_AT_ONCE = 8192  # in a row group, which arro3 holds in memory: 32 MB for vectors of 1,024 numbers
 _FIXED = ("id", "text", "vector")
-_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"  # of a stream in Arrow's format
+_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"  # the end-of-stream marker of the Arrow IPC format
 
 
 def write(work: Work) -> Written:
-    """Write and read back: the bytes of the file, and then as a reader finds its way into it."""
+    """Write, compare the bytes of the file with those written, and check the schema in its footer."""
     _check_installed()
     return _write_rankings(work) if work.metadata.kind is Kind.RANK else _write_vectors(work)
 
 
 def write_with_map(work: Work) -> Written:
-    """Vectors with the place of each on the map, and its neighbours, so that Embedding Atlas shows them at once."""
+    """Write vectors with their coordinates on the map and their neighbours, for Embedding Atlas; see `atlas`."""
     _check_installed()
     return _write_vectors(work, for_atlas=True)
 
@@ -97,7 +97,7 @@ def _write_rankings(work: Work) -> Written:
 
 
 def _save(work: Work, schema: Any, batches: Iterator[tuple[int, Any]]) -> int:
-    """Write all batches, each with the number of items it stands for, and compare; returns how many rows they have."""
+    """Write all `batches`, pairs of a number of items and a record batch, and read back; returns the number of rows."""
     from arro3.io import read_ipc_stream, write_parquet
 
     rows = done = 0
@@ -129,28 +129,28 @@ def _save(work: Work, schema: Any, batches: Iterator[tuple[int, Any]]) -> int:
 
 
 def _check_end(raw: BinaryIO, work: Work, schema: Any) -> None:
-    """What readers look at first, at the end of the file, says what was written."""
+    """Raise ExportError unless the footer of the file has the names and types of `schema`."""
     from arro3.io import read_parquet
 
     try:
-        # By its name: arro3 reads faster without Python between it and the file.
+        # By path, not by file object: arro3 then reads without calling Python.
         found = read_parquet(raw.name)
-    except Exception as error:  # noqa: BLE001  # arro3's own have no common class
+    except Exception as error:  # noqa: BLE001  # the exceptions of arro3 have no common base class
         not_as_written(work.path, str(error))
     if found.schema.names != schema.names or found.schema.types != schema.types:
         not_as_written(work.path, "other columns")
 
 
 class _ArrowSource:
-    """Record batches as a file in Arrow's format for streams. `batches` all have this `schema`."""
+    """Record batches, all of the given schema, as a readable file object in the Arrow IPC stream format."""
 
-    def __init__(self, schema: Any, batches: Iterator[Any]) -> None:  # types of arro3, which has none for mypy
+    def __init__(self, schema: Any, batches: Iterator[Any]) -> None:  # Any: arro3 has no type information for mypy
         self._pieces = self._encoded(schema, batches)
         self._rest = memoryview(b"")
         self.failure: BaseException | None = None
 
     def read(self, size: int = -1) -> bytes:
-        """At most `size` bytes, none at the end."""
+        """At most `size` bytes, b"" at the end. A negative `size` gives the rest of the current batch."""
         if not self._rest:
             self._rest = next(self._pieces, memoryview(b""))
         data = bytes(self._rest[:size] if size >= 0 else self._rest)
@@ -158,7 +158,7 @@ class _ArrowSource:
         return data
 
     def seek(self, _offset: int, _whence: int = 0) -> int:
-        """arro3 asks whether there is such a method; a stream is never wound back."""
+        """Raise UnsupportedOperation; arro3 requires the method but does not call it for a stream."""
         raise io.UnsupportedOperation("a stream that is made while it is read")
 
     def _encoded(self, schema: Any, batches: Iterator[Any]) -> Iterator[memoryview]:
@@ -171,32 +171,32 @@ class _ArrowSource:
                 yield _stream(batch)[len(start) : -len(_END)]
                 if self.failure is not None:
                     break
-        except BaseException as error:  # noqa: BLE001  # raised again by the one who writes
+        except BaseException as error:  # noqa: BLE001  # raised again by `_save`
             self.failure = self.failure or error
         yield memoryview(_END)
 
 
 class _ArrowSink:
-    """The file that arro3 writes to. After a failure it takes everything and keeps nothing."""
+    """The file object that arro3 writes to. After a failure it accepts and discards all data."""
 
     def __init__(self, stream: CheckedStream, source: _ArrowSource) -> None:
         self._stream = stream
         self._source = source
 
     def write(self, data: bytes) -> int:
-        """Write all of it."""
+        """Write all of `data`; returns its length in bytes."""
         if self._source.failure is None:
             try:
                 self._stream.write(bytes(data))
-            except BaseException as error:  # noqa: BLE001  # as above
+            except BaseException as error:  # noqa: BLE001  # raised again by `_save`
                 self._source.failure = error
         return len(data)
 
     def flush(self) -> None:
-        """For arro3, which calls it; the file is flushed when it is whole."""
+        """Do nothing: arro3 calls this method, and the file is flushed when it is complete."""
 
     def seek(self, _offset: int, _whence: int = 0) -> int:
-        """As for the source."""
+        """Raise UnsupportedOperation, as in `_ArrowSource`."""
         raise io.UnsupportedOperation("written from the beginning to the end")
 
 

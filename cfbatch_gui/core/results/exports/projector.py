@@ -1,7 +1,7 @@
 """A folder for TensorFlow's Embedding Projector: `vectors.tsv`, `metadata.tsv` and `projector_config.json`.
 
-Its reader splits at every tab and line feed, quotes or not, passes over lines that are blank, and takes the first line
-of the metadata for a header if there is a tab in it. One blank line, and every point after it has another's name.
+Its reader splits at every tab and line feed, quoted or not, skips blank lines, and takes the first line of the metadata
+for a header if it has a tab. After a blank line, every point would get the metadata of the next one.
 """
 
 import json
@@ -16,12 +16,15 @@ from cfbatch_gui.core.system.files import atomic_folder
 
 _VECTORS, _METADATA, _CONFIG = "vectors.tsv", "metadata.tsv", "projector_config.json"
 _NAMES = (_VECTORS, _METADATA, _CONFIG)
-# What splits lines or cells there, and what would break a line in other readers of TSV.
+# Characters that split lines or cells in this reader or in other readers of TSV.
 _BREAKS = str.maketrans(dict.fromkeys("\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\x00", " "))
 
 
 def write(work: Work) -> Written:
-    """Write and read back. Tabs and line breaks in cells become blanks; the manifest counts the cells."""
+    """Write and read back. Tabs and line breaks in cells become blanks; the manifest counts the changed cells.
+
+    Raises ExportError for vectors of one dimension.
+    """
     table = VectorRows(work, reserved=("id", "text"), has_text_column=True)
     if table.dimension < 2:
         raise ExportError("The Embedding Projector takes vectors of two numbers and more. Nothing was written.")
@@ -41,7 +44,7 @@ def write(work: Work) -> Written:
                     cells = (table.id_of(text), text.text, *table.cells(text))
                     clean = [_cell(cell) for cell in cells]
                     changed += sum(before != after for before, after in zip(cells, clean, strict=True))
-                    # A line whose cells are all blank would not count as one.
+                    # The reader would skip a line whose cells are all blank; so the first cell gets the row number.
                     clean[0] = clean[0] if clean[0].strip("\ufeff \u00a0\u3000") else str(text.row)
                     metadata_file.write(_line(clean))
                 done += len(texts)

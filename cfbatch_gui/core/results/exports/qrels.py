@@ -1,6 +1,6 @@
 """The labels of the user's file as relevance judgements: TREC's `query 0 document label`, or BEIR's TSV with a header.
 
-Every labelled pair is written, scored or not: an answer that is missing does not make a judgement go away.
+Every labelled pair is written, scored or not, as judgements do not depend on the scores.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ BEIR_HEADER = "query-id\tcorpus-id\tscore\n"
 
 
 def write_trec(work: Work) -> Written:
-    """Write and read back TREC's form."""
+    """Write `query 0 document label`, separated by blanks, and read back. Raises ExportError without usable labels."""
     return _write(work, "", "{} 0 {} {}\n")
 
 
 def write_beir(work: Work) -> Written:
-    """Write and read back BEIR's form."""
+    """Write TSV with BEIR_HEADER and read back. Raises ExportError without usable labels."""
     return _write(work, BEIR_HEADER, "{}\t{}\t{}\n")
 
 
@@ -40,7 +40,7 @@ def judgements(ids: RetrievalIds, contexts: Sequence[RankedContext]) -> dict[str
 
 
 def check_labels(work: Work) -> str:
-    """Why the labels are no judgements, as a sentence; "" when they are."""
+    """The reason, as a sentence, why the labels cannot be used as judgements; "" if they can."""
     with work.folder.open(read_only=True) as database:
         layout = schema.metadata_value(database, "layout")
         labels = database.execute("SELECT label, min(row) FROM texts WHERE label <> '' GROUP BY label")

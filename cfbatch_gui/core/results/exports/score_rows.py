@@ -1,7 +1,7 @@
-"""Rankings as a table: one row for each context, and one for each row of the file that gave none.
+"""Rankings as a table: one row for each context, and one for each row of the file that was never sent.
 
-Queries stand in the order of the input, contexts by rank, then those without a score, and at the very end the rows
-that were never sent, so that nothing is gone without a trace. Top k and threshold drop only contexts with a score.
+Order: queries as in the input; within a query contexts by rank, then those without a score; at the end the rows that
+were never sent, so that every row of the file appears. Top k and threshold drop only contexts with a score.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +35,7 @@ WHERE p.item_no IS NULL AND p.problem_no > ? ORDER BY p.problem_no LIMIT ?
 
 
 def keeps(context: RankedContext, options: ExportOptions) -> bool:
-    """Whether top k and threshold leave a context. What has no score is always kept, with its reason."""
+    """Whether a context is within top k and threshold. A context without a score is always kept, with its error."""
     if context.rank is None or context.score is None:
         return True
     return (options.top_k is None or context.rank <= options.top_k) and (
@@ -44,20 +44,20 @@ def keeps(context: RankedContext, options: ExportOptions) -> bool:
 
 
 def by_query(rankings: Rankings) -> Iterator[list[RankedContext]]:
-    """All contexts, a list for each query that has any."""
+    """The contexts of each query, in the order of `Rankings.blocks`; a query without contexts has no list."""
     contexts = (context for block in rankings.blocks() for context in block)
     return (list(group) for _, group in groupby(contexts, lambda context: context.query_no))
 
 
 def score_columns(folder: JobFolder) -> tuple[str, ...]:
-    """The names of all columns: those of every ranking, and the user's own."""
+    """The names of all columns: `COLUMNS`, `PART` if texts were split, and the user's own."""
     ours = _our_columns(folder)
     return ours + Rankings(folder, reserved=ours).columns()
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some thousand rows, and whether each has a score. `items` is how many they stand for, dropped ones included."""
+    """Some thousand rows, and whether each has a score. `items` counts these and the dropped ones."""
 
     items: int
     rows: list[Sequence[Cell]]
@@ -65,9 +65,11 @@ class Block:
 
 
 class ScoreRows:
-    """The rows of one export. `columns` are the names, `kinds` what each holds: "utf8", "int64" or "float64", all but
-    text also None. `own_names` has the name in the user's file for each of its columns. `dropped` counts what top k and
-    threshold took.
+    """The rows of one export.
+
+    `columns` are the names of the chosen columns and `kinds` their types: "utf8", "int64" or "float64", the last two
+    nullable. `own_names` maps the name of each of the user's columns to its name in the user's file. `dropped` counts
+    the contexts that top k and threshold have dropped so far.
     """
 
     def __init__(self, work: Work) -> None:
@@ -89,7 +91,7 @@ class ScoreRows:
         self.dropped = 0
 
     def blocks(self) -> Iterator[Block]:
-        """All rows, some thousands at a time."""
+        """All rows, in blocks of some thousands."""
         is_limited = self._options.top_k is not None or self._options.threshold is not None
         for block in self._rankings.blocks():
             kept = [context for context in block if keeps(context, self._options)] if is_limited else block
@@ -100,7 +102,7 @@ class ScoreRows:
             yield Block(len(skipped), self._chosen(skipped), [False] * len(skipped))
 
     def by_query(self) -> Iterator[tuple[Sequence[Cell], int, list[Sequence[Cell]]]]:
-        """For each query that has any: the row of its first context, how many it has, the rows that are kept."""
+        """For each query with contexts: the row of the first one, the number of contexts, and the kept rows."""
         for contexts in by_query(self._rankings):
             first, *_ = self._chosen([self._row(contexts[0])])
             kept = [self._row(context) for context in contexts if keeps(context, self._options)]
@@ -132,7 +134,7 @@ class ScoreRows:
 
 
 class _SkippedShape:
-    """Puts the cells of a row that was never sent where its context would have stood."""
+    """Makes an output row from the cells of a row that was never sent, each cell under the column of its role."""
 
     def __init__(self, folder: JobFolder, *, has_part: bool) -> None:
         self._part = (None,) if has_part else ()
@@ -142,7 +144,7 @@ class _SkippedShape:
             self._texts = [column_of(database, file, Role.CONTEXT, Role.TEXT) for file in (1, 2)]
             self._ids = [column_of(database, file, Role.ID) for file in (1, 2)]
             self._labels = [column_of(database, file, Role.LABEL) for file in (1, 2)]
-            # Only with a row for each pair is the first file's id the context's.
+            # The id of a row of the first file is the context's only if the row is a pair; otherwise it is the query's.
             self._is_long = schema.metadata_value(database, "layout") == Layout.LONG
 
     def row(self, file: int, number: int, reason: str, stored: str | None) -> Sequence[Cell]:

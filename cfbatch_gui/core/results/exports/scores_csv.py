@@ -1,4 +1,4 @@
-"""Rankings as CSV: `score_rows.COLUMNS` and then the user's own columns."""
+"""Rankings as CSV with the columns of `score_rows.score_columns`, or those that were chosen."""
 
 from cfbatch_gui.core.results.exports.base import Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream

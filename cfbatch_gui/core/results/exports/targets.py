@@ -1,6 +1,6 @@
-"""The table of export targets, in the order in which people choose. A new one is a file of its own and an entry here.
+"""The table of export targets, in the order in which they are offered.
 
-The terminal and the window know targets by this table only.
+A new target is a module of its own and an entry here: the terminal and the window read this table only.
 """
 
 from dataclasses import replace
@@ -262,7 +262,7 @@ _EMBEDDINGS = (
     ),
 )
 
-# They are mended in a spreadsheet; our own reading takes the marks away again.
+# Failed rows are usually corrected in a spreadsheet; our CSV reader removes the marks of Preset.EXCEL again.
 _FAILED = Target(
     "failed",
     "Failed rows",
@@ -289,20 +289,21 @@ _WHAT = {Kind.RANK: "a ranking", Kind.EMBED: "embeddings"}
 
 
 def targets_for(kind: Kind) -> tuple[Target, ...]:
-    """What can be made of a job of this kind, the usual ones first."""
+    """All targets for jobs of this kind, in the order of the table: the commonest first."""
     return tuple(target for target in TARGETS if target.kind is kind)
 
 
 def columns_of(folder: JobFolder, kind: Kind) -> tuple[str, ...]:
-    """The names that `ExportOptions.columns` takes. Raises DataError.
+    """The names that `ExportOptions.columns` accepts. Raises DataError.
 
-    Of a ranking these are all columns of its long table; of vectors the user's own: id and numbers are always written.
+    For rankings these are all columns of the long table. For vectors they are the user's own columns, as the id and the
+    numbers are always written.
     """
     return score_columns(folder) if kind is Kind.RANK else vector_columns(folder)
 
 
 def target_for(path: Path, kind: Kind, name: str = "") -> Target:
-    """The target called `name`, or the first one for the file's suffix. Raises UsageError that names what there is."""
+    """The target called `name`, or the first one for the file's suffix. Raises UsageError, which lists the choices."""
     if name:
         found = [target for target in TARGETS if target.name == name.lower()]
         what = f"the format “{name}”"

@@ -1,7 +1,8 @@
-"""A ranking as a TREC run: `query Q0 document rank score tag`, for trec_eval and all that read its files.
+"""A ranking as a TREC run: `query Q0 document rank score tag`, for trec_eval and programs that read its files.
 
-Readers sort by score and put equal ones in the order of falling ids, and trec_eval knows scores as float32 only. So
-scores fall strictly, also as float32: the second of a tie gets the next lower number, and readers see our order.
+Readers sort by score, and equal scores by descending id; trec_eval reads scores as float32. So the scores of a query
+are written strictly decreasing, also as float32: in a tie, each further score is replaced by the next lower float32,
+and readers keep the order of the ranks.
 """
 
 import numpy as np
@@ -18,7 +19,10 @@ _LOWEST = np.float32(-np.inf)
 
 
 def write(work: Work) -> Written:
-    """Write and read back. A document that comes twice in a query stands once, with its better rank."""
+    """Write and read back. A document that occurs twice in a query is written once, with its better rank.
+
+    Raises ExportError if top k and threshold leave no line.
+    """
     ids = RetrievalIds(work.folder)
     tag = f"cfbatch-{slug(work.metadata.model.rsplit('/')[-1], 'run')}"
     rows = done = dropped = repeated = lowered = 0

@@ -1,5 +1,7 @@
-"""Embedded texts with their vectors, a block at a time. Only texts whose vector came back: a reader of vectors takes no
-empty rows. The manifest and the result of an export say how many are missing.
+"""Embedded texts with their vectors, in blocks.
+
+Texts without a vector are left out, as readers of vectors accept no empty rows. The manifest and the result of an
+export have their number.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -27,16 +29,16 @@ WHERE i.item_no BETWEEN ? AND ? ORDER BY i.item_no
 
 
 def vector_columns(folder: JobFolder) -> tuple[str, ...]:
-    """What can be chosen beside id and numbers: the user's own columns, after `PART` where texts were split."""
+    """The names of the columns that can be chosen: `PART` if texts were split, and the user's own columns."""
     parts = (PART,) if has_parts(folder) else ()
     return parts + Embeddings(folder, reserved=parts).columns()
 
 
 class VectorRows:
-    """The rows of one export: what is there at this moment, even when more comes back meanwhile.
+    """The rows of one export: the texts that have a vector when the object is made, even if more arrive meanwhile.
 
-    `reserved` are names that the user's own columns must not take. `columns` are those of them that were chosen, and
-    `PART` where texts were split; without the text's own column when the form has `a_place_for_texts`.
+    `reserved` are names that the user's own columns must not have. `columns` are the chosen ones of `vector_columns`,
+    without the column of the text itself if `has_text_column`: the format then has one of its own.
     """
 
     def __init__(self, work: Work, *, reserved: Collection[str] = (), has_text_column: bool = False) -> None:
@@ -55,12 +57,12 @@ class VectorRows:
 
     @property
     def item_numbers(self) -> NDArray[np.int64]:
-        """The item number of each row, (n,), rising."""
+        """The item number of each row, (n,), int64, ascending."""
         return np.flatnonzero(self._present) + 1
 
     @property
     def notes(self) -> dict[str, object]:
-        """For the manifest."""
+        """Notes for the manifest: dimension, dtype, and the origin of the ids."""
         return {
             "dimension": self.dimension,
             "dtype": "float32",
@@ -68,11 +70,11 @@ class VectorRows:
         }
 
     def id_of(self, text: EmbeddedText) -> str:
-        """The file's own id; the row's number when the file has no ids at all."""
+        """The id in the user's file, or the row number if no text of the file has an id."""
         return text.id if self._embeddings.has_ids else str(text.row)
 
     def key_of(self, text: EmbeddedText) -> str:
-        """`id_of`, and the part of a split text, for forms that keep one vector for an id."""
+        """`id_of`, with "#" and the part of a split text, for formats that store one vector per id."""
         identifier = self.id_of(text)
         return identifier if text.part is None else f"{identifier}#{text.part}"
 
@@ -83,7 +85,10 @@ class VectorRows:
         return tuple(cells[index] for index in self._indices)
 
     def blocks(self) -> Iterator[tuple[Sequence[EmbeddedText], NDArray[np.float32]]]:
-        """Texts and their vectors, float32 (n, d), in the order of the input. Raises ExportError for a NaN."""
+        """Texts and their vectors, float32 (n, d), in the order of the input; n is at most BLOCK.
+
+        Raises ExportError for a vector that is not finite.
+        """
         for start, there, vectors in self._embeddings.vector_blocks(self._present, BLOCK):
             page = self._embeddings.page(start, start + BLOCK)
             texts = [page[index] for index in there]
@@ -91,15 +96,15 @@ class VectorRows:
             yield texts, vectors
 
     def vector_blocks(self) -> Iterator[NDArray[np.float32]]:
-        """The vectors of `blocks` without their texts, more at a time. What has come back never changes."""
+        """The vectors of `blocks` without their texts, in larger blocks. A stored vector never changes."""
         size = max(BLOCK, _MANY_BYTES // max(1, 4 * self.dimension))
         return (vectors for _, _, vectors in self._embeddings.vector_blocks(self._present, size))
 
     def finite_vector_blocks(self) -> Iterator[NDArray[np.float32]]:
-        """`vector_blocks`. Raises ExportError for a NaN."""
+        """`vector_blocks`. Raises ExportError for a vector that is not finite."""
         done = 0
         for vectors in self.vector_blocks():
-            # One NaN makes a sum NaN, and an infinity makes it infinite or NaN; a sum of large numbers may be so, too.
+            # The sum is not finite if a value is not, but also after an overflow; then each value is checked.
             with np.errstate(over="ignore", invalid="ignore"):
                 total = vectors.sum()
             if not np.isfinite(total) and not np.isfinite(vectors).all():
@@ -110,7 +115,7 @@ class VectorRows:
             yield vectors
 
     def ids(self) -> Iterator[tuple[Sequence[int], Sequence[str]]]:
-        """Rows of the file, and ids, of the texts that have a vector, in order and many at a time."""
+        """Row numbers and ids of the texts that have a vector, in the order of `blocks`, up to 50,000 at a time."""
         for start in range(0, len(self._present), _IDS_AT_ONCE):
             with self._folder.open(read_only=True) as database:
                 found = database.execute(_IDS, (start + 1, start + _IDS_AT_ONCE)).fetchall()
@@ -121,7 +126,7 @@ class VectorRows:
 
 
 def _index_of_text(folder: JobFolder) -> int:
-    """Among the user's own columns; beyond them when no column is the text alone."""
+    """The index of the text's column among the user's own; their number if none of them is the text alone."""
     with folder.open(read_only=True) as database:
         columns = columns_of_vectors(database).first
         text = column_of(database, 1, Role.TEXT, Role.CONTEXT, Role.QUERY)

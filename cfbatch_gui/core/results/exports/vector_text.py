@@ -1,14 +1,14 @@
 """The shortest decimals that read back as the same float32, at most nine digits.
 
-A float32 that is widened to double first prints with up to seventeen digits, twice the size for no information.
+A float32 that is converted to double first would be printed with up to 17 digits: twice the size, and no more precise.
 """
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-_BLOCK = 8192  # numbers at a time: what is worked on stays in the processor's cache
-# Those that a double holds exactly: rint(x * power) / power is rounded only once.
+_BLOCK = 8192  # numbers in a block, so that the intermediate arrays fit into the processor's cache
+# The powers of ten that a double holds exactly, so that the division in rint(x * power) / power rounds only once.
 _POWERS = np.array([10.0**power for power in range(23)], dtype=np.float64)
 
 
@@ -19,7 +19,7 @@ def vector_texts(vectors: NDArray[np.float32]) -> list[bytes]:
 
 
 def shortest(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
-    """For each float32 the double whose own shortest text is the float32's; of the same shape."""
+    """For each float32 the double whose shortest decimal is that of the float32; float64 of the same shape."""
     flat = np.ascontiguousarray(vectors).reshape(-1)
     result = np.empty(len(flat), dtype=np.float64)
     for start in range(0, len(flat), _BLOCK):
@@ -30,13 +30,13 @@ def shortest(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
 def _shortest(numbers: NDArray[np.float32]) -> NDArray[np.float64]:
     exact = numbers.astype(np.float64)
     with np.errstate(divide="ignore"):
-        places = 7.0 - np.floor(np.log10(np.abs(exact)))  # digits after the point for eight digits in all
+        places = 7.0 - np.floor(np.log10(np.abs(exact)))  # decimal places for eight significant digits
     usual = (places >= 2) & (places <= 21)
     places[~usual] = 2
     scale = _POWERS[places.astype(np.int64)]
     result, holds = _rounded(exact, numbers, scale)
-    # Most need eight digits. Those that need nine; then those for which seven are enough, and of these, six. Any
-    # decimal of six digits survives float32, so that fewer come out by themselves: as zeros at the end.
+    # Most numbers need eight digits. First those that need nine; then those for which seven are enough, and among
+    # these, six. Fewer need no search: float32 keeps any decimal of six digits, so they come out with zeros at the end.
     if len(more := np.flatnonzero(~holds)):
         result[more], holds[more] = _rounded(exact[more], numbers[more], scale[more] * 10)
         usual &= holds
@@ -45,7 +45,7 @@ def _shortest(numbers: NDArray[np.float32]) -> NDArray[np.float64]:
         candidates, holds = _rounded(exact[fewer], numbers[fewer], scale[fewer] / divisor)
         fewer = fewer[holds]
         result[fewer] = candidates[holds]
-    # Zero, numbers of a million and more, and below 1e-14: rare enough to go one by one.
+    # Zero, numbers of a million and more, and those below 1e-14 are rare enough for a loop.
     for index in np.flatnonzero(~usual):
         result[index] = float(np.format_float_scientific(numbers[index], unique=True))
     return result
@@ -54,10 +54,10 @@ def _shortest(numbers: NDArray[np.float32]) -> NDArray[np.float64]:
 def _rounded(
     exact: NDArray[np.float64], numbers: NDArray[np.float32], scale: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The nearest decimals with that many places, and which of them read back as the number.
+    """The nearest decimals that are multiples of 1 / `scale`, and which of them read back as the number.
 
-    Also by readers that go from text to float32 at once: what lies a hair from the middle between two float32 is
-    turned down, because such a reader could round it the other way than one that takes a double first.
+    A decimal very near the midpoint of two float32 counts as not reading back: a reader that converts text directly to
+    float32 could round it differently from one that converts to double first.
     """
     decimals = np.rint(exact * scale)
     decimals /= scale

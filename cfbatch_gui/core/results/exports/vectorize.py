@@ -1,4 +1,4 @@
-"""A folder of NDJSON files for Cloudflare Vectorize, cut to what one upload takes, and the commands that load them."""
+"""A folder of NDJSON files for Cloudflare Vectorize, each within the limits of an upload, and commands to load them."""
 
 import hashlib
 import re
@@ -27,7 +27,10 @@ _OURS = re.compile(r"vectors-\d{4,}\.ndjson")
 
 
 def write(work: Work) -> Written:
-    """Write and read back. What Vectorize would refuse is changed, and the manifest says how often and to what."""
+    """Write and read back. Ids, keys and metadata that Vectorize would refuse are changed; the manifest counts them.
+
+    Raises ExportError if an id occurs twice, and for too many vectors or dimensions.
+    """
     table = VectorRows(work, reserved=("text", "original_id"), has_text_column=True)
     _check_size(table)
     metadata = _Metadata(table)
@@ -74,7 +77,7 @@ def _commands(work: Work, dimension: int, files: Collection[Path]) -> str:
 
 
 class _Files:
-    """Lines, in as many files as Vectorize's limits for one ask for; one is open at a time."""
+    """Lines in numbered files of at most MOST_LINES lines and MOST_BYTES bytes; one is open at a time."""
 
     def __init__(self, folder: Path, work: Work) -> None:
         self.names: list[str] = []
@@ -93,7 +96,7 @@ class _Files:
         self._stack.__exit__(kind, error, trace)
 
     def add(self, line: bytes) -> None:
-        """The next line, in a new file if it does not fit."""
+        """Write the next line, in a new file if it exceeds the limits of the open one."""
         if self._file is None or self._lines >= MOST_LINES or self._file.size + len(line) > MOST_BYTES:
             self._stack.close()
             self.names.append(f"vectors-{len(self.names) + 1:04}.ndjson")
@@ -104,7 +107,7 @@ class _Files:
 
 
 class _Metadata:
-    """Text and columns as Vectorize takes them, and what had to be changed for it."""
+    """Encodes ids, texts and columns within Vectorize's limits, and counts what had to be changed."""
 
     def __init__(self, table: VectorRows) -> None:
         self._table = table
@@ -113,7 +116,11 @@ class _Metadata:
         self._long_ids = self._without_text = self._without_columns = 0
 
     def line(self, identifier: str, text: EmbeddedText, vector: bytes) -> bytes:
-        """One vector with its line end."""
+        """The JSON line of one vector, with its line end; `vector` is its JSON array.
+
+        An id longer than MOST_ID_BYTES is replaced by its SHA-256 in hexadecimal. Metadata above MOST_METADATA_BYTES
+        lose the text first, then the columns, then the original id.
+        """
         fields = dict(zip(self._keys, self._table.cells(text), strict=True))
         short: dict[str, str] = {}
         if not 0 < len(identifier.encode()) <= MOST_ID_BYTES:
@@ -137,7 +144,7 @@ class _Metadata:
 
     @property
     def notes(self) -> dict[str, object]:
-        """For the manifest."""
+        """Notes for the manifest: renamed keys, and the numbers of changed ids and metadata."""
         renamed = {name: key for name, key in zip(self._table.columns, self._keys, strict=True) if name != key}
         return {
             "metadata_keys_renamed": renamed,
@@ -148,7 +155,7 @@ class _Metadata:
 
 
 def _keys(names: Collection[str]) -> Iterator[str]:
-    """Keys without dots and quotes, that do not begin with a dollar sign, and are all different."""
+    """Unique metadata keys for the columns, without dots, double quotes and leading dollar signs, as Vectorize asks."""
     used = {"text", "original_id"}
     for name in names:
         key = name.replace(".", "_").replace('"', "'").lstrip("$") or "column"

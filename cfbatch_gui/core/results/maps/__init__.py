@@ -1,1 +1,1 @@
-"""Texts as points in a plane."""
+"""Maps of embedded texts: layouts in two dimensions, their cache, and the colours of the points."""

@@ -1,4 +1,4 @@
-"""What tells the texts of a map apart: a column of the user's, as a few categories or as numbers from low to high."""
+"""The colouring of a map by one of the user's columns: a few categories, or a scale of numbers."""
 
 import math
 from collections import Counter
@@ -9,12 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 OTHER = -1
-_FEW = 12  # different numbers up to which they are categories, like years or stars
+_FEW = 12  # up to so many distinct numbers are categories, such as years or ratings
 
 
 @dataclass(frozen=True, eq=False)
 class Categories:
-    """`codes[i]` is the place of text i's category in `names`, the commonest first, or OTHER: rare ones and no cell."""
+    """Categories of n texts. `codes[i]` is the index of text i's category in `names`, or OTHER; (n,).
+
+    OTHER is for categories beyond `names` and for texts without a cell. `counts` are the texts of each name; `names`
+    from a column are sorted by count, descending.
+    """
 
     names: tuple[str, ...]
     counts: tuple[int, ...]
@@ -24,7 +28,7 @@ class Categories:
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """`values[i]` is text i's number, NaN where there is none. `low` and `high` leave away the outermost hundredth."""
+    """`values[i]` is text i's number or NaN; (n,). `low` and `high` are the 1 % and 99 % quantiles, `low` < `high`."""
 
     values: NDArray[np.float64]
     low: float
@@ -35,7 +39,10 @@ Colouring = Categories | Numbers
 
 
 def colouring(cells: Sequence[str], most: int) -> Colouring:
-    """Numbers when every cell that is not empty is one and there are many different ones; else `most` categories."""
+    """Numbers if all cells that are not blank are, and more than 12 differ; otherwise at most `most` categories.
+
+    A comma counts as a decimal point.
+    """
     counts = Counter(cell for cell in cells if cell.strip())
     values = _numbers(counts)
     if values is None or len(counts) <= _FEW:
@@ -47,7 +54,7 @@ def colouring(cells: Sequence[str], most: int) -> Colouring:
 
 
 def by_number(members: NDArray[np.int64], names: Sequence[str], most: int) -> Categories:
-    """Categories from numbers that count into `names`; the first `most` of them have a colour."""
+    """Categories from `members` (n,), indices into `names`, negative for none; those from `most` on become OTHER."""
     codes = np.where(members < most, members, OTHER).astype(np.int16)
     counts = np.bincount(members[members >= 0], minlength=len(names))[:most]
     return Categories(

@@ -1,10 +1,10 @@
-"""Who is near whom: for each of many points the nearest others, found among the likely ones only.
+"""An approximate kNN graph: for each of many points the nearest others, searched among likely candidates.
 
-The points are parted into cells by a few rounds of k-means; each is compared with all points of the cells whose centres
-lie nearest to it. First come the cells around its own: they say how near a point must be to count. In all further
-cells only what is nearer than that is kept, so that next to nothing has to be sorted. Of equally near points each takes
-others than its like does: a thousand copies of one text are not all tied to the same fifteen. Nothing depends on
-chance.
+The points are divided into cells by a few rounds of k-means, and each point is compared with all points of the cells
+whose centres are nearest to it. The cells around its own are searched first; the distance of the last neighbour found
+there is the bound for all further cells, in which only nearer points are kept, so that few have to be sorted. Ties are
+broken differently for each point, so that a thousand copies of one text are not all connected to the same fifteen.
+The result is deterministic.
 """
 
 from dataclasses import dataclass
@@ -14,26 +14,26 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.results.vectors.unit_vectors import Progress
 
-_ALL_WITH_ALL = 4_096  # points up to which all are one cell
-_CELL = 48  # points in a cell, for few points; more when there are many, so that the cells stay fewer than that
-_MOST_COMPARED = 3_000  # points that each is compared with, about
-_FIRST = 256  # of them in the cells around its own
+_ALL_WITH_ALL = 4_096  # up to so many points there is one cell, and the search is exact
+_CELL = 48  # points in a cell; more of them for many points, as there are at most 3·√n cells
+_MOST_COMPARED = 3_000  # the approximate number of points that each point is compared with
+_FIRST = 256  # of these, the least number in the cells around its own
 _ROUNDS = 4
-_SAMPLE = 24  # points of a cell from which its centre is found
-_SLAB, _BLOCK = 32_768, 512  # points whose finds are sorted together (the number has 16 bits in a key), and compared
+_SAMPLE = 24  # points per cell in the sample for k-means
+_SLAB, _BLOCK = 32_768, 512  # points whose keys are sorted together (an owner has 16 bits), and compared together
 _ROUNDING = 1e-6
-_LARGEST = 512  # points in a cell; one with more of the same is cut
-_FINE = 2.0**18  # steps of a squared distance of 1; of directions it is at most 4, so that a key has 20 bits for it
-_OWNER, _DISTANCE = np.uint64(48), np.uint64(28)  # where in a key the numbers begin; the rest is who
+_LARGEST = 512  # points in a cell at most; a larger one is divided, as with many copies of a text
+_FINE = 2.0**18  # steps for a squared distance of 1; unit vectors have at most 4, so that a key needs 20 bits for it
+_OWNER, _DISTANCE = np.uint64(48), np.uint64(28)  # the lowest bits of these in a key; below is the neighbour
 _WHO = np.uint64((1 << 28) - 1)
 _SEED = 20_250_403
 
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """Points in the order of their cells. `order` are their places before; cell c holds `starts[c]` to `starts[c+1]`.
+    """Points in the order of their cells; cell c has the points from `starts[c]` to below `starts[c + 1]`.
 
-    `halves` are half the squared lengths of `points`.
+    `order[i]` is the original index of `points[i]`. `halves` are half the squared lengths of `points`.
     """
 
     centres: NDArray[np.float32]
@@ -47,14 +47,15 @@ class _Cells:
         return np.diff(self.starts)
 
     def members(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The points of some cells."""
+        """The indices into `points` of all points of some cells."""
         return np.concatenate([np.arange(self.starts[cell], self.starts[cell + 1]) for cell in cells.tolist()])
 
 
 def knn_graph(points: NDArray[np.float32], count: int, progress: Progress = lambda share: None) -> NDArray[np.int32]:
-    """The places of `count` points near each of `points` (n, d), the nearest first; (n, count).
+    """The indices of `count` points near each of `points` (n, d), the nearest first, never its own; int32 (n, count).
 
-    `points` differ by at most 2. `count` is below n. Nearly all of the nearest are among them; see `_MOST_COMPARED`.
+    The distance of two points must be at most 2, and `count` must be below n. Nearly all true nearest neighbours are
+    found; see `_MOST_COMPARED`. `progress` gets shares from 0 to 1; an exception from it is passed on.
     """
     cells = _cells(points)
     progress(0.2)
@@ -93,7 +94,10 @@ def _cells(points: NDArray[np.float32]) -> _Cells:
 
 
 def _cut(members: NDArray[np.int64], number: int) -> NDArray[np.int64]:
-    """Cells of `_LARGEST` points at most: further ones of cell c are in c + `number`, c + 2 · `number` and so on."""
+    """Divide cells of more than `_LARGEST` points: the further points of cell c get c + `number`, c + 2 · `number` ….
+
+    `members` (n,) are the cells of the points, and `number` is how many cells there are.
+    """
     order = np.argsort(members, kind="stable")
     sizes = np.bincount(members, minlength=number)
     within = np.empty(len(members), dtype=np.int64)
@@ -124,7 +128,11 @@ def _nearest_centres(points: NDArray[np.float32], centres: NDArray[np.float32]) 
 
 
 def _first_look(cells: _Cells, count: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    """Keys of the nearest in the cells around each point's own, without the owner; and the cells to search next."""
+    """Keys of the nearest points in the cells around each point's own, and the cells to search next.
+
+    The keys, (n, count), have no owner and ascend in each row. The cells are (n, wide), and the number of cells stands
+    for none.
+    """
     total, number = len(cells.points), len(cells.centres)
     halves, around = _halves(cells.centres), []
     for cell, centre in enumerate(cells.centres):
@@ -141,12 +149,12 @@ def _first_look(cells: _Cells, count: int) -> tuple[NDArray[np.uint64], NDArray[
         for start in range(first, int(cells.starts[cell + 1]), _BLOCK):
             own = np.arange(start, min(int(cells.starts[cell + 1]), start + _BLOCK))
             likeness = cells.points[own] @ others.T - half
-            likeness[own - start, own - first] = -np.inf  # itself, as its own cell comes first
+            likeness[own - start, own - first] = -np.inf  # the point itself: its own cell is the first of `near`
             steps = _steps(cells.halves[own][:, None], likeness)
             found = steps << _DISTANCE | (own[:, None] ^ candidates).astype(np.uint64)
             keys[own] = np.sort(np.partition(found, count - 1, axis=1)[:, :count], axis=1)
             liked = cells.points[own] @ cells.centres.T - halves
-            liked[:, near] = -np.inf  # done
+            liked[:, near] = -np.inf  # searched already
             probes[own] = np.argpartition(liked, -wide, axis=1)[:, -wide:]
             probes[own] = np.where(np.take_along_axis(liked, probes[own], axis=1) > -np.inf, probes[own], number)
     return keys, probes
@@ -155,9 +163,10 @@ def _first_look(cells: _Cells, count: int) -> tuple[NDArray[np.uint64], NDArray[
 def _keys(
     cells: _Cells, first: int, firsts: NDArray[np.uint64], probes: NDArray[np.int32], progress: Progress
 ) -> NDArray[np.uint64]:
-    """A number for each find of the points from `first` on: whose, how far away, who; in order.
+    """A sorted array of keys, one for each neighbour found for the points from index `first` on.
 
-    "Who" is the place of the one found, exclusive-or that of the owner: so ties are broken otherwise for each.
+    From the high bits down, a key has the owner (its index less `first`), the squared distance in steps, and the index
+    of the neighbour exclusive-or that of the owner, so that ties are broken differently for each owner.
     """
     number, wide = len(cells.centres), probes.shape[1]
     owners = np.arange(len(firsts), dtype=np.uint64)
@@ -188,7 +197,11 @@ def _keys(
 
 
 def _steps(halves: NDArray[np.float32], likeness: NDArray[np.float32]) -> NDArray[np.uint64]:
-    """Squared distances in whole steps. Likeness is the product of both less half the squared length of the other."""
+    """Squared distances in steps of 1 / _FINE, at most 2²⁰ − 1.
+
+    `halves` are those of the owners; `likeness` is the dot product with the other point less half of that one's squared
+    length.
+    """
     steps: NDArray[np.uint64] = np.clip((halves - likeness) * np.float32(2 * _FINE), 0, 2**20 - 1).astype(np.uint64)
     return steps
 

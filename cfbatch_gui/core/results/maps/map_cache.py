@@ -1,7 +1,7 @@
-"""The map by neighbours, kept in the job's folder: what took seconds is there at once the next time.
+"""The t-SNE map, cached in the job's folder, as computing it takes seconds.
 
-It is named by what it was made from. Another vector, one more or one less, and it is made anew; so it is when the file
-cannot be read. Nothing is lost with it.
+The file has a key derived from the vectors. The map is computed again if the key differs, because vectors were added,
+removed or changed, and if the file cannot be read. The file can be deleted at any time.
 """
 
 import hashlib
@@ -18,24 +18,30 @@ from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.unit_vectors import Progress, UnitVectors, unit_vectors
 from cfbatch_gui.core.system.files import write_own_file
 
-_VERSION = 1  # of the layout: another one makes other maps of the same vectors
+_VERSION = 1  # of the t-SNE code, raised whenever it gives other maps for the same vectors
 _SAMPLE = 512
 
 
 def cached_map(folder: JobFolder, embeddings: Embeddings) -> TextMap | None:
-    """The map by neighbours as it was made from the very vectors that are there now. For a thread. Raises DataError."""
+    """The cached t-SNE map if it was made from the present vectors, else None.
+
+    Blocking; call it in a thread. Raises DataError.
+    """
     return _read(folder, unit_vectors(embeddings))
 
 
 def tsne_map(folder: JobFolder, embeddings: Embeddings, progress: Progress = lambda share: None) -> TextMap:
-    """The kept map, or a new one that is then kept. For a thread. Raises DataError."""
+    """The cached t-SNE map, or a new one, which is then cached if the file can be written.
+
+    Blocking for up to half a minute; call it in a thread. Raises DataError, and any exception from `progress`.
+    """
     unit = unit_vectors(embeddings)
     found = _read(folder, unit)
     if found is None:
         found = make_tsne_map(unit, progress)
         content = io.BytesIO()
         np.savez(content, key=np.array(_key(unit)), points=found.points)
-        with suppress(UserError):  # a full disk, a folder that may not be written, or one that is gone
+        with suppress(UserError):  # the disk is full, or the folder is read-only or deleted
             write_own_file(folder.map, content.getvalue())
     return found
 
@@ -51,7 +57,7 @@ def _read(folder: JobFolder, unit: UnitVectors) -> TextMap | None:
 
 
 def _key(unit: UnitVectors) -> str:
-    """Of which texts, how long each vector is, and some of them whole."""
+    """A SHA-256 over the item numbers, the inverse lengths of all vectors, and a sample of 512 whole unit vectors."""
     digest = hashlib.sha256(f"{_VERSION} {unit.dimension} {unit.count}".encode())
     digest.update(unit.item_numbers.tobytes())
     digest.update(unit.inverse_lengths.tobytes())

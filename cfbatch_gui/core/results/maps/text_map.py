@@ -1,14 +1,13 @@
-"""A map of all texts, by direction or by neighbours.
+"""A map of all texts: by direction (PCA) or by neighbours (t-SNE).
 
-By direction it is a principal component analysis: the vectors' directions seen from the side on which they differ most.
-Distances on it are distances between the vectors, with all but two directions looked at from the front. It is there at
-once, but of hundreds of directions two show a tenth of what there is, and groups lie over each other.
+PCA projects the unit vectors onto the plane of their largest variance, so that distances on the map are distances
+between vectors with all other dimensions left out. It is fast, but of hundreds of dimensions two have about a tenth of
+the variance, and groups overlap.
 
-By neighbours it is t-SNE (`tsne_layout`): whatever is near a text stands near it, groups are islands, and
-distances between islands mean little. It is our own, in numpy, as what there is elsewhere is heavy or slow: umap-learn
-and pacmap bring numba and llvmlite, 130 MB that compile for half a minute at the first map; openTSNE needs minutes for
-100,000 texts, and scikit-learn beside it. All is done in small blocks, so that the interpreter is free again within
-milliseconds.
+t-SNE (`tsne_layout`) keeps neighbours together: groups are islands, and distances between islands mean little. The
+implementation is our own, in NumPy: umap-learn and pacmap require numba and llvmlite, 130 MB that compile for half a
+minute at the first map; openTSNE takes minutes for 100,000 texts and requires scikit-learn. All work is done in small
+blocks, so that the interpreter lock is released within milliseconds.
 """
 
 from collections.abc import Iterator
@@ -24,14 +23,14 @@ from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.pca import Rows, main_subspace
 from cfbatch_gui.core.results.vectors.unit_vectors import Progress, UnitVectors, unit_vectors
 
-_WIDTH = 24  # directions that are followed, so that the first two come out right
+_WIDTH = 24  # dimensions of the iterated subspace, so that the first two converge
 _PASSES = 4
-_FEW, _WIDE, _NARROW = 30_000, 256, 128  # texts up to which neighbours are looked for in 256 directions, beyond in 128
-_LEAST = 8  # texts from which on there are neighbours to speak of
+_FEW, _WIDE, _NARROW = 30_000, 256, 128  # texts up to which neighbours are searched in 256 dimensions; in 128 for more
+_LEAST = 8  # texts that t-SNE needs; fewer are laid out by PCA
 
 
 class Layout(StrEnum):
-    """What decides where a text stands."""
+    """The method by which the coordinates are computed: PCA (DIRECTION) or t-SNE (NEIGHBOURS)."""
 
     DIRECTION = "direction"
     NEIGHBOURS = "neighbours"
@@ -39,10 +38,11 @@ class Layout(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class TextMap:
-    """Where each text stands: `points` (n, 2), float32, belong to `item_numbers` (n,), which rise.
+    """The coordinates of n texts: `points` (n, 2), float32, in the order of `item_numbers` (n,), which ascend.
 
-    `share` of the spread of the directions lies in the map's plane, 0 to 1; by neighbours it says nothing, and is 0.
-    `missing` texts have no vector (yet), and `without_direction` one that is zero or not finite: they are not on it.
+    `share` is the part of the unit vectors' variance that lies in the plane, 0 to 1, and always 0 for t-SNE. Not on the
+    map are `missing` texts, which have no vector (yet), and `without_direction` texts, whose vector is zero or not
+    finite.
     """
 
     item_numbers: NDArray[np.int64]
@@ -55,9 +55,9 @@ class TextMap:
 
 
 def make_map(embeddings: Embeddings, progress: Progress = lambda share: None) -> TextMap:
-    """Lay out all texts that have a vector by direction; the same map for the same vectors. For a thread.
+    """The PCA map of all texts that have a direction; the same for the same vectors.
 
-    Raises DataError.
+    Blocking; call it in a thread. `progress` gets shares from 0 to 1. Raises DataError.
     """
     unit = unit_vectors(embeddings)
     if unit.count < 2:
@@ -82,14 +82,14 @@ def make_map(embeddings: Embeddings, progress: Progress = lambda share: None) ->
 
 
 def make_tsne_map(unit: UnitVectors, progress: Progress = lambda share: None) -> TextMap:
-    """Lay them out by neighbours; the same map for the same vectors on the same machine.
+    """The t-SNE map of the same texts; the same for the same vectors on the same machine.
 
-    Half a minute for 100,000: call it in a thread. Raises DataError, and what `progress` raises.
+    Blocking, half a minute for 100,000 texts; call it in a thread. Raises DataError, and any exception from `progress`.
     """
     if unit.count < _LEAST:
         return map_of(unit, make_map(unit.embeddings).points, 0.0, Layout.NEIGHBOURS)
     points = _main_axes_first(_reduced(unit, _part(progress, 0.0, 0.08)))[0]
-    count = min(NEIGHBOURS, max(3, unit.count // 10))  # of few texts, the fifteenth nearest is far away
+    count = min(NEIGHBOURS, max(3, unit.count // 10))  # fewer for few texts, whose fifteenth nearest is far away
     near = knn_graph(points, count, _part(progress, 0.08, 0.25))
     plane = _two(points)
     del points
@@ -97,7 +97,7 @@ def make_tsne_map(unit: UnitVectors, progress: Progress = lambda share: None) ->
 
 
 def map_of(unit: UnitVectors, points: NDArray[np.float32], share: float, layout: Layout) -> TextMap:
-    """The map on which the unit vectors' texts stand at these points."""
+    """A map with the given coordinates, (n, 2), of the texts of `unit`, in its order."""
     missing = unit.embeddings.count - unit.count - unit.without_direction
     return TextMap(unit.item_numbers, points, share, unit.dimension, missing, unit.without_direction, layout)
 
@@ -107,7 +107,7 @@ def _part(progress: Progress, start: float, stop: float) -> Progress:
 
 
 def _reduced(unit: UnitVectors, progress: Progress) -> NDArray[np.float32]:
-    """The directions in a space of so few dimensions that all of them fit into memory, (n, width)."""
+    """The unit vectors, projected to so few dimensions that all of them fit into memory; float32 (n, width)."""
     width, rounds, done = _WIDE if unit.count <= _FEW else _NARROW, 2, 0
 
     def passes() -> Iterator[Rows]:
@@ -124,7 +124,7 @@ def _reduced(unit: UnitVectors, progress: Progress) -> NDArray[np.float32]:
 
 
 def _main_axes_first(found: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """The same points around their middle, turned so that they differ most along the first axis; and the variances."""
+    """The points centred and rotated to their principal axes, (n, d), and the variances, (d,), descending."""
     centred = found - found.mean(axis=0, dtype=np.float64).astype(np.float32)
     variances, axes = np.linalg.eigh((centred.T @ centred).astype(np.float64) / len(centred))
     turned: NDArray[np.float32] = centred @ axes[:, ::-1].astype(np.float32)
@@ -132,7 +132,7 @@ def _main_axes_first(found: NDArray[np.float32]) -> tuple[NDArray[np.float32], N
 
 
 def _two(turned: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The first two axes, each with its heavier end at the positive side."""
+    """The first two axes, (n, 2), each with the sign that makes its skewness positive; missing axes are 0."""
     points = np.zeros((len(turned), 2), dtype=np.float64)
     points[:, : turned.shape[1]] = turned[:, :2]
     points *= np.where((points**3).sum(axis=0) < 0, -1.0, 1.0)

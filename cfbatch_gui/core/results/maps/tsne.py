@@ -1,13 +1,12 @@
-"""t-SNE: a plane on which points stand close to those that are near them in many dimensions.
+"""t-SNE: a layout in the plane that keeps near neighbours of many dimensions close together.
 
 L. van der Maaten, G. Hinton, "Visualizing Data using t-SNE", JMLR 9 (2008).
 
-Points near each other pull, as springs between each and its `NEIGHBOURS` nearest; all push each other away, see
-`Repulsion`. It begins with the principal plane, ten thousand times smaller, pulls twelve times as hard for some rounds,
-so that groups find together before they settle, and has a rate of learning that grows with the number of points: what
-A. C. Belkina et al. (2019) and D. Kobak, P. Berens (2019), both in Nature Communications 10, found to matter. All
-springs are equally strong, which N. Böhm et al. (JMLR 23, 2022) found to give the same picture as weights from
-perplexities.
+Each point is attracted by its `NEIGHBOURS` nearest, as by springs, and repelled by all others; see `Repulsion`. The
+layout is initialised with the principal plane, scaled down by 10⁴, has a phase of early exaggeration by 12, and a
+learning rate in proportion to the number of points, as recommended by A. C. Belkina et al. (2019) and D. Kobak,
+P. Berens (2019), both in Nature Communications 10. All springs are equally strong, which N. Böhm et al. (JMLR 23, 2022)
+found to give the same picture as weights from perplexities.
 """
 
 from dataclasses import dataclass
@@ -17,23 +16,27 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.results.vectors.unit_vectors import Progress
 
-NEIGHBOURS = 15  # that each point is tied to
-_GATHERING, _SETTLING = 75, 225  # rounds
+NEIGHBOURS = 15  # of each point, joined to it by springs
+_GATHERING, _SETTLING = 75, 225  # iterations with and without early exaggeration
 _HARDER = 12.0
-_SPRINGS = 32_768  # springs at a time: they stay in the processor's cache
+_SPRINGS = 32_768  # springs in a block, which fits into the processor's cache
 _START = 1e-4
-_FARTHEST = 8.0  # that a point goes in a round: what very many springs pull at would swing further and further
+_FARTHEST = 8.0  # distance per iteration and axis; without it, points with very many springs would oscillate ever more
 _SEED = 20_250_404
-_SPACING = 0.45  # between nodes, where there are no more than _MOST of them; the potential is about 1 wide
+_SPACING = 0.45  # between grid nodes, if no more than _MOST are needed; the potential is about 1 wide
 _FEWEST, _MOST = 32, 380  # nodes in a row
-_NODES_A_POINT = 1.2  # times the square root of their number, from which on there may be more
-_ROOM = 1.2  # times as wide as the points, so that they can drift apart before a new grid is wanted
-_POINTS = 16_384  # at a time
+_NODES_A_POINT = 1.2  # nodes in a row per √n, which may exceed _MOST
+_ROOM = 1.2  # width of the grid over that of the points, so that they can spread before a new grid is needed
+_POINTS = 16_384  # points in a block
 
 
 @dataclass(frozen=True, eq=False)
 class _Springs:
-    """Springs at neighbouring points: from `start` on, to `others`. `firsts` is where each point's own begin."""
+    """The springs of the points from `start` to below `stop`.
+
+    Spring i joins point `own[i]` with `others[i]`. `own` ascends, and `firsts` has the index of each point's first
+    spring.
+    """
 
     start: int
     stop: int
@@ -57,9 +60,10 @@ class _Springs:
 def tsne_layout(
     near: NDArray[np.int32], plane: NDArray[np.float32], progress: Progress = lambda share: None
 ) -> NDArray[np.float32]:
-    """Where each point stands, (n, 2). `near` (n, k) are the places of its nearest, `plane` (n, 2) where it begins.
+    """The coordinates of n points, float32 (n, 2). Deterministic.
 
-    The same each time. What `progress` raises ends it.
+    `near` (n, k) has the indices of each point's nearest neighbours, `plane` (n, 2) the initial coordinates. `progress`
+    gets shares from 0 to 1; an exception from it is passed on.
     """
     count = len(plane)
     springs = _springs(near)
@@ -86,13 +90,13 @@ def tsne_layout(
 
 
 def _adapt(gains: NDArray[np.float32], force: NDArray[np.complex64], speed: NDArray[np.complex64]) -> None:
-    """Faster where a point goes on in the same direction, slower where it swings (Jacobs, 1988)."""
+    """Raise the gains where force and speed have the same sign and lower them elsewhere (Jacobs, 1988), in place."""
     same = ((force.view(np.float32) > 0) == (speed.view(np.float32) > 0)).reshape(gains.shape)
     np.copyto(gains, np.maximum(np.where(same, gains + np.float32(0.2), gains * np.float32(0.8)), np.float32(0.01)))
 
 
 def _first_points(plane: NDArray[np.float32]) -> NDArray[np.complex64]:
-    """Small, and no two at the same place: what stands at one place is never told apart."""
+    """The initial points x + i·y, (n,): small, with noise, as points of equal coordinates would never separate."""
     centred = plane - plane.mean(axis=0, dtype=np.float64)
     spread = float(np.abs(centred).std()) or 1.0
     draw = np.random.default_rng(_SEED)
@@ -101,7 +105,11 @@ def _first_points(plane: NDArray[np.float32]) -> NDArray[np.complex64]:
 
 
 def _springs(near: NDArray[np.int32]) -> list[_Springs]:
-    """One for each pair of which either is near the other, at both ends; twice as strong where both are."""
+    """The springs of all points, in blocks of about _SPRINGS.
+
+    A pair of points has a spring at both ends if either is among the neighbours of the other, twice as strong if both
+    are. All strengths add up to 1.
+    """
     count, each = near.shape
     own, other = np.repeat(np.arange(count), each), near.ravel().astype(np.int64)
     keys = np.concatenate([own * count + other, other * count + own])
@@ -122,9 +130,10 @@ def _springs(near: NDArray[np.int32]) -> list[_Springs]:
 
 
 class Repulsion:
-    """The potential 1 / (1 + distance²) of `count` points that move a little from call to call.
+    """The repulsion of `count` points, from the potential 1 / (1 + distance²), by interpolation on a grid and FFT.
 
-    Right to a few in a hundred where points stand as close as they settle, about one to a square of 1.
+    The grid is kept between calls while the extent of the points changes little. The error is a few per cent at the
+    density of a finished layout, about one point in a square of side 1.
     """
 
     def __init__(self, count: int) -> None:
@@ -135,9 +144,10 @@ class Repulsion:
         self._transform = np.empty((0, 0), dtype=np.complex128)
 
     def push(self, points: NDArray[np.complex64]) -> tuple[NDArray[np.complex64], float]:
-        """For each point (n,), x + i·y, the sum over all others of difference / (1 + distance²)²; and their potential.
+        """The forces on `points` (n,), x + i·y, and the total potential.
 
-        The potential is the sum of 1 / (1 + distance²) over all ordered pairs.
+        The force is the sum over all other points of difference / (1 + distance²)², complex64 (n,); the potential the
+        sum of 1 / (1 + distance²) over all ordered pairs.
         """
         low = complex(points.real.min(), points.imag.min())
         high = complex(points.real.max(), points.imag.max())
@@ -154,7 +164,7 @@ class Repulsion:
         changed = np.fft.rfft2(density.reshape(self._nodes, self._nodes), shape) * self._transform
         potential = np.fft.irfft2(changed, shape)[: self._nodes, : self._nodes].ravel()
         push = np.empty(len(points), dtype=np.complex64)
-        total = -float(len(points))  # each would count itself, with 1
+        total = -float(len(points))  # the grid includes the potential 1 of each point at itself
         for index, block in enumerate(blocks):
             slope, level = block.read(potential)
             push[index * _POINTS : (index + 1) * _POINTS] = slope * (-0.5 / self._step)
@@ -162,13 +172,13 @@ class Repulsion:
         return push, max(total, 1e-12)
 
     def _fit(self, width: float) -> None:
-        """A grid around points of this width: the last one, when it is about as wide."""
+        """Make a grid for points of this width, unless the present one is at most 1.4 times too wide."""
         if self._width / 1.4 <= width <= self._width:
             return
         self._width = width * _ROOM
         nodes = int(np.clip(np.ceil(self._width / _SPACING), _FEWEST, self._most))
         self._step = self._width / nodes
-        self._nodes = nodes + 4  # a point at the edge reaches beyond it
+        self._nodes = nodes + 4  # the splines of points at the edge reach beyond it
         self._padded = _quick(2 * self._nodes)
         indices = np.arange(self._padded)
         away = np.minimum(indices, self._padded - indices) * self._step
@@ -178,7 +188,7 @@ class Repulsion:
 
 
 class _Spread:
-    """Points on a grid: the nine nodes of each, and its part of them."""
+    """Points on a grid of `nodes` × `nodes`: the indices of the nine nodes around each, and their spline weights."""
 
     def __init__(self, points: NDArray[np.complex64], nodes: int) -> None:
         across, up = points.real.astype(np.float64), points.imag.astype(np.float64)
@@ -196,7 +206,7 @@ class _Spread:
         density[first : last + 1] += np.bincount((self._indices - first).ravel(), parts.ravel())
 
     def read(self, potential: NDArray[np.float64]) -> tuple[NDArray[np.complex128], float]:
-        """The slope at each point, x + i·y, in steps of the grid; and the sum of the potential."""
+        """The gradient of the potential at each point, x + i·y, per step of the grid; and the sum of its values."""
         around = potential.take(self._indices)
         lines = (around * self._up).sum(axis=1)
         slope = np.empty(around.shape[2], dtype=np.complex128)
@@ -214,5 +224,5 @@ def _slope(offset: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _quick(least: int) -> int:
-    """The next number of nodes whose transform is quick: of small factors only."""
+    """The least number from `least` on that is 1, 3, 5, 9 or 15 times a power of two: fast sizes for the FFT."""
     return min(factor << (-(-least // factor) - 1).bit_length() for factor in (1, 3, 5, 9, 15))
