@@ -1,35 +1,35 @@
-"""Expected failures, each with a sentence for the user and one thing to do.
+"""Expected failures, each with a sentence for the user and at most one action to offer.
 
 UserError
 ├── InputError                 the file or its columns
-│   └── EncodingUnknown        neither marked nor valid UTF-8: the user must say
-├── UsageError                 what was asked for cannot be done that way
-├── OverBudget                 it may cost more than the user allows
-├── DataError                  our own folder: locked, damaged, newer than this program
+│   └── EncodingUnknown        neither marked nor valid UTF-8: the user must choose
+├── UsageError                 a request or an option that cannot be carried out
+├── OverBudget                 the job may cost more than the user allows
+├── DataError                  the program's own folder: locked, damaged, or written by a newer program
 │   ├── DiskFull
 │   └── LedgerDamaged
 ├── ExportError                a file that could not be written or read back
-├── ConnectionProblem          the way to the service, not its answer
-│   ├── NotConnected           no account, no token
-│   │   └── WrongAccount       … or not the one that a batch was sent with
-│   ├── TokenRefused           everything stops until the user has acted
+├── ConnectionProblem          the connection, not the service's answer to the request
+│   ├── NotConnected           no account id or no token
+│   │   └── WrongAccount       an account other than the one that the batch was sent with
+│   ├── TokenRefused           all sending stops until the user has acted
 │   └── Unreachable            no network, no such host, TLS not trusted
-├── ServiceRefused             the service said no, with its reason
-│   ├── ServiceBusy            … for now; says how long to wait
-│   ├── QueueNotSupported      … this model takes no batches
-│   └── RequestGone            … it does not know this request id
-├── OutcomeUnknown             a batch was sent, its answer was not seen; never sent again unless the user says so
-└── ReplyError                 an answer that breaks the protocol; the batch is put aside
-    └── UnreadableReply        … as a whole, so that asking again may help
+├── ServiceRefused             the service refused the request and gave a reason
+│   ├── ServiceBusy            a temporary refusal, with the time to wait
+│   ├── QueueNotSupported      this model takes no batches
+│   └── RequestGone            the service does not know this request id
+├── OutcomeUnknown             a batch was sent, no answer was received; sent again only if the user decides so
+└── ReplyError                 an answer that violates the protocol; the batch is put aside
+    └── UnreadableReply        an answer that cannot be read at all: another poll may return a readable one
 
-`cli.exit_status` has the exit status of each. Anything that is not a UserError is a bug and is not caught.
+`cli.exit_status` has the exit status of each. An exception that is not a UserError is a bug and is not caught.
 """
 
 from enum import StrEnum
 
 
 class Action(StrEnum):
-    """The one button beside an error's sentence; the user interface turns it into words."""
+    """The action that a user interface offers with an error's sentence, as a button or in words."""
 
     NONE = "none"
     RETRY = "retry"
@@ -44,10 +44,10 @@ class Action(StrEnum):
 
 
 class UserError(Exception):
-    """An expected failure.
+    """The base class of expected failures.
 
-    `message` is shown as it stands. `detail` is for the log and "Copy details": the service's own
-    words, a path, a code; never a token.
+    `message` is shown to the user unchanged. `detail` is for the log and "Copy details": the service's own message, a
+    path, a code; never a token.
     """
 
     action: Action = Action.NONE
@@ -61,7 +61,7 @@ class UserError(Exception):
 
 
 class InputError(UserError):
-    """A file cannot be read as asked."""
+    """A file that cannot be read with the given settings."""
 
     action = Action.CHOOSE_FILE
 
@@ -77,11 +77,11 @@ class EncodingUnknown(InputError):
 
 
 class UsageError(UserError):
-    """What was asked for does not fit: an unknown job, a role without a column, a wrong option."""
+    """A request that cannot be carried out: an unknown job, a role without a column, a wrong option."""
 
 
 class OverBudget(UserError):
-    """It may cost more than the user allows without being asked."""
+    """A job that may cost more than the user's budget allows without asking."""
 
 
 class DataError(UserError):
@@ -89,23 +89,23 @@ class DataError(UserError):
 
 
 class DiskFull(DataError):
-    """No space left; what was there before is intact."""
+    """The disk is full. The earlier content of the file is intact."""
 
     action = Action.RETRY
 
 
 class LedgerDamaged(DataError):
-    """The list of jobs cannot be trusted; it can be put together again from the jobs' folders."""
+    """The ledger is damaged. It can be rebuilt from the jobs' folders."""
 
 
 class ExportError(UserError):
-    """A file could not be written whole; nothing stands under its final name that was not there before."""
+    """A file could not be written completely. An earlier file of that name is unchanged."""
 
     action = Action.RETRY
 
 
 class ConnectionProblem(UserError):
-    """The way to the service, not the service's answer to the request."""
+    """A failure of the connection, as opposed to the service's answer to a request."""
 
     action = Action.OPEN_CONNECTION
 
@@ -115,13 +115,13 @@ class NotConnected(ConnectionProblem):
 
 
 class WrongAccount(NotConnected):
-    """A batch belongs to another account than the one that its connection has now."""
+    """A batch belongs to an account other than the one that its connection now has."""
 
 
 class TokenRefused(ConnectionProblem):
-    """The service refused the token (codes 10000, 1000, 9106). Stop everything until the user has acted.
+    """The service refused the token (such as with code 10000). All sending stops until the user has acted.
 
-    `code` is the service's, `status` HTTP's; 0 when not known.
+    `code` is the service's error code, `status` the HTTP status; 0 when not known.
     """
 
     def __init__(self, message: str, *, detail: str = "", code: int = 0, status: int = 0) -> None:
@@ -130,13 +130,13 @@ class TokenRefused(ConnectionProblem):
 
 
 class Unreachable(ConnectionProblem):
-    """No byte of a request's body left this computer: no name, no connection, no trusted handshake."""
+    """No byte of a request's body was sent: the host was not found, or no connection or TLS session came about."""
 
     action = Action.RETRY
 
 
 class ServiceRefused(UserError):
-    """The service answered with its own envelope and said no. `code` is its code, 0 when it gave none."""
+    """The service refused a request in its own envelope. `code` is its error code, 0 when it gave none."""
 
     def __init__(self, message: str, *, detail: str = "", code: int = 0, action: Action | None = None) -> None:
         super().__init__(message, detail=detail, action=action)
@@ -144,7 +144,7 @@ class ServiceRefused(UserError):
 
 
 class ServiceBusy(ServiceRefused):
-    """Not accepted for now. `retry_after` is in seconds from the moment of the answer."""
+    """A temporary refusal. `retry_after` is in seconds from the moment of the answer."""
 
     action = Action.WAIT
 
@@ -160,7 +160,7 @@ class QueueNotSupported(ServiceRefused):
 
 
 class RequestGone(ServiceRefused):
-    """The service does not know this request id, or no longer (code 5504)."""
+    """The service does not know this request id, or has already deleted its results (code 5504)."""
 
     action = Action.SEND_AGAIN
 
@@ -170,11 +170,11 @@ class OutcomeUnknown(UserError):
 
 
 class ReplyError(UserError):
-    """An answer that breaks the protocol: a row missing, repeated, of another length, another job's."""
+    """An answer that violates the protocol: a row is missing, repeated, of another length or of another job."""
 
 
 class UnreadableReply(ReplyError):
-    """A whole answer in the service's own form that cannot be read. `raw` is its body."""
+    """A complete answer in the service's own envelope whose result cannot be read. `raw` is its body."""
 
     def __init__(self, message: str, *, raw: bytes, detail: str = "") -> None:
         super().__init__(message, detail=detail)

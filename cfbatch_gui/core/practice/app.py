@@ -1,4 +1,4 @@
-"""The practice service as a plain ASGI application: in-process for the program, on a port for anyone else."""
+"""The practice service as an ASGI application: called in-process by the program, served on a port for other clients."""
 
 import asyncio
 import logging
@@ -36,9 +36,9 @@ def practice_app(
     token: str = "",
     load_model: Callable[[], PracticeModel] = choose_model,
 ) -> Application:
-    """Make the service over the queue in `folder`, which is made when the first batch is accepted.
+    """Create the service with its queue in `folder`, which is created when the first batch is accepted.
 
-    `clock` gives seconds since the epoch. `token` "" takes any well-formed bearer token. `load_model` is
+    `clock` returns seconds since 1970. With `token` "" any well-formed bearer token is accepted. `load_model` is
     called once, in a worker thread, when the first vectors are needed.
     """
     pace = Pace(seconds_queued, seconds_running)
@@ -68,15 +68,16 @@ async def _answer(service: PracticeService, scope: Scope, body: bytes) -> Answer
 
 
 def _raw_path(scope: Scope) -> bytes:
-    """The raw path; rebuilt from the decoded one where the ASGI server gives none."""
+    """The percent-encoded path; encoded from the decoded one when the ASGI server does not supply it."""
     raw: bytes | None = scope.get("raw_path")
     return quote(scope["path"], safe="/@:").encode() if raw is None else raw.partition(b"?")[0]
 
 
 async def _read(receive: Receive) -> bytes | None:
-    """The body, or None when the client has gone. A body that is too large is read to its end and truncated.
+    """The body, or None when the client has disconnected.
 
-    Answering in the middle of the body would reset the connection, and the client would not see the reason.
+    A body that is too large is read to its end and truncated to one byte above the limit: an answer before the end of
+    the body would reset the connection, and the client would not see the reason.
     """
     body = bytearray()
     while True:
@@ -102,7 +103,7 @@ async def _send(answer: Answer, send: Send) -> None:
 
 
 def _pieces(answer: Answer) -> Iterator[bytes]:
-    """The body in pieces of about a quarter of a megabyte, each at most one element larger."""
+    """Yield the body in pieces of about 256 KiB, each larger by one element at most."""
     held = bytearray()
     for chunk in answer.chunks:
         held += chunk

@@ -1,4 +1,4 @@
-"""A lock on an open file, which the operating system releases when the process ends in any way."""
+"""An exclusive lock on an open file. The operating system releases it when the process ends, after a crash too."""
 
 import sys
 
@@ -6,11 +6,11 @@ if sys.platform == "win32":
     import msvcrt
 
     def take_lock(descriptor: int) -> None:
-        """Lock an open file for this process. Raises OSError when another holds it."""
+        """Lock an open file for this process, without waiting. Raises OSError when another process has locked it."""
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
 else:
     import fcntl
 
     def take_lock(descriptor: int) -> None:
-        """Lock an open file for this process. Raises OSError when another holds it."""
+        """Lock an open file for this process, without waiting. Raises OSError when another process has locked it."""
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""Writing files so that each is either whole or absent, after a crash and a power failure too."""
+"""Writing files so that each is either complete or absent, also after a crash or a power failure."""
 
 import errno
 import hashlib
@@ -17,7 +17,7 @@ from cfbatch_gui.core.system.unfinished import PART_PREFIX, noted
 
 _HASHED_AT_ONCE = 1024 * 1024  # bytes
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-# What a file system answers that cannot flush a folder; the file itself is flushed by then.
+# Errors of file systems that cannot flush a folder. The file itself has been flushed by then.
 _FOLDER_NOT_FLUSHED = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM})
 _REASONS = {
     errno.ENOENT: "its folder does not exist",
@@ -33,13 +33,13 @@ _REASONS = {
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace the file by `data`, whole or not at all. Raises DiskFull and ExportError."""
+    """Replace the file's content by `data`, completely or not at all. Raises DiskFull and ExportError."""
     with atomic_writer(path) as stream:
         stream.write(data)
 
 
 def write_own_file(path: Path, data: bytes) -> None:
-    """`write_atomically` in the program's own folder. Raises DiskFull and DataError."""
+    """`write_atomically` for a file in the program's own folder. Raises DiskFull and DataError."""
     with own_file_writer(path) as stream:
         stream.write(data)
 
@@ -55,7 +55,7 @@ def flush_to_disk(path: Path) -> None:
 
 @contextmanager
 def own_file_writer(path: Path) -> Iterator[BinaryIO]:
-    """`atomic_writer` in the program's own folder. Raises DiskFull and DataError."""
+    """`atomic_writer` for a file in the program's own folder. Raises DiskFull and DataError."""
     try:
         with atomic_writer(path) as stream:
             yield stream
@@ -69,10 +69,11 @@ def own_file_writer(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def atomic_writer(path: Path) -> Iterator[BinaryIO]:
-    """A stream to `path`, which appears when the block ends and not when it raises.
+    """A binary stream whose content becomes the file `path` when the block ends; nothing changes when it raises.
 
-    The bytes are written to a hidden ".part" file beside the target, which replaces the target once it is flushed to
-    the disk. The stream can seek and be read. A symbolic link stays a link; permissions of an older file are kept.
+    The bytes are written to a hidden ".part" file in the target's folder, which replaces the target after it was
+    flushed to the disk. The stream can seek and be read. A symbolic link is kept, and so are an older file's
+    permissions.
     Raises DiskFull and ExportError.
     """
     target = _target(path)
@@ -97,7 +98,8 @@ def _replacing(path: Path, target: Path, part: Path) -> Iterator[BinaryIO]:
         part.replace(target)
         _flush_folder(target.parent)
     except OSError as error:
-        # A file that the caller opened has a name; a write to this stream has none, and replacing names the part.
+        # Errors of files that the caller opened have a filename; errors of writing to this stream have none, and
+        # those of replacing the target have the part's.
         if error.filename in (None, str(part), str(target)):
             raise _failure(path, error) from error
         raise
@@ -110,9 +112,9 @@ def _replacing(path: Path, target: Path, part: Path) -> Iterator[BinaryIO]:
 def atomic_folder(path: Path, is_ours: Callable[[str], bool]) -> Iterator[Path]:
     """A new folder that becomes the folder `path` when the block ends, and is removed when it raises.
 
-    A folder that is there already may hold nothing but files that `is_ours` knows by their names (with "/" between
-    folders): each of them is then replaced whole, and those that did not come again are removed. The caller flushes the
-    files to the disk. Raises DiskFull and ExportError.
+    An existing folder may hold only files for which `is_ours` is true (called with the path relative to the folder,
+    with "/"): each is then replaced atomically, and those that were not written again are removed. The caller flushes
+    the files to the disk. Raises DiskFull and ExportError.
     """
     target = Path(os.path.realpath(path))
     _check_folder(path, target, is_ours)
@@ -161,9 +163,9 @@ def _move_into(part: Path, target: Path) -> None:
 
 
 def append_line_durably(path: Path, line: bytes) -> None:
-    """Add a line to a file of lines; when this returns, it is on the disk.
+    """Append a line to a file of lines and flush it to the disk.
 
-    A line that an earlier crash tore stays a line of its own; a line that does not fit is taken back.
+    A last line that a crash cut short is ended first. A line that could be written only in part is removed again.
     Raises DiskFull and DataError.
     """
     is_new = not path.exists()
@@ -181,7 +183,10 @@ def append_line_durably(path: Path, line: bytes) -> None:
 
 
 def sha256_of(path: Path, tick: Callable[[], None] = lambda: None) -> str:
-    """The SHA-256 of a file's bytes, in hexadecimal. Raises InputError, and what `tick`, called all along, raises."""
+    """The SHA-256 of a file's bytes, in hexadecimal. Raises InputError.
+
+    `tick` is called after each megabyte and may raise to stop the reading.
+    """
     digest = hashlib.sha256()
     try:
         with path.open("rb", buffering=0) as stream:
@@ -194,7 +199,7 @@ def sha256_of(path: Path, tick: Callable[[], None] = lambda: None) -> str:
 
 
 def _target(path: Path) -> Path:
-    """Where the bytes really go. Replacing a device or a pipe by a file would break it for everyone."""
+    """The path to replace, with symbolic links resolved. A device or a pipe must not be replaced by a file."""
     target = Path(os.path.realpath(path))
     try:
         mode = target.stat().st_mode
@@ -241,7 +246,7 @@ def _flush_folder(folder: Path) -> None:
 
 
 def _failure(path: Path, error: OSError) -> DiskFull | ExportError:
-    """The UserError for an OSError."""
+    """The UserError for an OSError: DiskFull for a full disk or quota, else ExportError with the reason."""
     detail = f"{path}: {error.strerror or error} ({errno.errorcode.get(error.errno or 0, error.errno)})"
     if error.errno in _FULL:
         return DiskFull(

@@ -1,4 +1,4 @@
-"""The log file: small, rotating, and without a token whatever is logged."""
+"""The rotating log file. Everything that looks like a token is removed from each record before it is written."""
 
 import logging
 import re
@@ -9,26 +9,26 @@ from cfbatch_gui.core.system.paths import Paths
 MAX_BYTES = 1_000_000
 KEPT = 4
 
-# qasync prints the arguments of executor calls at DEBUG, httpcore the headers of requests.
+# At DEBUG, qasync logs the arguments of executor calls, and httpcore the headers of requests.
 _TALKATIVE = ("asyncio", "qasync", "httpcore", "httpx", "keyring")
 
 _TOKEN = re.compile(
     r"(?i:bearer(?:\s|%20)+)[^\s\"',;]+"
     r"|cf[a-z]{1,3}_[A-Za-z0-9_-]{8,}"
-    # Older tokens have no prefix, only their length. The letter of an escape (\n) may precede one directly.
+    # Older tokens have no prefix, only a fixed length. The letter of an escape sequence (\n) may directly precede one.
     r"|(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))[A-Za-z0-9_-]{40}(?![A-Za-z0-9_-])"
 )
 
 
 def redacted(text: str) -> str:
-    """The text with everything that looks like a token replaced by [redacted]. The only redaction there is."""
+    """The text with everything that looks like a token replaced by [redacted]. All redaction is done here."""
     return _TOKEN.sub("[redacted]", text)
 
 
 def set_up(paths: Paths, *, level: int = logging.INFO) -> logging.Handler:
     """Send the log of the whole process to `paths.log`, replacing an earlier handler of this program.
 
-    Returns the handler for `shut_down`. The file is made with the first line.
+    Returns the handler, for `shut_down`. The file is created with the first record.
     """
     root = logging.getLogger()
     for handler in root.handlers[:]:
@@ -60,7 +60,7 @@ class _LogFile(RotatingFileHandler):
 
 
 class _Redacting(logging.Formatter):
-    """Redacts the formatted record, so that arguments, tracebacks and stacks are covered too."""
+    """Redacts the formatted record, which includes arguments, tracebacks and stacks."""
 
     def format(self, record: logging.LogRecord) -> str:
         return redacted(super().format(record))

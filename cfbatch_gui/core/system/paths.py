@@ -12,18 +12,18 @@ OVERRIDE = "CFBATCH_DATA_DIR"
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Paths below the data folder `root`. Creating the value touches nothing on disk."""
+    """Paths below the data folder `root`. Creating an instance does not access the disk."""
 
     root: Path
 
     @property
     def ledger(self) -> Path:
-        """SQLite: jobs, batches and their state."""
+        """The SQLite database of jobs, batches and their states."""
         return self.root / "ledger.db"
 
     @property
     def lock(self) -> Path:
-        """Held by the one process that may write the ledger."""
+        """The lock file, locked by the one process that may write the ledger."""
         return self.root / "ledger.lock"
 
     @property
@@ -33,12 +33,12 @@ class Paths:
 
     @property
     def unfinished(self) -> Path:
-        """One list for each process of the files it is writing; see unfinished.py."""
+        """The folder with one list for each process of the files it is writing; see unfinished.py."""
         return self.root / "unfinished"
 
     @property
     def submissions(self) -> Path:
-        """One JSON line for each batch that the service has accepted; outlives the ledger."""
+        """One JSON line for each batch that the service has accepted; kept separately in case the ledger is lost."""
         return self.root / "submissions.jsonl"
 
     @property
@@ -52,7 +52,7 @@ class Paths:
 
     @property
     def practice(self) -> Path:
-        """The practice service's queue; the client never reads it."""
+        """The folder of the practice service's queue, which the client does not read."""
         return self.root / "practice"
 
     @property
@@ -67,7 +67,7 @@ class Paths:
 
     @property
     def calibration(self) -> Path:
-        """The measured against the estimated sizes of finished jobs; see jobs/plan/calibration.py."""
+        """The measured and the estimated sizes of finished jobs; see jobs/plan/calibration.py."""
         return self.root / "calibration.json"
 
     @property
@@ -76,7 +76,7 @@ class Paths:
         return self.root / "traffic.jsonl"
 
     def catalogue(self, connection_id: str) -> Path:
-        """The models as a connection listed them last."""
+        """The list of models that a connection returned last."""
         return self.root / "catalogues" / f"{connection_id}.json"
 
     @property
@@ -86,11 +86,11 @@ class Paths:
 
     @property
     def log(self) -> Path:
-        """The log that is being written; older ones beside it have a number."""
+        """The current log file; older ones in the same folder have a number appended."""
         return self.logs / "cfbatch.log"
 
     def create(self) -> None:
-        """Make the folders, for this user only. Raises DataError."""
+        """Create the folders, accessible to this user only. Raises DataError."""
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             for folder in (self.jobs, self.practice, self.logs):
@@ -104,7 +104,7 @@ class Paths:
 
 
 def default_root(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
-    """The folder where this platform expects a program's data; `CFBATCH_DATA_DIR` stands above it."""
+    """The data folder: `CFBATCH_DATA_DIR` if set, else the platform's folder for application data."""
     if environ.get(OVERRIDE):
         return Path(environ[OVERRIDE]).expanduser().absolute()
     return Path(_platform_root(environ, platform))
@@ -118,5 +118,5 @@ def _platform_root(environ: Mapping[str, str], platform: str) -> PurePath:
     if platform == "darwin":
         return home / "Library" / "Application Support" / "CF Batch"
     share = environ.get("XDG_DATA_HOME", "")
-    # The XDG base directory specification: a relative path is to be ignored.
+    # The XDG Base Directory Specification requires relative paths to be ignored.
     return (PurePosixPath(share) if share.startswith("/") else home / ".local" / "share") / "cfbatch"

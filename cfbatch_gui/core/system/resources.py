@@ -12,7 +12,7 @@ _FOLDERS = (
 def resource(name: str) -> Path:
     """The path of a file or folder below resources/, named with forward slashes ("icons/plus.svg").
 
-    Raises FileNotFoundError with the name: a missing resource is a broken installation, not a user's mistake.
+    Raises FileNotFoundError with the name: a missing resource means a broken installation, not a user's mistake.
     """
     for folder in _FOLDERS:
         path = folder / name

@@ -1,4 +1,4 @@
-"""The settings file. It never holds a token."""
+"""The settings file. It holds no secrets; those are in the keyring."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ from cfbatch_gui.core.system.files import write_atomically
 
 VERSION = 2
 
-# From the version that is the key to the next one; each is run once, in order.
+# Each migration lifts settings of the version that is its key to the next version. They are run in order.
 Migrations = Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]]
 
 _log = logging.getLogger(__name__)
@@ -24,11 +24,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SavedConnection:
-    """A way to the service as the user has set it up; its secrets are in the keyring, under its id.
+    """A connection as the user configured it. Its secrets are in the keyring, under its id.
 
-    `id` never changes and is never given twice. `url` is a Worker's address, or another one for the gateway; `gateway`
-    is an AI Gateway's name, reached by its own address or, with `by_header`, by a header on the usual one. `paid_plan`
-    is for a Worker: whether it has the time for large batches.
+    `id` never changes and is never reused. `url` is the Worker's URL, or a different base URL of the gateway; `gateway`
+    is an AI Gateway's name, selected by its own URL or, with `by_header`, by a header on the usual one. `paid_plan`
+    concerns a Worker: whether its plan has enough processor time for large batches.
     """
 
     id: str
@@ -43,9 +43,10 @@ class SavedConnection:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What may be spent without asking again; 0.0 is without bound.
+    """The amounts that may be spent without asking the user again; 0.0 means no limit.
 
-    Both amounts are in the unit, before what is free in a day; days are those of UTC, as Cloudflare counts them.
+    Both amounts are in the unit, before the free allowance is deducted. A day is a UTC day, as in Cloudflare's
+    accounting.
     """
 
     a_job: float = 0.0
@@ -54,7 +55,7 @@ class Budget:
 
 
 def _connections_of_their_own(old: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 had one account id and no list of connections."""
+    """Lift version 1, which had a single account id and no list of connections."""
     account = old.pop("account_id", "")
     saved = {"id": "cloudflare", "name": "Cloudflare", "kind": "cloudflare", "account_id": account}
     return {**old, "connections": [saved] if account else []}
@@ -65,15 +66,15 @@ MIGRATIONS: Migrations = {1: _connections_of_their_own}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings. They are changed by `dataclasses.replace`, and saved as a whole."""
+    """All settings. Immutable: changed by `dataclasses.replace`, and saved as a whole."""
 
     theme: str = "system"  # or "light", "dark"
-    connection: str = ""  # the id that new jobs start with; "" until one was chosen
+    connection: str = ""  # the id of the default connection of new jobs; "" until one was chosen
     model: str = "@cf/baai/bge-m3"
-    connections: tuple[SavedConnection, ...] = ()  # beside the practice service
+    connections: tuple[SavedConnection, ...] = ()  # besides the practice service
     last_folder: str = ""
-    window: str = ""  # geometry, as Qt gives it, base64
-    table_layouts: dict[str, str] = field(default_factory=dict)  # by the table's name; column widths and order, base64
+    window: str = ""  # the window's geometry as Qt saves it, base64
+    table_layouts: dict[str, str] = field(default_factory=dict)  # column widths and order by the table's name, base64
     seen_close_note: bool = False
     budget: Budget = Budget()
     version: int = VERSION
@@ -96,7 +97,7 @@ class Settings:
 
 
 class SettingsStore:
-    """The settings of a running program: changed in memory, saved by `disk`, one after the other."""
+    """The settings of a running program: changed in memory at once, saved in order by the executor `disk`."""
 
     def __init__(self, path: Path, disk: Executor) -> None:
         self._path, self._disk = path, disk
@@ -106,7 +107,7 @@ class SettingsStore:
     async def keep(self, **changes: object) -> Settings:
         """Change the settings, and return when they are saved. Raises DiskFull and ExportError.
 
-        They are saved also when the caller is cancelled, as a page is that closes.
+        They are saved also when the caller is cancelled, for example because its page was closed.
         """
         self._change(changes)
         await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._disk, self._save))
@@ -117,17 +118,17 @@ class SettingsStore:
         self._change(changes)
         if not self._will_save:
             self._will_save = True
-            with suppress(RuntimeError):  # after the shutdown there is nothing to save for
+            with suppress(RuntimeError):  # raised after the executor's shutdown, when nothing is saved any more
                 self._disk.submit(self._save_changed)
 
     def _change(self, changes: dict[str, object]) -> None:
         self.current = replace(self.current, **changes)  # type: ignore[arg-type]  # names are checked by replace
 
     def _save(self) -> None:
-        self.current.save(self._path)  # as they are by now: an older change never overtakes a newer one
+        self.current.save(self._path)  # the current state, so that an older change never overwrites a newer one
 
     def _save_changed(self) -> None:
-        self._will_save = False  # first: what changes from now on may be too late for this save
+        self._will_save = False  # before the save, which may miss changes made from here on
         try:
             self._save()
         except UserError as error:
@@ -135,9 +136,9 @@ class SettingsStore:
 
 
 def lifted(stored: dict[str, Any], to: int, migrations: Migrations) -> dict[str, Any]:
-    """The same settings in the form of version `to`. Those of a newer version keep their known keys.
+    """The stored settings in the form of version `to`. Those of a newer version keep all their keys.
 
-    Raises msgspec.ValidationError for a version that is none.
+    Raises msgspec.ValidationError when the stored version is not a valid number.
     """
     version = stored.get("version", 1)
     if not isinstance(version, int) or version < 1:

@@ -1,7 +1,7 @@
-"""Lists of files that are being written, so that the next start removes those that a crash left behind.
+"""Lists of files that are being written, so that the next start can remove those that a crash left behind.
 
-An export can be anywhere on the disk, so its unfinished file could not be found without a list. Each process keeps its
-own list in the data folder, and holds a lock on it: a list without a lock belongs to a process that has ended.
+An export can be anywhere on the disk, so its unfinished file could not be found without a list. Each process has its
+own list in the data folder and keeps it locked: a list that is not locked belongs to a process that has ended.
 """
 
 import os
@@ -17,7 +17,7 @@ from cfbatch_gui.core.system.file_locks import take_lock
 
 PART_PREFIX = ".cfbatch-"
 FOLDER_PREFIX = "cfbatch-"
-_OURS = (PART_PREFIX, FOLDER_PREFIX, "data.new.db")  # only names that begin so are ever removed
+_OURS = (PART_PREFIX, FOLDER_PREFIX, "data.new.db")  # only files whose names begin with this are ever removed
 _END = b"\0"
 
 
@@ -47,13 +47,13 @@ class _List:
                 self.path.unlink()
 
 
-_lists: list[_List] = []  # the last one is written to; more than one only while a process has two programs open
+_lists: list[_List] = []  # the last one is used; more than one while a process has two programs open
 
 
 def keep_list(folder: Path) -> None:
-    """Keep this process's list in a folder, and remove the files on the lists of ended processes.
+    """Create this process's list in a folder, and remove the files on the lists of ended processes.
 
-    A folder that cannot be written is not an error: at worst a hidden file is left behind after a crash.
+    A folder that is not writable is no error: the worst consequence is a hidden file left behind by a crash.
     """
     with suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def end_list(folder: Path) -> None:
 
 @contextmanager
 def listing(folder: Path) -> Iterator[None]:
-    """`keep_list` for the length of a block."""
+    """A context manager that calls `keep_list` and `end_list`."""
     keep_list(folder)
     try:
         yield
@@ -81,7 +81,7 @@ def listing(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def noted(*paths: Path) -> Iterator[None]:
-    """Within the block, these files or folders are unfinished. The caller removes them."""
+    """List these files or folders as unfinished within the block. The caller removes them if the block fails."""
     kept = _lists[-1] if _lists else None
     if kept is not None:
         for path in paths:
@@ -107,12 +107,12 @@ def temporary_folder() -> Iterator[Path]:
 
 
 def _clear(path: Path) -> None:
-    """Remove what a list names, and the list, unless its process runs. On Windows the lock prevents the removal."""
+    """Remove the files on a list, and the list, unless its process still runs, which the lock shows."""
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDWR)
         try:
             take_lock(descriptor)
-            names = path.read_bytes().split(_END)[:-1]  # a name that a crash cut short has no file yet
+            names = path.read_bytes().split(_END)[:-1]  # less a last name that a crash cut short
         finally:
             os.close(descriptor)
         for name in names:

@@ -1,4 +1,4 @@
-"""API tokens and other secrets: their form, and a type that is not printed, logged or pickled by accident."""
+"""API tokens and other secrets: checks of their form, and a type that is not printed, logged or pickled by accident."""
 
 import hmac
 import re
@@ -14,7 +14,7 @@ _LEAD = re.compile(r"^(?:authorization:\s*)?bearer(?:\s+|$)", re.IGNORECASE)
 
 
 class Token:
-    """A token that cannot be printed, logged or pickled by accident."""
+    """A secret whose repr does not show it and which cannot be pickled. Comparison takes constant time."""
 
     __slots__ = ("_text",)
 
@@ -22,7 +22,7 @@ class Token:
         self._text = text
 
     def reveal(self) -> str:
-        """The token itself, to be put into a header."""
+        """The secret itself, for use in a header."""
         return self._text
 
     def __repr__(self) -> str:
@@ -39,7 +39,10 @@ class Token:
 
 
 def check_form(text: str) -> Token:
-    """The token in a text as people paste it. Raises NotConnected, whose sentence never holds the text."""
+    """The API token in a pasted text: spaces, quotation marks and "Authorization: Bearer" are removed.
+
+    Raises NotConnected, whose message never holds the text, when the rest cannot be an API token.
+    """
     cleaned = text.strip(" \t\r\n\ufeff\u200b\u00a0")
     cleaned = _LEAD.sub("", cleaned.strip(_QUOTES)).strip(_QUOTES + " ")
     if not cleaned:
@@ -62,7 +65,7 @@ def check_form(text: str) -> Token:
 
 
 def check_secret(text: str) -> Token:
-    """A secret that the user made up, for a Worker or a gateway. Raises NotConnected."""
+    """The user's own secret for a Worker or a gateway, from a pasted text. Raises NotConnected."""
     cleaned = text.strip(" \t\r\n\ufeff\u200b\u00a0")
     cleaned = _LEAD.sub("", cleaned.strip(_QUOTES)).strip(_QUOTES + " ")
     if not cleaned:

@@ -1,6 +1,6 @@
-"""Models that take texts in batches, with their limits and prices, as they were listed on a date.
+"""Models that accept batches of texts, with their limits and prices, as listed on `LISTED_ON`.
 
-The list changes every few weeks; this one is for when the service's own cannot be asked.
+The service's list changes every few weeks; this copy is used when the service's own cannot be fetched.
 Sources: https://developers.cloudflare.com/workers-ai/models/ and
 https://developers.cloudflare.com/workers-ai/platform/pricing/
 """
@@ -23,15 +23,16 @@ DEFAULT_MODEL: Final = "@cf/baai/bge-m3"
 
 @dataclass(frozen=True, slots=True)
 class ModelMetadata:
-    """What a client must know of a model.
+    """The properties of a model that a client needs.
 
-    `name` is what to call it by. `can_rank` says whether it scores contexts against a query. `dimension` is the length
-    of its vectors, 0 when not known. `max_tokens` is for one text; `padded_tokens` for all texts of one request, their
-    number times the longest, 0 when no limit is known. `poolings` are the values of the `pooling` key, the model's own
-    first; () when it takes no such key (vectors of different poolings cannot be compared). `neurons_per_million` is the
-    price of a million input tokens. `batch` says whether it takes batches, as far as known. `is_listed` is False for a
-    model that this list does not know: all other values are then cautious guesses. `body_bytes` is what a batch may
-    have; less than the service takes where something on the way to the model takes less.
+    `name` is the model's id in addresses. `can_rank` says whether it scores contexts against a query. `dimension` is
+    the length of its vectors, 0 when not known. `max_tokens` is the limit of one text; `padded_tokens` that of one
+    request (the number of its texts times the longest of them), 0 when no limit is known. `poolings` are the values of
+    the `pooling` key, the model's default first; () when it has no such key (vectors of different poolings cannot be
+    compared). `neurons_per_million` is the price of a million input tokens. `batch` says whether it accepts batches, as
+    far as known. `is_listed` is False for a model that is not in `MODELS`: all other values are then cautious guesses.
+    `body_bytes` is the largest body of a batch; lower than the service's limit where a Worker on the way has a lower
+    one.
     """
 
     name: str
@@ -46,11 +47,11 @@ class ModelMetadata:
     batch: bool = True
     is_listed: bool = True
     body_bytes: int = MAX_BODY_BYTES
-    retired_on: str = ""  # the day it is planned to go, as 2026-12-31
+    retired_on: str = ""  # the date of its planned retirement, as in 2026-12-31
 
     @property
     def can_truncate(self) -> bool:
-        """Whether the service cuts a text that is too long, if asked to; the models with `poolings` refuse it."""
+        """Whether the service can truncate a text that is too long; models with `poolings` refuse such a text."""
         return not self.poolings
 
 
@@ -67,8 +68,8 @@ def _english(size: str, *, dimension: int, neurons_per_million: float) -> ModelM
     )
 
 
-# bge-m3 always pools "cls" and has no key for it. Its mark for batches came and went in the live catalogue, while the
-# batch pages use no other model: it is taken to have it, and a refusal (code 8007) is met when it comes.
+# bge-m3 always pools "cls" and has no key for it. The live catalogue has at times not marked it for batches, while the
+# pages about batches use no other model: it is assumed to accept them, and a refusal (code 8007) is handled.
 MODELS: Final = (
     ModelMetadata(
         DEFAULT_MODEL,

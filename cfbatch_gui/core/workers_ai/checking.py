@@ -1,4 +1,4 @@
-"""The free test of a connection: is the service reached, the token accepted, the account found, the model batched?"""
+"""The free test of a connection: service reached, token accepted, account found, model takes batches."""
 
 import math
 from contextlib import suppress
@@ -49,7 +49,7 @@ _NOT_YET = "The token is valid from {day} on. Wait until then, or create another
 
 @dataclass(frozen=True, slots=True)
 class TokenStatus:
-    """`word` is "active", "disabled" or "expired"; times in seconds since 1970, UTC, 0.0 without one."""
+    """`word` is "active", "disabled" or "expired"; the times are in seconds since 1970, UTC, 0.0 for none."""
 
     word: str
     expires_on: float = 0.0
@@ -64,7 +64,7 @@ class _Status(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One question. `ok` is None when it could not be asked because an earlier one failed, or is not certain."""
+    """The result of one check. `ok` is None when an earlier check failed or the result is not certain."""
 
     title: str
     ok: bool | None
@@ -85,16 +85,16 @@ _status_decoder: Final = msgspec.json.Decoder(_Status)
 
 
 def titles_of(kind: ConnectionKind) -> tuple[str, str, str, str]:
-    """The four questions for a kind of connection."""
+    """The titles of the four checks for a kind of connection, in the order in which they run."""
     return WORKER_TITLES if kind is ConnectionKind.WORKER else TITLES
 
 
 async def check_connection(client: WorkersAI, model: str) -> tuple[CheckResult, ...]:
-    """Reached, token, account, model: in this order, each with its reason when it fails.
+    """Check service, token, account and model, in this order; the four results, a failed one with its reason.
 
-    One call to the catalogue proves the first three: it needs the account and the permission "Workers AI Read". A
-    Worker and a gateway are asked for a batch that does not exist, which costs nothing and sends no text.
-    Raises NotConnected when there is nothing to ask with.
+    One call to the catalogue covers the first three: it needs the account and the permission "Workers AI Read". A
+    Worker and a gateway are polled for a batch that does not exist, which costs nothing and sends no text.
+    Raises NotConnected when the connection has no token or no account id.
     """
     if client.connection.kind is ConnectionKind.WORKER:
         return await _check_worker(client, model)
@@ -104,7 +104,7 @@ async def check_connection(client: WorkersAI, model: str) -> tuple[CheckResult, 
         raise
     except TokenRefused as error:
         return _failed_at(_TOKEN, await _why_refused(client, error))
-    except ServiceBusy as error:  # which says nothing about the token
+    except ServiceBusy as error:  # leaves open whether the token is accepted
         return _failed_at(_TOKEN, _busy(error), ok=None)
     except ServiceRefused as error:
         if error.code in (7000, 7003):
@@ -143,7 +143,7 @@ async def _check_worker(client: WorkersAI, model: str) -> tuple[CheckResult, ...
 
 
 async def _why_refused(client: WorkersAI, error: TokenRefused) -> str:
-    """The sentence for a refused token: a second call asks which of several reasons the refusal has."""
+    """The sentence for a refused token. A second call finds out which of several reasons applies."""
     service = client.connection.title
     if error.code in _JUNK:
         return _JUNK_SENT.format(service=service)
@@ -160,7 +160,7 @@ async def _why_refused(client: WorkersAI, error: TokenRefused) -> str:
 
 
 async def _token_status(client: WorkersAI) -> TokenStatus | None:
-    """The status of the token, as a user's first, then as an account's; None when the service knows neither."""
+    """The token's status: verified as a user's token first, then as an account's; None when neither succeeds."""
     for rest in ("user/tokens/verify", f"accounts/{client.connection.account_id}/tokens/verify"):
         try:
             return read_token_status((await client.look_up(rest)).result)
@@ -170,7 +170,7 @@ async def _token_status(client: WorkersAI) -> TokenStatus | None:
 
 
 def read_token_status(result: msgspec.Raw) -> TokenStatus:
-    """Read the `result` of a verification. Its messages are ignored: code 10000 is among them for a good token too.
+    """Read the `result` of a verification. Its messages are ignored: they hold code 10000 for a valid token too.
 
     Raises ReplyError.
     """
@@ -197,7 +197,7 @@ async def _gateway_result(client: WorkersAI, model: str) -> CheckResult:
 
 
 def _busy(error: ServiceBusy) -> str:
-    """The sentence for a busy service. A job goes on by itself; a test does not, so it says when to test again."""
+    """The sentence for a busy service, with the time for the next test: unlike a job, a test is not continued."""
     minutes = math.ceil(error.retry_after / 60)
     when = f"in {minutes} minutes" if minutes > 1 else "in a minute"
     return f"{error.message.removesuffix(_GOES_ON)} Test again {when}."
@@ -228,7 +228,7 @@ def _model_result(result: msgspec.Raw, model: str) -> CheckResult:
     marks = {each.property_id: str(each.value).lower() for each in found.properties}
     if marks.get("async_queue") == "true":
         return CheckResult(title, True, "")
-    # bge-m3 has lost its mark at times, while the batch pages still use it.
+    # The catalogue has at times not marked bge-m3 for batches, while the pages about batches still used it.
     return CheckResult(
         title, None, "Cloudflare's list does not mark it for batches just now; it may work all the same."
     )
@@ -239,6 +239,6 @@ def _valid_until(status: TokenStatus) -> str:
 
 
 def _day(seconds: float) -> str:
-    """The local day, in English, as all sentences of the core."""
+    """The local date in English, the language of all sentences in the core."""
     day = datetime.fromtimestamp(seconds, UTC).astimezone()
     return f"{day.day} {day:%B %Y}"

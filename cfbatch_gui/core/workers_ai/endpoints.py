@@ -20,7 +20,7 @@ _MODEL: Final = re.compile(r"@?[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)*")
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What goes into headers. `gateway` is for an AI Gateway that requires a token of its own."""
+    """The secrets sent in headers. `gateway` is for an AI Gateway that requires a token of its own."""
 
     token: Token | None = None
     gateway: Token | None = None
@@ -30,21 +30,22 @@ class Endpoint(Protocol):
     """The protocol of one kind of connection, without any network."""
 
     def run_url(self, model: str, *, queued: bool) -> str:
-        """The address that runs a model: for submits and polls of batches (`queued`), or for synchronous calls.
+        """The URL that runs a model: for submits and polls of batches (`queued`), or for synchronous calls.
 
-        The model's slashes stay as they are: percent-encoded, the service answers 7000 or 7003. Raises UsageError.
+        The slashes in the model's name are not percent-encoded: the service would answer 7000 or 7003. Raises
+        UsageError for a string that is not a model's name.
         """
 
     def api_url(self, rest: str) -> str:
-        """An address of Cloudflare's v4 API, for the catalogue and for checks; "" where there is none."""
+        """The URL of `rest` in Cloudflare's v4 API, for the catalogue and for checks; "" where there is no such API."""
 
     def headers(self, secrets: Secrets) -> dict[str, str]:
         """The headers of every request."""
 
     def read(self, data: bytes, status: int) -> ServiceAnswer:
-        """Unwrap an answer. `status` is HTTP's.
+        """Decode the body of an answer. `status` is HTTP's.
 
-        `is_enveloped` of the result says whether a refusal is known to be the service's own.
+        `is_enveloped` of the result says whether a refusal is certain to come from the service itself.
         Raises ReplyError for an answer that is not of any known form.
         """
 
@@ -75,13 +76,13 @@ class RestEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class WorkerEndpoint:
-    """A Worker of the user's own, which passes bodies to the Workers Binding and its answers back. Its contract:
+    """The user's own Worker, which passes bodies to the Workers Binding and returns its answers. Its contract:
 
         POST {url}/ai/run/{model}?queueRequest=true   {"requests": […]} or {"request_id": "…"}
         POST {url}/ai/run/{model}                     one element of `requests`, run synchronously
 
-    The model stands in the path with its `@` and its slashes as they are. `Authorization: Bearer …` carries the secret,
-    where there is one. The answer to a good request has status 200 and is the binding's, without the v4 envelope:
+    The model's name is in the path with its `@` and slashes unencoded. `Authorization: Bearer …` holds the secret, if
+    there is one. The answer to an accepted request has status 200 and is the binding's, without the v4 envelope:
     `{"status","model","request_id"}`, `{"responses":[…],"usage":{…}}`, or the model's own output.
 
     Everything else is `{"error":{"code":5504,"message":"…"}}` with the HTTP status that goes with the code. The code is
@@ -111,11 +112,11 @@ class WorkerEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class GatewayEndpoint:
-    """An AI Gateway in front of the REST API, by its own address or by a header on the usual one.
+    """An AI Gateway in front of the REST API, selected by its own URL or by a header on the usual one.
 
-    Cloudflare does not document batches through a gateway: faces label such a connection so
-    (`Connection.is_confirmed`). A gateway passes on runs of models only, so the catalogue and the token are looked up
-    at the account itself.
+    Cloudflare does not document batches through a gateway; the user interfaces label such a connection accordingly
+    (`Connection.is_confirmed`). A gateway only forwards runs of models, so the catalogue and the token are looked up
+    in the REST API directly.
     """
 
     connection: Connection
@@ -159,7 +160,7 @@ def endpoint_of(connection: Connection) -> Endpoint:
 
 
 def _run_url(base: str, model: str, *, queued: bool) -> str:
-    """Raises UsageError for a name that would turn the address into another one."""
+    """Raises UsageError for a name with characters that would change the rest of the URL."""
     if not _MODEL.fullmatch(model):
         raise UsageError(f"“{model}” is not the name of a model. Names look like @cf/baai/bge-m3.")
     return f"{base}/{model}{_QUEUED if queued else ''}"

@@ -1,7 +1,7 @@
-"""Estimates made before anything is sent: tokens of a text, and bytes of an answer.
+"""Estimates made before anything is sent: the tokens of a text, and the bytes of an answer.
 
-Rules of thumb for bge-m3's tokenizer (XLM-R): English prose has about 4 characters a token, Chinese and Japanese about
-one. `script_of` says which texts a measured correction applies to.
+They are rules of thumb for bge-m3's tokenizer (XLM-R): English prose has about 4 characters to a token, Chinese and
+Japanese about one. Measured corrections of these estimates are kept for each `Script`.
 """
 
 import re
@@ -17,13 +17,13 @@ from cfbatch_gui.core.workers_ai.wire.requests import AnswerKind
 _DENSE_TOKEN: Final = re.compile(r"[A-Za-z]{1,4}|[0-9]{1,2}|[^\sA-Za-z0-9]")
 _NUMBER_BYTES: Final = 22  # a number of a vector, written out, with its comma
 _SCORE_BYTES: Final = 56  # {"id":12345,"score":0.12345678901234567},
-_ELEMENT_BYTES: Final = 256  # the frame around one element, its reference included
-_UNKNOWN_DIMENSION: Final = 4_096  # the longest vectors among the models that are usual today
-_SCRIPT_CHARACTERS: Final = 2_000  # that are looked at; a text is nearly always in one script
+_ELEMENT_BYTES: Final = 256  # one element of an answer without its numbers, its reference included
+_UNKNOWN_DIMENSION: Final = 4_096  # the longest vectors of today's usual models
+_SCRIPT_CHARACTERS: Final = 2_000  # examined by `script_of`; a text is nearly always in one script
 
 
 def tokens_upper(text: str) -> int:
-    """More tokens than `text` has, nearly always: a third of the ASCII characters, and one for each other character."""
+    """An upper estimate of a text's tokens: one for three ASCII characters, and one for each other character."""
     if text.isascii():
         return -(-len(text) // 3)
     ascii_count = len(text.encode("ascii", "ignore"))
@@ -33,16 +33,16 @@ def tokens_upper(text: str) -> int:
 def tokens_most(text: str) -> int:
     """`tokens_upper`, or more for text denser than prose: codes, columns of figures, punctuation.
 
-    At most three times `tokens_upper`. Takes some 15 ns a character: use it where too low an estimate has a cost, such
-    as a request above the service's limit, which is refused as a whole.
+    At most three times `tokens_upper`. Takes about 15 ns per character: meant for places where too low an estimate is
+    costly, such as a request above the service's limit, which is refused as a whole.
     """
     return max(tokens_upper(text), len(_DENSE_TOKEN.findall(text)))
 
 
 def tokens_lower(text: str) -> int:
-    """Fewer tokens than `text` has, nearly always: a quarter of the characters; half of those from U+0800 on.
+    """A lower estimate of a text's tokens: one for four characters, or for two characters from U+0800 on.
 
-    Those are Chinese, Japanese, Korean and the scripts of South Asia, which take three bytes of UTF-8 or more.
+    From U+0800 on are Chinese, Japanese, Korean and the scripts of South Asia, with at least three bytes in UTF-8.
     """
     if text.isascii():
         return -(-len(text) // 4)
@@ -53,7 +53,10 @@ def tokens_lower(text: str) -> int:
 
 
 def answer_bytes(kind: AnswerKind, count: int, dimension: int) -> int:
-    """The expected size in bytes of one element of an answer, rather too high. `dimension` 0 is an unknown one."""
+    """The size in bytes of one element of an answer with `count` scores or vectors, estimated on the high side.
+
+    `dimension` is the length of a vector, 0 when it is not known.
+    """
     if kind == "scores":
         return _ELEMENT_BYTES + count * _SCORE_BYTES
     return _ELEMENT_BYTES + count * ((dimension or _UNKNOWN_DIMENSION) * _NUMBER_BYTES + 3)
@@ -71,7 +74,7 @@ def count_tokens(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.u
 
 
 class Script(StrEnum):
-    """Groups of scripts that have a like number of characters a token."""
+    """Groups of scripts with a similar number of characters per token."""
 
     LATIN = "latin"
     GREEK = "greek"
@@ -95,9 +98,10 @@ _LETTERS: Final = {
 
 
 def script_of(text: str) -> Script:
-    """The script that most letters of the beginning are in; LATIN for ASCII, OTHER without a letter that is known.
+    """The script of most letters in the first 2,000 characters.
 
-    A character of Chinese, Japanese or Korean counts twice, because it holds more than a letter does.
+    LATIN for ASCII, OTHER when no letter is in a listed script. A CJK character counts twice, because it stands for
+    more text than a letter does.
     """
     beginning = text[:_SCRIPT_CHARACTERS]
     if beginning.isascii():

@@ -1,7 +1,7 @@
-"""Every limit of the service, and every limit this program sets itself: the number, its unit, its source, its date.
+"""The limits of the service and those of this program, each with its unit, source and date.
 
-Pages of Cloudflare are named by the end of their address at https://developers.cloudflare.com/. "Set here" marks a
-number of this program's own. The limits of one model among several stand in its row of `catalogue`.
+Cloudflare's pages are named by their path at https://developers.cloudflare.com/. "Set here" marks a limit of this
+program's own. Limits that differ between models are in `catalogue`.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Final
 
 # --- One batch ---
 
-# Bytes of UTF-8 JSON, whole body. "Under 10 MB"; a MB is taken for the smaller of its two meanings.
+# Bytes of the whole body, UTF-8 JSON. The page says "under 10 MB"; a MB is taken as 1,000,000 bytes.
 # workers-ai/features/batch-api/rest-api/, 2026-08.
 MAX_BODY_BYTES: Final = 10_000_000 - 1
 
@@ -17,11 +17,11 @@ MAX_BODY_BYTES: Final = 10_000_000 - 1
 # megabyte as measured here. workers/platform/limits/, 2026-08.
 MAX_FREE_WORKER_BODY_BYTES: Final = 1_000_000 - 1
 
-# Texts, counting queries' contexts, in all requests of a batch. Set here: the service states no limit, and fewer
-# texts are lost to one failed batch.
+# Texts in all requests of a batch, the contexts of queries included. Set here: the service states no limit, and a
+# smaller batch loses fewer texts when it fails.
 MAX_TEXTS_PER_BATCH: Final = 2_000
 
-# Bytes of an answer, as `estimate.answer_bytes` expects it. Set here: the service states no limit.
+# Bytes of an answer, as estimated by `estimate.answer_bytes`. Set here: the service states no limit.
 MAX_ANSWER_BYTES: Final = 50_000_000
 
 # --- One request of a batch ---
@@ -33,30 +33,30 @@ MAX_TEXTS_PER_REQUEST: Final = 100
 BGE_M3_TEXT_TOKENS: Final = 8_192
 BGE_ENGLISH_TEXT_TOKENS: Final = 512
 
-# Padded tokens of one request: its texts times the longest of them. From the service's own refusal, "Max context
-# reached … but model supports only 60000", and `context_window` in workers-ai/models/bge-m3/, 2026-08.
+# Padded tokens of one request: the number of its texts times the tokens of the longest. From the service's refusal
+# "Max context reached … but model supports only 60000", and `context_window` in workers-ai/models/bge-m3/, 2026-08.
 BGE_M3_PADDED_TOKENS: Final = 60_000
 
 # --- Calls ---
 
-# Calls of one token, the dashboard's included, in a window of seconds; past them every call is refused for
+# Calls with one token, the dashboard's included, in a window of CALL_WINDOW_SECONDS; after that every call is refused for
 # BLOCK_SECONDS. fundamentals/api/reference/limits/, 2026-08.
 CALLS_PER_WINDOW: Final = 1_200
 CALL_WINDOW_SECONDS: Final = 300.0
 BLOCK_SECONDS: Final = 300.0
 
-# Calls this program makes in a window, and those of them kept for what a person waits for. Set here: two thirds, so
-# that the dashboard and other programs of the same account have the rest.
+# Calls this program makes in a window, and how many of them are reserved for calls that the user waits for. Set here:
+# two thirds, which leaves the rest to the dashboard and to other programs with the same account.
 CALL_BUDGET: Final = 800
 URGENT_CALLS: Final = 100
 
-# Seconds; a longer Retry-After is taken for a mistake. Set here.
+# Seconds. A longer Retry-After is assumed to be a mistake. Set here.
 MAX_RETRY_AFTER_SECONDS: Final = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
 class ExchangeLimits:
-    """How long an exchange may take in all, in seconds, and how large its answer may be, in bytes of content.
+    """The longest duration of a whole exchange, in seconds, and the largest answer, in bytes of decompressed content.
 
     All set here. The service stops a synchronous call after about 120 s (error 3046 of workers-ai/platform/errors/).
     """

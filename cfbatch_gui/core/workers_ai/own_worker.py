@@ -1,4 +1,4 @@
-"""The user's own Worker: its files as they come with the program, and the three steps from them to a connection."""
+"""The user's own Worker: its files, which ship with the program, and the three steps to a connection."""
 
 import secrets
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from cfbatch_gui.core.system.resources import resource
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of the guide. `command` is for a terminal in the folder of the Worker, "" where there is none."""
+    """One step of the guide. `command` is run in a terminal in the Worker's folder; "" for a step without one."""
 
     title: str
     text: str
@@ -42,7 +42,7 @@ def new_secret() -> str:
 
 
 def in_the_way(folder: Path) -> tuple[Path, ...]:
-    """The files in a folder that `save_worker` would have to replace by others. Raises ExportError."""
+    """The paths at which `save_worker` would overwrite different content. Raises ExportError."""
     try:
         return tuple(target for target, data in _files(folder) if target.exists() and target.read_bytes() != data)
     except OSError as error:
@@ -50,10 +50,10 @@ def in_the_way(folder: Path) -> tuple[Path, ...]:
 
 
 def save_worker(folder: Path, *, replace: bool = False) -> tuple[Path, ...]:
-    """Write the Worker's files into a folder, which is made where it is missing; the paths that stand there then.
+    """Write the Worker's files into a folder, which is created if necessary, and return their paths.
 
-    Raises UsageError before anything is written when a file of the user's own would be lost and `replace` is not set,
-    ExportError and DiskFull.
+    Raises UsageError, before anything is written, when a file with different content would be overwritten and `replace`
+    is not set. Raises ExportError and DiskFull.
     """
     others = in_the_way(folder)
     if others and not replace:

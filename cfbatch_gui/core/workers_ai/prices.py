@@ -1,4 +1,4 @@
-"""Prices: neurons, dollars, and what is free in a day. The neurons of each model stand in `catalogue`.
+"""Prices in neurons and dollars, and the free allowance of a day. The neurons of each model are in `catalogue`.
 
 Source: https://developers.cloudflare.com/workers-ai/platform/pricing/, 2026-08.
 """
@@ -16,7 +16,7 @@ _DAY: Final = 86_400  # seconds
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """`share_of_free_day` is 1.0 for FREE_NEURONS_A_DAY. `dollars` does not deduct what is free."""
+    """`share_of_free_day` is 1.0 for FREE_NEURONS_A_DAY. `dollars` does not deduct the free allowance."""
 
     neurons: float
     dollars: float
@@ -24,7 +24,7 @@ class Price:
 
 
 def price(tokens: int, metadata: ModelMetadata) -> Price:
-    """The price of `tokens` input tokens; for a model that is not listed, that of the dearest listed one."""
+    """The price of `tokens` input tokens; a model that is not listed has the price of the dearest listed one."""
     neurons = tokens * metadata.neurons_per_million / 1_000_000
     return Price(neurons, neurons * DOLLARS_PER_NEURON, neurons / FREE_NEURONS_A_DAY)
 

@@ -1,6 +1,6 @@
-"""Every refusal of the service as data: the sentence for the user, and what can be done.
+"""A table of the service's refusals: for each the sentence for the user and the action to offer.
 
-The body's code is read before the HTTP status, because 429 alone means four different things.
+The error code in the body is looked up before the HTTP status, because 429 alone has four different meanings.
 Sources: https://developers.cloudflare.com/workers-ai/platform/errors/ and
 https://developers.cloudflare.com/fundamentals/api/reference/limits/
 """
@@ -28,7 +28,7 @@ from cfbatch_gui.core.workers_ai.wire.envelope import ServiceError
 
 
 class Meaning(Enum):
-    """Which error a refusal becomes."""
+    """The class of error that `refusal` makes of a refusal."""
 
     TOKEN = "token"  # noqa: S105 - not a secret
     BUSY = "busy"
@@ -55,7 +55,7 @@ class Rule:
 
 TOKEN_REFUSED: Final = "{service} refused the API token. Sending has stopped; nothing was lost."  # noqa: S105 - not a secret
 
-# The first rule that applies counts. The service's own words are never in a sentence: they go into the detail.
+# The first rule that applies is used. The service's own message is never part of a sentence, only of the detail.
 RULES: Final = (
     Rule(
         (),
@@ -71,7 +71,7 @@ RULES: Final = (
         words="max context reached",
     ),
     Rule(
-        # 6003 and 6111 come for an Authorization header of the wrong form, 9109 for a token that is not valid.
+        # 6003 and 6111: the Authorization header has the wrong form; 9109: the token is not valid.
         (10000, 1000, 9106, 9109, 6003, 6111),
         Meaning.TOKEN,
         TOKEN_REFUSED,
@@ -194,8 +194,8 @@ STATUS_RULES: Final = {
     0: Rule((), Meaning.REFUSED, "{service} refused the request. The details hold its reason."),
 }
 
-# Code 8007 in answer to a poll. It is about the model and not about the batch, which was accepted while the model took
-# batches and may have been paid for: the batch stays queued, and no other way of sending it is offered.
+# Code 8007 in answer to a poll concerns the model, not the batch, which was accepted while the model took batches and
+# may have been billed: the batch stays queued, and no other way of sending it is offered.
 _QUEUE_REFUSED_TO_POLL: Final = (
     "{service} says that this model takes no batches at present, and nothing about this one, which it has accepted."
     " Nothing was given up; carry on later to ask again."
@@ -210,9 +210,9 @@ def refusal(
     now: float,
     service: str = "Cloudflare",
 ) -> UserError:
-    """The error for a refusal. `retry_after` is the header as sent, `now` in seconds since 1970.
+    """The error for a refusal. `retry_after` is the header as received, `now` in seconds since 1970.
 
-    What a refusal means for a submit (HTTP 408 and 5xx leave its outcome unknown) is the caller's to decide.
+    For a submit the caller must first handle HTTP 408 and 5xx, which leave its outcome unknown.
     """
     code, rule = _find_rule(status, errors)
     sentence = rule.sentence.format(service=service)
@@ -239,9 +239,9 @@ def refusal_to_poll(error: QueueNotSupported, service: str) -> ServiceRefused:
 
 
 def read_retry_after(header: str, now: float) -> float | None:
-    """Seconds to wait, by a Retry-After header with seconds or a date; None for any other text.
+    """The seconds to wait, from 0 to `MAX_RETRY_AFTER_SECONDS`, that a Retry-After header asks for.
 
-    From 0 to `MAX_RETRY_AFTER_SECONDS`. `now` is in seconds since 1970.
+    The header holds seconds or an HTTP date; None for any other text. `now` is in seconds since 1970.
     """
     text = header.strip()
     try:
@@ -249,7 +249,7 @@ def read_retry_after(header: str, now: float) -> float | None:
     except ValueError:
         try:
             moment = email.utils.parsedate_to_datetime(text)
-            # RFC 9110: the date is in GMT, also where it says "-0000" and Python leaves the zone out
+            # RFC 9110: the date is in GMT, also with "-0000", for which Python returns a datetime without a zone
             seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now
             seconds = max(seconds, 0.0)
         except (ValueError, OverflowError):
@@ -266,7 +266,7 @@ def _find_rule(status: int, errors: Sequence[ServiceError]) -> tuple[int, Rule]:
             if (not rule.codes or error.code in rule.codes) and rule.words in message:
                 return error.code, rule
     code = next((error.code for error in errors if error.code), 0)
-    if status == 403 and code:  # an unknown code, so perhaps not about the token
+    if status == 403 and code:  # with an unknown code it need not concern the token
         return code, STATUS_RULES[0]
     return code, STATUS_RULES.get(500 if status >= 500 else status, STATUS_RULES[0])
 

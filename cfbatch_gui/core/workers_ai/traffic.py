@@ -1,6 +1,7 @@
-"""The log of what left this computer: a line for each exchange, never a body or a header.
+"""The log of network exchanges: one JSON line for each, without bodies and headers.
 
-When the file has grown to `MAX_BYTES`, its older lines are folded into one for each host, connection and kind.
+When the file exceeds `MAX_BYTES`, all but the newest lines are summed into one line for each host, connection and
+kind of exchange.
 """
 
 import logging
@@ -21,10 +22,10 @@ _log = logging.getLogger(__name__)
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One exchange, or `count` of them from `time` until `until`, in seconds since 1970, UTC.
+    """One exchange, or the sum of `count` exchanges from `time` until `until`, in seconds since 1970, UTC.
 
-    `what` is "submit", "run", "ask" or "check"; `sent` and `received` are bytes of bodies; `status` is HTTP's, 0
-    without an answer, and of the last one where several are folded.
+    `what` is "submit", "run", "ask" or "check"; `sent` and `received` are the lengths of the bodies in bytes; `status`
+    is HTTP's, 0 without a response and for a sum.
     """
 
     time: float
@@ -40,7 +41,10 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class HostTraffic:
-    """All exchanges with one host through one connection, of one kind. `first` and `last` in seconds since 1970."""
+    """The sum of all exchanges of one kind with one host through one connection.
+
+    `sent` and `received` are in bytes, `first` and `last` in seconds since 1970, UTC.
+    """
 
     host: str
     connection: str
@@ -53,14 +57,14 @@ class HostTraffic:
 
 
 class TrafficLog:
-    """Writes the log. An error of writing is logged and not raised, because no work depends on this file."""
+    """Writes the log. A failed write is logged and not raised, because no work depends on this file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._size = path.stat().st_size if path.exists() else 0
 
     def note(self, connection: str, exchange: Exchange, *, now: float) -> None:
-        """Add a line."""
+        """Append a line. `connection` is the connection's id, `now` in seconds since 1970."""
         line = msgspec.json.encode(
             Entry(
                 round(now, 3),
@@ -104,7 +108,7 @@ class TrafficLog:
 
 
 def entries(path: Path) -> list[Entry]:
-    """All entries, oldest first; lines that cannot be decoded, as after a crash, are skipped."""
+    """All entries, oldest first. Lines that cannot be decoded (a crash can cut one short) are skipped."""
     if not path.exists():
         return []
     decoder = msgspec.json.Decoder(Entry)
@@ -118,7 +122,7 @@ def entries(path: Path) -> list[Entry]:
 
 
 def traffic(path: Path) -> tuple[HostTraffic, ...]:
-    """The sums by host, connection and kind, the latest first."""
+    """The sums by host, connection and kind, ordered by their last exchange, the latest first."""
     return tuple(sorted(_summed(entries(path)), key=lambda each: each.last, reverse=True))
 
 

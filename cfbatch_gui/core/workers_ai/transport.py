@@ -1,7 +1,7 @@
-"""One HTTP exchange at a time; the only importer of httpx.
+"""Single HTTP exchanges. The only importer of httpx.
 
-It adds to httpx: whether a byte of the body left (from the transport's trace events, not from the names of
-exceptions), limits on the size and time of the whole exchange, no redirects, no settings from the environment, the
+It adds to httpx: whether a byte of the body was sent (from the transport's trace events, not from the names of
+exceptions), limits on the size and duration of a whole exchange, no redirects, no settings from the environment, the
 system's certificates, and errors whose text cannot hold a header.
 """
 
@@ -28,15 +28,15 @@ What: TypeAlias = Literal["submit", "run", "ask", "check"]
 
 _DECOMPRESSED_AT_ONCE: Final = 1 << 20  # bytes
 _UNSUSPICIOUS: Final = 16 << 20  # bytes; below this size any compression ratio is accepted
-_MOST_RATIO: Final = 200  # JSON of numbers shrinks to a third, of one sentence a thousand times over to a hundredth
+_MOST_RATIO: Final = 200  # JSON of numbers compresses 3:1, JSON of one repeated sentence about 100:1
 _SENDABLE: Final = re.compile(r"[\t -~]*")  # header values
 _CERTIFICATE_TIME: Final = (9, 10)  # OpenSSL's numbers for a certificate that is not valid yet, or no longer
-_INTERRUPTED: Final = (ssl.SSLWantReadError, ssl.SSLEOFError, ssl.SSLZeroReturnError)  # not about trust
+_INTERRUPTED: Final = (ssl.SSLWantReadError, ssl.SSLEOFError, ssl.SSLZeroReturnError)  # no certificate errors
 
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """A whole answer. Header names are lower case."""
+    """A complete response. Header names are lower case; `body` is decompressed."""
 
     status: int
     headers: Mapping[str, str]
@@ -51,10 +51,10 @@ class Headers(dict[str, str]):
 
 
 class ExchangeError(Exception):
-    """No whole answer. `body_left` is whether a byte of the request's body may have left this computer.
+    """No complete response was received. `body_left` says whether a byte of the request's body may have been sent.
 
     `reason` is one of "name", "refused", "proxy", "proxy_address", "tls", "clock", "time", "broken", "too_large";
-    `detail` holds nothing secret. `proxy` is the host and port of the proxy that was on the way, "" without one.
+    `detail` holds no secret. `proxy` is the host and port of a proxy that could not be reached, else "".
     """
 
     def __init__(self, reason: str, detail: str, *, body_left: bool, proxy: str = "") -> None:
@@ -66,8 +66,8 @@ class ExchangeError(Exception):
 class Exchange:
     """One exchange, for the log of what leaves this computer.
 
-    `sent` and `received` are bytes of bodies; `sent` is 0 when it is proven that none left. `status` is 0 without an
-    answer.
+    `sent` and `received` are the lengths of the bodies in bytes; `sent` is 0 when it is certain that none of the body
+    was sent. `status` is HTTP's, 0 when no complete response was received.
     """
 
     host: str
@@ -78,9 +78,9 @@ class Exchange:
 
 
 class Transport:
-    """Sends single requests. `application` is an ASGI service in this process that is called instead of the network.
+    """Sends single requests. `application` is an ASGI application that is called in-process instead of the network.
 
-    `on_exchange` is called after each request that went over the network.
+    `on_exchange` is called after each request over the network, also after one that failed.
     """
 
     def __init__(
@@ -104,13 +104,14 @@ class Transport:
         most_bytes: int,
         own_connection: bool = False,
     ) -> HttpAnswer:
-        """One request, one whole answer of at most `most_bytes`, within `seconds` in all. Nothing is tried twice.
+        """Send one request, without retries, and return the response. Raises ExchangeError.
 
-        `own_connection` uses a connection of its own that is closed afterwards: a kept one can be dead without showing
-        it, and then it is unknown what arrived. Raises ExchangeError.
+        `seconds` limits the whole exchange, `most_bytes` the decompressed body. With `own_connection` a new connection
+        is opened and closed afterwards: a kept connection may be dead without notice, and then it would be unknown
+        whether the request arrived.
         """
         if not all(_SENDABLE.fullmatch(value) for value in headers.values()):
-            raise ExchangeError("broken", "a header that cannot be sent", body_left=False)  # httpx would repeat it
+            raise ExchangeError("broken", "a header that cannot be sent", body_left=False)  # httpx would quote it
         request = httpx.Request(
             method,
             url,
@@ -121,7 +122,8 @@ class Transport:
                 **headers,
             },
             content=body or None,
-            # A handshake that is cancelled from outside leaves its socket behind: httpx's own limit ends it earlier.
+            # httpcore does not close the socket of a handshake that is cancelled from outside, so httpx's own limit
+            # has to end the handshake first.
             extensions={"timeout": httpx.Timeout(60.0, connect=min(15.0, 0.75 * seconds)).as_dict()},
         )
         sent = len(body)
@@ -144,7 +146,7 @@ class Transport:
         return answer
 
     def _by_way_of_proxy(self, error: ExchangeError, url: str) -> ExchangeError:
-        """The same error, or one that names the proxy when a proxy, and not the service, cannot be reached."""
+        """Return `error`, or an error with reason "proxy" when it was the proxy that could not be reached."""
         if error.body_left or error.reason not in ("name", "refused", "proxy", "time"):
             return error
         found = None if self._application is not None else _system_proxy(url)
@@ -155,7 +157,7 @@ class Transport:
         return ExchangeError("proxy", error.detail, body_left=False, proxy=proxy)
 
     async def close(self) -> None:
-        """Close what is kept open."""
+        """Close the kept connections. A later `send` opens new ones."""
         if self._kept is not None:
             await self._kept.aclose()
             self._kept = None
@@ -179,7 +181,8 @@ class Transport:
     ) -> HttpAnswer:
         watch = _Watch()
         request.extensions["trace"] = watch.see
-        # Raised at the end: what was raised by httpx holds the sent bytes in its frames, and would hang on as context.
+        # Raised after the except blocks: httpx's exception would otherwise stay attached as __context__, and its
+        # frames hold the request's body.
         try:
             async with asyncio.timeout(seconds):
                 response = await client.send(request, stream=True)
@@ -196,21 +199,21 @@ class Transport:
             await watch.close_handshake()
             await self._replace_kept(client)
             failure = ExchangeError("time", f"no whole answer within {seconds:g} s", body_left=watch.body_left)
-        except (httpx.TransportError, OSError) as error:  # TLS that breaks in the middle comes as ssl's own error
+        except (httpx.TransportError, OSError) as error:  # broken-off TLS raises ssl's own errors
             await self._replace_kept(client)
             reason = "broken" if watch.body_left and not isinstance(error, httpx.TimeoutException) else _reason(error)
             failure = ExchangeError(reason, _safe(error), body_left=watch.body_left)
         raise failure
 
     async def _replace_kept(self, client: httpx.AsyncClient) -> None:
-        # A request that is cancelled in flight can kill httpx's pool for good; a new one costs a handshake.
+        # Cancelling a request in flight can leave httpx's pool unusable; a new pool costs one handshake.
         if client is self._kept:
             self._kept = None
             await client.aclose()
 
 
 class _Watch:
-    """A trace hook of the transport: before "send_request_body" no byte of the body can have left."""
+    """A trace hook for httpcore. Before the event "send_request_body" no byte of the body can have been sent."""
 
     def __init__(self) -> None:
         self.body_left = False
@@ -229,7 +232,7 @@ class _Watch:
             self._in_handshake = None
 
     async def close_handshake(self) -> None:
-        """Close the socket of a handshake that was cancelled from outside: httpcore leaves it open."""
+        """Close the socket of a handshake that was cancelled from outside, which httpcore leaves open."""
         if self._in_handshake is not None:
             await self._in_handshake.aclose()
             self._in_handshake = None
@@ -244,9 +247,10 @@ class BodyError(Exception):
 
 
 class BodyReader:
-    """Collects a body in chunks, decompressed within limits.
+    """Collects a body from its chunks and decompresses it.
 
-    `encoding` is the Content-Encoding; `limit` is in bytes of decompressed content. Raises BodyError.
+    `encoding` is the Content-Encoding header; `limit` is in bytes of decompressed content. Raises BodyError for an
+    encoding other than gzip.
     """
 
     def __init__(self, encoding: str, limit: int) -> None:
@@ -258,7 +262,7 @@ class BodyReader:
         self._unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16) if "gzip" in self._encoding else None
 
     def add(self, chunk: bytes) -> None:
-        """Add the next chunk as received. Raises BodyError."""
+        """Add the next chunk as received. Raises BodyError for content above the limit and for broken gzip."""
         self._received += len(chunk)
         if self._unpacker is None:
             self._keep(chunk)
@@ -273,7 +277,7 @@ class BodyReader:
             raise BodyError("broken", "gzip with something behind it")
 
     def whole(self) -> bytes:
-        """The content. Raises BodyError when its end is missing."""
+        """The decompressed content. Raises BodyError when the gzip stream is incomplete."""
         if self._unpacker is not None and self._received and not self._unpacker.eof:
             raise BodyError("broken", "gzip without its end")
         return bytes(self._content)
@@ -303,7 +307,7 @@ def _certificates() -> ssl.SSLContext:
 
 
 def _system_proxy(url: str) -> httpx.Proxy | None:
-    """The system's proxy for an address, with our own TLS settings. Raises ExchangeError."""
+    """The system's proxy for `url`, with this module's TLS settings. Raises ExchangeError for an unreadable address."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if host in ("localhost", "127.0.0.1", "::1") or urllib.request.proxy_bypass(host):
@@ -314,7 +318,7 @@ def _system_proxy(url: str) -> httpx.Proxy | None:
     try:
         return httpx.Proxy(address, ssl_context=_certificates() if address.startswith("https:") else None)
     except (httpx.InvalidURL, ValueError):
-        del address  # may hold a password, and httpx repeats parts of it: neither goes along with the error
+        del address  # may hold a password, and httpx's error quotes parts of it: both stay out of the traceback
     raise ExchangeError("proxy_address", "the proxy's address cannot be read", body_left=False)
 
 
@@ -336,7 +340,7 @@ def _reason(error: httpx.TransportError | OSError) -> str:
 
 
 def _safe(error: httpx.TransportError | OSError) -> str:
-    """The kind of error and its number: an exception's text can hold a header, and with it the token."""
+    """The exception's type and error number. Its text is left out because it can hold a header with the token."""
     seen: BaseException | None = error
     number = ""
     while seen is not None:
