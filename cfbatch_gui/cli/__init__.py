@@ -1,1 +1,1 @@
-"""The face in a terminal. Standard output carries the result and nothing else; the rest goes to stderr."""
+"""The terminal program. Standard output carries the result only; everything else is written to stderr."""

@@ -25,7 +25,7 @@ _MOST_BYTES = 1_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cfbatch attach`."""
+    """Add the options of `cfbatch attach`."""
     parser.epilog = EXAMPLES
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("job", metavar="REQUEST_ID|FILE|-", help="the id, or the service's whole answer in a file")
@@ -34,14 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--input", metavar="FILE", type=Path, nargs="+", default=[], help="what was sent; without it texts get names"
     )
     add_reading_arguments(parser)
-    parser.set_defaults(split=None)  # how texts were split elsewhere is not known
+    parser.set_defaults(split=None)  # how the texts were split elsewhere is unknown
     parser.add_argument("--connection", metavar="C", help="through which it was sent (default: as set in the window)")
     parser.add_argument("--name", metavar="NAME", help="what to call the job")
     add_output_arguments(parser)
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Run the command; the exit status. Raises UserError."""
+    """Run the command and return its exit status. Raises UserError."""
     if len(arguments.input) > 2:
         raise UsageError("Two files at most: one of queries and one of contexts.")
     if arguments.input:
@@ -69,7 +69,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
 
 
 def _read(words: str) -> str:
-    """The id itself, or the text of a file or of standard input."""
+    """The argument itself if it is an id, else the text of the file of that name, or of standard input for "-"."""
     if words == "-":
         if sys.stdin is None or sys.stdin.isatty():
             raise UsageError("“-” reads from another program: write “program | cfbatch …”, or give the request id.")
@@ -77,7 +77,7 @@ def _read(words: str) -> str:
     path = Path(words)
     try:
         is_file = path.is_file()
-    except OSError:  # a name that no file can have
+    except OSError:  # the argument cannot be a file's name
         is_file = False
     if not is_file:
         return words

@@ -1,4 +1,4 @@
-"""`cfbatch backup`: all jobs in one file."""
+"""`cfbatch backup`: write all jobs to one file."""
 
 import argparse
 from pathlib import Path
@@ -11,12 +11,12 @@ from cfbatch_gui.core.system.unfinished import listing
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cfbatch backup`."""
+    """Add the options of `cfbatch backup`."""
     parser.add_argument("file", metavar="FILE", type=Path, help="the zip file to write")
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Write the backup; possible while another process uses the data. Raises UserError."""
+    """Write the backup, also while another process uses the data folder. Raises UserError."""
     paths = Paths(data_dir)
     with listing(paths.unfinished):
         count = back_up(paths, arguments.file)

@@ -1,4 +1,4 @@
-"""`cfbatch check`: what a file would come to, without sending anything or keeping a job."""
+"""`cfbatch check`: what would be sent from a file and what it may cost, without sending it or keeping a job."""
 
 import argparse
 import asyncio
@@ -31,11 +31,11 @@ from cfbatch_gui.core.system.settings import Budget, Settings
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 
 Answer = dict[str, object]
-_SHOWN = 20  # problems in the text; --json has them all
+_SHOWN = 20  # problems listed in the text; --json lists all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cfbatch check`."""
+    """Add the options of `cfbatch check`."""
     add_input_arguments(parser)
     parser.add_argument("--model", metavar="M", help="the model's name, for example @cf/baai/bge-m3")
     parser.add_argument(
@@ -50,13 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Run the command; the exit status is that of bad input when nothing could be sent. Raises UserError."""
+    """Run the command; the exit status is BAD_INPUT when nothing could be sent. Raises UserError."""
     return await asyncio.to_thread(_check, arguments, data_dir, console)
 
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """What a file comes to. `cut` are the texts of which the model reads the beginning only."""
+    """The result of a check. `cut` counts the texts of which the model reads only the beginning."""
 
     inputs: Inputs
     rows: int
@@ -199,8 +199,10 @@ def _reason(problem: StoredProblem) -> str:
 
 
 def open_question(error: UserError, arguments: argparse.Namespace) -> dict[str, object]:
-    """The object to print: what is open, in a sentence and as "kind", "encoding" or "columns", null for what only
-    another file can mend; and the answers, the likely one first. Of several columns that are missing each wants one.
+    """The JSON object for a question that the user has to answer.
+
+    It holds the question as a sentence and as "kind", "encoding" or "columns" (null when only a different file can
+    help), and the possible answers, the likeliest first. Each missing column needs an answer.
     """
     about, answers = _answers(error, arguments)
     return {"question": about if answers else None, "sentence": error.message, "answers": answers}

@@ -1,4 +1,4 @@
-"""Open the files of a command and settle the roles of their columns: those guessed, overruled by the arguments."""
+"""Open the files of a command and determine the roles of their columns: guessed, and overridden by the arguments."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _TEXTS = (Role.TEXT, Role.CONTEXT)
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The files of a run, and what their columns are for."""
+    """The files of a run, and the roles of their columns."""
 
     source: Source
     second: Source | None
@@ -27,7 +27,7 @@ class Inputs:
 
 
 class ColumnsUnsettled(InputError):
-    """No job can be made of `inputs` as their columns are mapped."""
+    """The columns of `inputs` have no roles of which a job can be made."""
 
     def __init__(self, message: str, inputs: Inputs) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ class ColumnsUnsettled(InputError):
 def open_inputs(
     kind: Kind, first: Path, second: Path | None, roles: Sequence[ColumnRole], reading: Reading | None = None
 ) -> Inputs:
-    """Recognise the files and settle their columns. Raises InputError and UsageError."""
+    """Recognise the files and determine their columns' roles. Raises InputError and UsageError."""
     source = open_source(first, reading.options if reading else ReadOptions())
     other = open_source(second) if second else None
     mapping = _by_recipe(reading.recipe, source, other) if reading and reading.recipe else None
@@ -63,7 +63,7 @@ def _by_recipe(recipe: Recipe, source: Source, second: Source | None) -> Mapping
 
 def _with_roles(mapping: Mapping, source: Source, second: Source | None, roles: Sequence[ColumnRole]) -> Mapping:
     wanted = [(*_find(each, source, second), each.role) for each in roles]
-    # Columns of texts that are named replace those that were guessed.
+    # Text columns named in the arguments replace those that were guessed.
     for is_second in {is_second for is_second, _, role in wanted if role in _TEXTS}:
         named = {column for in_second, column, _ in wanted if in_second is is_second}
         guessed = mapping.second_roles if is_second else mapping.roles
@@ -76,8 +76,10 @@ def _with_roles(mapping: Mapping, source: Source, second: Source | None, roles: 
 
 
 def _find(wanted: ColumnRole, source: Source, second: Source | None) -> tuple[bool, int]:
-    """Whether the column is in the second file, and its index. A name that both have is the first file's,
-    unless it is to hold contexts, for these come from the second.
+    """Whether the column is in the second file, and its index.
+
+    A name that is in both files means the first file's column, unless its role is one of a text: the contexts are in
+    the second file.
     """
     found = [(False, index_of(wanted.column, source.columns))]
     if second is not None:

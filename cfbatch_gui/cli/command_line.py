@@ -36,11 +36,11 @@ _log = logging.getLogger(__name__)
 
 
 def run_command_line(argv: Sequence[str] | None = None) -> int:
-    """Run it; the exit status."""
+    """Run the command and return its exit status."""
     console = Console()
     try:
         arguments = _parser().parse_args(argv)
-    except SystemExit as end:  # argparse has printed why
+    except SystemExit as end:  # argparse has printed the reason
         return int(end.code or 0)
     data_dir = arguments.data_dir.absolute() if "data_dir" in arguments else default_root(os.environ)
     return _guarded(arguments, data_dir, console)
@@ -65,7 +65,7 @@ def _guarded(arguments: argparse.Namespace, data_dir: Path, console: Console) ->
         return ExitStatus.INTERRUPTED
     except asyncio.CancelledError:
         return ExitStatus.TERMINATED
-    except Exception:  # noqa: BLE001 - nothing above would report it
+    except Exception:  # noqa: BLE001 - no caller would report it
         _log.exception("cfbatch %s failed", arguments.command)
         console.say(
             f"cfbatch: Something went wrong that should not have. What was sent is kept, “cfbatch resume” goes on with"
@@ -77,7 +77,7 @@ def _guarded(arguments: argparse.Namespace, data_dir: Path, console: Console) ->
 
 
 async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Run the command; SIGTERM cancels it as Ctrl+C does."""
+    """Run the command. SIGTERM cancels it, as Ctrl+C does."""
     task = asyncio.current_task()
     with suppress(NotImplementedError):  # Windows
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel if task else lambda: None)

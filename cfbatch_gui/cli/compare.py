@@ -1,4 +1,4 @@
-"""`cfbatch compare`: the rankings of two or more jobs over the same items. It only reads the jobs."""
+"""`cfbatch compare`: compare the rankings of two or more jobs over the same items. The jobs are only read."""
 
 import argparse
 import asyncio
@@ -28,7 +28,7 @@ _MOST = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cfbatch compare`."""
+    """Add the options of `cfbatch compare`."""
     parser.add_argument(
         "jobs", metavar="JOB", nargs="+", help="a job's id, the beginning of it, or its name; all are compared with"
         " the first",
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Compare, print, write. Raises UserError."""
+    """Compare the jobs, print the comparison, and write the files asked for. Raises UserError."""
     if arguments.top < 1:
         raise UsageError("--top must be 1 or more.")
     files = _checked((arguments.out, arguments.queries))
@@ -84,10 +84,10 @@ def _read(paths: Paths, jobs: Sequence[Job]) -> Comparison:
 
 
 def _checked(files: Sequence[Path | None]) -> list[Path | None]:
-    """Absolute paths, or UsageError for what could not be written later."""
+    """The paths made absolute. Raises UsageError for a path that could not be written later."""
     checked: list[Path | None] = []
     for file in files:
-        path = Path(os.path.abspath(file)) if file is not None else None  # noqa: PTH100 - keeps links
+        path = Path(os.path.abspath(file)) if file is not None else None  # noqa: PTH100 - resolve() would follow links
         if path is not None:
             if path in checked:
                 raise UsageError(f"“{file}” is given twice. Each file needs a name of its own.")

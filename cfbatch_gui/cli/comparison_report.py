@@ -1,4 +1,4 @@
-"""A comparison of jobs, for people and as one JSON object."""
+"""A comparison of jobs as text and as one JSON object."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from cfbatch_gui.core.results.numbers import score_text
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """`moves` has one for each job but the first; `most` of its queries are shown, those that moved most."""
+    """`moves` has one item for each job but the first. The `most` queries that changed most are shown of each."""
 
     comparison: Comparison
     moves: Sequence[QueryMoves]
@@ -27,7 +27,7 @@ class Report:
     most: int
 
     def json(self) -> str:
-        """One object; jobs in the order given."""
+        """The comparison as one JSON object; the jobs are in the order given."""
         value = {
             "jobs": [self._job(number) for number in range(len(self.comparison.runs))],
             "compared": {
@@ -40,10 +40,10 @@ class Report:
             "with_first": [self._with_first(number) for number in range(1, len(self.comparison.runs))],
             "metrics": self._metrics(),
         }
-        return json.dumps(value, indent=2)  # ASCII, so that no terminal's encoding can change it
+        return json.dumps(value, indent=2)  # ASCII, which every terminal encoding preserves
 
     def lines(self, width: int) -> Iterator[str]:
-        """Text for a terminal."""
+        """The comparison as lines of text."""
         comparison = self.comparison
         if comparison.is_partial:
             yield "Partial: not every context has a score. What all jobs have scored is compared."

@@ -1,4 +1,4 @@
-"""`cfbatch connections`: the ways to the service, listed, added, tested and removed."""
+"""`cfbatch connections`: list, add, test and remove the connections to the service."""
 
 import argparse
 import json
@@ -40,7 +40,7 @@ _MARKS = {True: "yes", False: "NO", None: "not certain"}
 
 
 def add_arguments(parser: argparse.ArgumentParser, *, parents: Sequence[argparse.ArgumentParser] = ()) -> None:
-    """The actions of `cfbatch connections` and their options; `parents` have the options that stand everywhere."""
+    """Add the actions of `cfbatch connections` and their options; `parents` hold the options of all commands."""
     parser.set_defaults(act=_list, json=False)
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
 
@@ -83,12 +83,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Run one action; the exit status. Raises UserError."""
+    """Run one action and return its exit status. Raises UserError."""
     return int(await arguments.act(arguments, data_dir, console))
 
 
 async def _list(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """List the connections. It only reads, so it works while a window is open."""
+    """List the connections. They are only read, which is possible while a window is open."""
     paths = Paths(data_dir)
     settings = Settings.load(paths.settings)
     book = AddressBook(
@@ -161,7 +161,7 @@ async def _remove(arguments: argparse.Namespace, data_dir: Path, console: Consol
 
 
 def _record(arguments: argparse.Namespace, given: str, program: Program) -> tuple[SavedConnection, str]:
-    """What is to be saved, and the secret; what was pasted with the secret, such as an account's id, counts too."""
+    """The connection to save, and its secret. An account id that was pasted together with the secret is used too."""
     saved = program.address_book.saved()
     name = arguments.name or free_name(_TITLES[arguments.kind], (each.name for each in saved))
     record = SavedConnection("", name, arguments.kind)
@@ -191,7 +191,7 @@ def _gateway(text: str) -> str:
 
 
 async def _say_where(program: Program, record: SavedConnection, secret_id: str, console: Console) -> None:
-    """The error for a system without a keyring, with what can be done instead."""
+    """The error for a system without a keyring, with the alternative to it."""
     stored_in = await program.credentials.token_source(secret_id, check=check_secret)
     if stored_in is TokenSource.SESSION:
         console.say(

@@ -1,4 +1,4 @@
-"""The two streams of a terminal program, and text made to fit a line of them."""
+"""The two output streams of the terminal program, and functions that fit text into a line."""
 
 import codecs
 import io
@@ -15,11 +15,11 @@ from cfbatch_gui.core.errors import DiskFull, ExportError, UserError
 WIDTH_WITHOUT_TERMINAL = 100
 _PLAIN = {"“": '"', "”": '"', "·": "-", "–": "-", "…": "...", "→": "->", "█": "#", "░": "."}
 _PLAINER = "cfbatch_plainer"
-_JOINERS = "\u200c\u200d"  # invisible, and part of how some scripts and emoji are written
+_JOINERS = "\u200c\u200d"  # invisible, and required in some scripts and emoji
 
 
 def _plainer(error: UnicodeError) -> tuple[str, int]:
-    """An error handler for codecs: plainer characters for those that a console's encoding lacks."""
+    """A codec error handler that replaces characters missing in a console's encoding by plainer ones."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(_PLAIN.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
@@ -29,33 +29,33 @@ codecs.register_error(_PLAINER, _plainer)
 
 
 class Console:
-    """`print_result` writes results to standard output, everything else goes to stderr."""
+    """Writes results to standard output (`print_result`) and everything else to stderr."""
 
     def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
-        # Python sets a stream to None that was closed before the program started.
+        # Python sets a stream to None when it was closed before the program started.
         self._out, self._err = out or sys.stdout or io.StringIO(), err or sys.stderr or io.StringIO()
         for stream in (self._out, self._err):
-            # A character that the console's encoding lacks must not end the program.
+            # A character missing in the console's encoding must not raise UnicodeEncodeError.
             reconfigure = getattr(stream, "reconfigure", None)
             if reconfigure is not None:
                 reconfigure(errors=_PLAINER)
 
     @property
     def is_interactive(self) -> bool:
-        """Whether stderr is a terminal that can redraw a line."""
+        """Whether stderr is a terminal on which a line can be redrawn."""
         return self._err.isatty() and os.environ.get("TERM") != "dumb"
 
     @property
     def width(self) -> int:
-        """Columns of the terminal; a fixed number where there is none."""
+        """The terminal's width in columns; a fixed number without a terminal."""
         return shutil.get_terminal_size((WIDTH_WITHOUT_TERMINAL, 24)).columns
 
     def say(self, text: str) -> None:
-        """A line on stderr."""
+        """Write a line to stderr."""
         self.write_error(f"{text}\n")
 
     def say_error(self, error: UserError) -> None:
-        """The user's sentence of an expected failure."""
+        """Write the message of an expected failure to stderr."""
         self.say(f"cfbatch: {one_line(error.message)}")
 
     def write_error(self, text: str) -> None:
@@ -67,7 +67,7 @@ class Console:
             _silence(self._err)
 
     def print_result(self, lines: Iterable[str]) -> None:
-        """Write lines to standard output; a broken pipe is no error. Raises DiskFull, ExportError."""
+        """Write lines to standard output. A broken pipe is ignored. Raises DiskFull and ExportError."""
         try:
             for line in lines:
                 self._out.write(f"{line}\n")
@@ -91,7 +91,7 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 def elided(text: str, width: int) -> str:
     """The text on one line, cut with "…" when it is wider than `width` columns."""
-    text = one_line(text[: 4 * width + 4])  # four characters a column is more than any script needs
+    text = one_line(text[: 4 * width + 4])  # no script needs more than four characters per column
     if width_of(text) <= width:
         return text
     return f"{wcwidth.clip(text, 0, width - 1, control_codes='ignore').rstrip()}…"
@@ -104,12 +104,12 @@ def padded(text: str, width: int) -> str:
 
 
 def width_of(text: str) -> int:
-    """Columns that a terminal gives to the text: two for wide East Asian signs and emoji, none for combining marks."""
+    """The text's width in terminal columns: two for wide East Asian characters and emoji, none for combining marks."""
     return len(text) if text.isascii() else wcwidth.width(text, control_codes="ignore")
 
 
 def _silence(stream: TextIO) -> None:
-    """Redirect the stream to the null device: flushing its buffer at exit would fail again."""
+    """Redirect the stream to the null device, because flushing its buffer at exit would fail again."""
     try:
         descriptor = stream.fileno()
     except (OSError, ValueError):

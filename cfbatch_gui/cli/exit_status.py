@@ -1,4 +1,4 @@
-"""Exit statuses: the one table of them, and which one an error or a job ends with."""
+"""The table of exit statuses, and the status for an error and for a job."""
 
 import signal
 from enum import IntEnum
@@ -9,12 +9,12 @@ from cfbatch_gui.core.jobs.states import Job, JobState
 
 
 class ExitStatus(IntEnum):
-    """A number for other programs, with the words that `cfbatch --help` prints for it; "" for those it leaves out."""
+    """An exit status and its description in `cfbatch --help`, which omits statuses with the description ""."""
 
     words: str
 
     def __new__(cls, number: int, words: str = "") -> Self:
-        """Make a member whose value is the number alone."""
+        """Create a member whose value is the number without the description."""
         status = int.__new__(cls, number)
         status._value_ = number
         status.words = words
@@ -22,21 +22,21 @@ class ExitStatus(IntEnum):
 
     DONE = 0, "done"
     FAILED = 1, "failed or done in part"
-    BAD_INPUT = 2, "bad usage or input"  # argparse ends with 2 as well
+    BAD_INPUT = 2, "bad usage or input"  # also argparse's exit status
     OUTCOME_UNKNOWN = 3, "outcome unknown"
     NO_CONNECTION = 4, "no connection or token refused"
     OVER_BUDGET = 5, "over budget"  # nothing was sent
-    INTERRUPTED = 128 + signal.SIGINT  # as a shell reports the end by a signal
+    INTERRUPTED = 128 + signal.SIGINT  # 128 + SIGINT, as shells report it
     TERMINATED = 128 + signal.SIGTERM
 
 
 def exit_statuses_help() -> str:
-    """The line of `cfbatch --help` that lists them."""
+    """The line of `cfbatch --help` that lists the exit statuses."""
     return f"exit status: {', '.join(f'{status:d} {status.words}' for status in ExitStatus if status.words)}"
 
 
 def status_of_error(error: UserError) -> ExitStatus:
-    """The status for an expected failure."""
+    """The exit status for an expected failure."""
     match error:
         case InputError() | UsageError():
             return ExitStatus.BAD_INPUT
@@ -51,7 +51,7 @@ def status_of_error(error: UserError) -> ExitStatus:
 
 
 def status_of_job(job: Job, trouble: UserError | None) -> ExitStatus:
-    """The status for a job that is done or has stopped. `trouble` is why it paused."""
+    """The exit status for a job that is done or has stopped. `trouble` is the error that paused it, if any."""
     match job.state:
         case JobState.DONE:
             return ExitStatus.DONE

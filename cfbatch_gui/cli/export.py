@@ -1,4 +1,4 @@
-"""`cfbatch export`: a job's results into files. It only reads the jobs, so it works beside an open window."""
+"""`cfbatch export`: write a job's results to files. Jobs are only read, which is possible while a window is open."""
 
 import argparse
 import asyncio
@@ -27,7 +27,7 @@ _NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cfbatch export`."""
+    """Add the options of `cfbatch export`."""
     parser.add_argument("job", metavar="JOB", help="a job's id, the beginning of it, or its name")
     parser.add_argument(
         "--out",
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Write the files, one after the other. Raises UserError."""
+    """Write the files in the order given. Raises UserError."""
     if not arguments.out and not arguments.to:
         raise UsageError("Say where to write: --out PATH, or --to FORMAT PATH.")
     paths = Paths(data_dir)
@@ -101,7 +101,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
 async def _written(
     folder: JobFolder, metadata: JobMetadata, path: Path, target: Target, options: ExportOptions
 ) -> Exported:
-    """Export in a thread. When the program is stopped meanwhile, so is the thread, and what was there before stays."""
+    """Export in a thread. Cancellation stops the thread too, and leaves an older file unchanged."""
     stop = threading.Event()
 
     def check(_done: int, _total: int) -> None:
@@ -115,7 +115,7 @@ async def _written(
 
 
 def _outputs(arguments: argparse.Namespace, job: Job) -> list[tuple[Path, Target]]:
-    """Every path with its form. Raises UsageError."""
+    """Each path with its format. Raises UsageError."""
     asked = [(path, arguments.format) for path in arguments.out] + [(Path(path), name) for name, path in arguments.to]
     outputs: list[tuple[Path, Target]] = []
     for given, name in asked:
@@ -127,7 +127,7 @@ def _outputs(arguments: argparse.Namespace, job: Job) -> list[tuple[Path, Target
 
 
 def _check_use(options: ExportOptions, kind: Kind, targets: list[Target]) -> None:
-    """An option that no file has a use for is a mistake. Raises UsageError."""
+    """Raises UsageError for an option that applies to none of the files."""
     if options.columns is not None and not any(target.has_columns for target in targets):
         raise UsageError("--columns has no use here: the columns of this format are always the same.")
     has_limits = kind is Kind.RANK and any(target.has_limits for target in targets)
@@ -136,19 +136,19 @@ def _check_use(options: ExportOptions, kind: Kind, targets: list[Target]) -> Non
 
 
 def list_separator() -> str:
-    """What a spreadsheet of this user expects: where numbers have a comma, it cannot stand between cells as well."""
+    """The separator that the user's spreadsheet program expects: ";" where the decimal point is a comma, else ","."""
     before = locale.setlocale(locale.LC_NUMERIC)
     try:
         locale.setlocale(locale.LC_NUMERIC, "")
         return ";" if locale.localeconv()["decimal_point"] == "," else ","
-    except locale.Error:  # a name that this system does not know
+    except locale.Error:  # the environment names a locale that is not installed
         return ","
     finally:
         locale.setlocale(locale.LC_NUMERIC, before)
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """As a line of CSV; none for an empty one."""
+    """The names in a line of CSV; none for an empty line."""
     return tuple(next(csv.reader([text], skipinitialspace=True), ()))
 
 

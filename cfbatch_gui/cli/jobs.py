@@ -1,4 +1,4 @@
-"""`cfbatch jobs`: list all jobs. It only reads, so it works while a window is open."""
+"""`cfbatch jobs`: list all jobs. They are only read, which is possible while a window is open."""
 
 import argparse
 from functools import partial
@@ -14,12 +14,12 @@ from cfbatch_gui.core.system.settings import Settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cfbatch jobs`."""
+    """Add the options of `cfbatch jobs`."""
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """List all jobs. Raises UserError."""
+    """List all jobs, the newest first. Raises UserError."""
     paths = Paths(data_dir)
     ledger = Ledger.open_read_only(paths)
     try:

@@ -1,4 +1,4 @@
-"""`cfbatch`: the command. Everything else is imported where Ctrl+C is already handled, because that takes time."""
+"""The entry point of `cfbatch`. Other modules are imported inside `main`, where Ctrl+C is already handled."""
 
 import signal
 import sys
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit status. Never raises."""
+    """Run the command line and return the exit status."""
     try:
         from cfbatch_gui.cli.command_line import run_command_line
 
         return run_command_line(argv)
     except KeyboardInterrupt:
-        return 128 + signal.SIGINT  # ExitStatus.INTERRUPTED, whose module may not be imported yet
+        return 128 + signal.SIGINT  # ExitStatus.INTERRUPTED; its module may not have been imported yet
 
 
 if __name__ == "__main__":

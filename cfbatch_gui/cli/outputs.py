@@ -1,5 +1,7 @@
-"""`--out`: files that a run owes. They are remembered in the job's folder until they are written, so that a run that
-was cut short can be resumed and still leaves what was asked for.
+"""`--out`: the files to write when a job is done.
+
+They are stored in the job's folder until they are written, so that `cfbatch resume` can write those of an interrupted
+run.
 """
 
 import argparse
@@ -19,7 +21,7 @@ from cfbatch_gui.core.system.files import write_atomically
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
-    """Where the result of a job goes."""
+    """Add `--out` and `--json`."""
     parser.add_argument(
         "--out",
         metavar="PATH",
@@ -34,13 +36,13 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 def check_outputs(
     paths: Sequence[Path], kind: Kind, inputs: Sequence[Path], *, format_name: str = ""
 ) -> tuple[Path, ...]:
-    """Absolute paths, or UsageError for what could not be written later: nothing has been sent or paid yet.
+    """The paths made absolute. `format_name` overrides the format that a path's suffix stands for.
 
-    Each is written in the format of its suffix, or in the one that is named.
+    Raises UsageError for a path that could not be written later, before anything is sent and paid for.
     """
     checked: list[Path] = []
     for path in paths:
-        target = Path(os.path.abspath(path))  # noqa: PTH100 - "resolve" would follow a link that is to be kept
+        target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link that must be kept
         form = target_for(target, kind, format_name)
         if target in checked:
             raise UsageError(f"“{path}” is given twice. Each --out needs a name of its own.")
@@ -57,13 +59,13 @@ def check_outputs(
 
 
 def remember(folder: JobFolder, paths: Sequence[Path]) -> None:
-    """Keep in mind what is owed. Raises DiskFull, ExportError."""
+    """Store the files to write in the job's folder. Raises DiskFull and ExportError."""
     if paths:
         write_atomically(_outputs_file(folder), msgspec.json.encode([str(path) for path in paths]))
 
 
 def owed(folder: JobFolder) -> tuple[Path, ...]:
-    """What was asked for and is not written yet."""
+    """The files that were asked for and have not been written yet."""
     try:
         return tuple(map(Path, msgspec.json.decode(_outputs_file(folder).read_bytes(), type=list[str])))
     except (FileNotFoundError, msgspec.MsgspecError):
@@ -71,7 +73,7 @@ def owed(folder: JobFolder) -> tuple[Path, ...]:
 
 
 def write_owed(folder: JobFolder, job: Job, title: str, wrote: Callable[[Exported], object]) -> None:
-    """Write each file that is owed. What fails stays owed, and so do those after it. Raises UserError."""
+    """Write the stored files, in order. A file that fails and those after it stay stored. Raises UserError."""
     paths = owed(folder)
     for number, path in enumerate(paths, start=1):
         wrote(export(folder, metadata_of(job, title), path))

@@ -1,4 +1,4 @@
-"""`cfbatch practice serve`: the practice service on a port of this computer, for any client."""
+"""`cfbatch practice serve`: serve the practice service on a port of this computer, for any client."""
 
 import argparse
 import os
@@ -47,7 +47,7 @@ _MUTATIONS = textwrap.fill(", ".join(get_args(Mutation)), 96, initial_indent="  
 
 
 def add_arguments(parser: argparse.ArgumentParser, *, parents: Sequence[argparse.ArgumentParser] = ()) -> None:
-    """Add `serve` and its options to `cfbatch practice`; `parents` have the options that stand everywhere."""
+    """Add `serve` and its options to `cfbatch practice`; `parents` hold the options of all commands."""
     commands = parser.add_subparsers(dest="practice_command", metavar="COMMAND", required=True)
     command = commands.add_parser(
         "serve",
@@ -85,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser, *, parents: Sequence[argparse
 
 
 def run(arguments: argparse.Namespace, data_dir: Path) -> int:
-    """Serve until Ctrl+C; the exit status. The queue stands in the data folder and survives restarts."""
+    """Serve until Ctrl+C and return the exit status. The queue is in the data folder and survives restarts."""
     token = os.environ.get(TOKEN_VARIABLE, "")
     app = practice_app(
         Paths(data_dir).practice,

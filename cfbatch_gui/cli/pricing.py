@@ -1,4 +1,4 @@
-"""What a job may cost, in words, and the budget that stops it."""
+"""What a job may cost, in words, and the check against the budget."""
 
 import argparse
 import time
@@ -16,7 +16,7 @@ from cfbatch_gui.core.workers_ai.prices import Price, next_reset
 
 
 def add_budget_argument(parser: argparse.ArgumentParser) -> None:
-    """What may be spent on the job, in all."""
+    """Add `--budget`, the amount that may be spent on the whole job."""
     parser.add_argument(
         "--budget",
         metavar="DOLLARS",
@@ -27,14 +27,14 @@ def add_budget_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def check_budget(preflight: Preflight, asked: float | None, usual: Budget, spent: Spent) -> None:
-    """Raise OverBudget when the job may cost more than the dollars `asked` for, or without them the usual budget."""
+    """Raise OverBudget when the job may cost more than `asked` dollars, or, without them, than the saved budget."""
     budget = usual if asked is None else budget_of(asked)
     if sentence := over_budget(preflight.price_high, budget, spent):
         raise OverBudget(_with_the_way_out(sentence))
 
 
 async def send_again(program: Program, job_id: str, *numbers: int, asked: float | None) -> Job:
-    """`Program.send_again` within the dollars `asked` for, or without them the usual budget. Raises OverBudget."""
+    """`Program.send_again` within `asked` dollars, or, without them, within the saved budget. Raises OverBudget."""
     try:
         return await program.send_again(job_id, *numbers, budget=None if asked is None else budget_of(asked))
     except OverBudget as error:
@@ -42,7 +42,7 @@ async def send_again(program: Program, job_id: str, *numbers: int, asked: float 
 
 
 def budget_of(asked: float) -> Budget:
-    """For one job, in dollars; 0.0 would be without bound."""
+    """The budget for one job in dollars; 0.0 would mean no limit."""
     return Budget(a_job=max(asked, 1e-9))
 
 
@@ -51,24 +51,24 @@ def _with_the_way_out(sentence: str) -> str:
 
 
 def tokens_words(preflight: Preflight) -> str:
-    """Between how many tokens: "10 to 14", and one number where both are the same."""
+    """The lower and the upper estimate of tokens, such as "10 to 14"; one number when they are equal."""
     low, high = preflight.tokens_low, preflight.tokens_high
     return f"{low:,} to {high:,}" if low != high else f"{low:,}"
 
 
 def price_words(preflight: Preflight) -> str:
-    """The most it may cost, and what that is of what is free today: "less than $0.01, 3.2% of a day's free use"."""
+    """The upper price and its share of a day's free allowance: "less than $0.01, 3.2% of a day's free use"."""
     high = preflight.price_high.dollars
     most = "less than $0.01" if high < 0.01 else f"at most ${high:,.2f}"
     return f"{most}, {share_words(preflight.price_high)} of a day's free use"
 
 
 def share_words(price: Price) -> str:
-    """Of what is free in a day: "3.2%", and "less than 0.1%" for what would look like nothing."""
+    """The share of a day's free allowance: "3.2%", or "less than 0.1%" for what would be rounded to nothing."""
     share = price.share_of_free_day
     return f"{share:.1%}" if share >= 0.001 or not share else "less than 0.1%"
 
 
 def reset_words() -> str:
-    """When what is free is counted anew, on this computer's clock."""
+    """The next time at which the free allowance is reset, in local time."""
     return f"{datetime.fromtimestamp(next_reset(time.time())).astimezone():%H:%M}"

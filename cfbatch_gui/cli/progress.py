@@ -1,4 +1,4 @@
-"""Progress: one line that is redrawn on a terminal, a line for each change elsewhere."""
+"""Progress output: one line that is redrawn on a terminal, a new line for each change elsewhere."""
 
 import time
 from collections import Counter
@@ -25,7 +25,7 @@ _WORDS = {
 
 
 class Progress:
-    """Shows a file being read, then jobs at work. To be called from one thread at a time."""
+    """Shows the reading of a file, then the progress of jobs. Not thread-safe."""
 
     def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.console, self._clock = console, clock
@@ -34,7 +34,7 @@ class Progress:
         self._drawn_at = 0.0
 
     def show_read(self, name: str, read: int, whole: int) -> None:
-        """Show the bytes read of `whole`, or rows when `whole` is 0. On a terminal only."""
+        """Show the bytes read of `whole`, or the rows when `whole` is 0. Does nothing without a terminal."""
         if self.console.is_interactive and self._clock() - self._drawn_at > _SECONDS_BETWEEN:
             self._drawn_at = self._clock()
             if whole:
@@ -43,18 +43,18 @@ class Progress:
                 self._draw(f"reading {name}: {read:,} rows")
 
     def follow(self, *jobs: Job) -> None:
-        """Show these jobs from now on."""
+        """Show these jobs, and only these, from now on."""
         self._jobs = {job.id: job for job in jobs}
         self._show_jobs()
 
     def show_job(self, job: Job) -> None:
-        """Show a job that has changed."""
+        """Show the new state of a job, if it is one of those followed."""
         if job.id in self._jobs:
             self._jobs[job.id] = job
             self._show_jobs()
 
     def end(self) -> None:
-        """Clear the line and show no more."""
+        """Clear the line and stop following jobs."""
         if self.console.is_interactive and self._shown:
             self.console.write_error(_CLEAR)
         self._jobs, self._shown = {}, ""
@@ -71,9 +71,9 @@ class Progress:
             self._shown = text
 
     def _draw(self, text: str, share: float | None = None) -> None:
-        """The words, and before them a bar where there is room for both."""
+        """Draw the line: the words, preceded by a bar if both fit."""
         self._shown = text
-        room = max(1, self.console.width - 1)  # a line that is full makes some terminals begin another
+        room = max(1, self.console.width - 1)  # some terminals wrap a line that is completely filled
         bar = min(_BAR, room - width_of(text) - len("[] "))
         if share is not None and bar >= _LEAST_BAR:
             text = _with_bar(share, text, bar)
@@ -81,7 +81,7 @@ class Progress:
 
 
 def describe(batches: Sequence[Batch]) -> str:
-    """Batches in words: "2 of 5 batches done · 2 running · 1 to send", and what keeps them waiting."""
+    """A job's batches in words, "2 of 5 batches done · 2 running · 1 to send", and the reason for waiting, if any."""
     counts = Counter(batch.state for batch in batches)
     unit = "batch" if len(batches) == 1 else "batches"
     parts = [f"{counts[BatchState.DONE]:,} of {len(batches):,} {unit} done"]
@@ -92,7 +92,7 @@ def describe(batches: Sequence[Batch]) -> str:
 
 
 def _unknown_words(batches: Sequence[Batch]) -> list[str]:
-    """Words of the service that this program does not know are shown, not hidden."""
+    """The service's states that this program does not know, shown as received."""
     words = {batch.service_word for batch in batches if batch.state.is_at_service} - {"", *BatchState}
     return [f"the service says “{word}”" for word in sorted(words)]
 

@@ -1,4 +1,4 @@
-"""The arguments that say how a file is read and what its columns are for."""
+"""The arguments for how a file is read and for the roles of its columns."""
 
 import argparse
 import shutil
@@ -29,7 +29,7 @@ class ColumnRole:
 
 
 def column_role(text: str) -> ColumnRole:
-    """Read COLUMN=ROLE, for argparse. A column's name may hold "=" itself."""
+    """Parse COLUMN=ROLE, for argparse. A column's name may itself contain "="."""
     column, separator, role = text.rpartition("=")
     if not separator or not column:
         raise argparse.ArgumentTypeError(f"“{text}” should be COLUMN=ROLE, for example title=text")
@@ -42,9 +42,9 @@ def column_role(text: str) -> ColumnRole:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What overrules what the program finds out by itself. `options` are for the first file.
+    """The settings that override those that the program detects. `options` are for the first file.
 
-    With a `recipe` it is not found out what the columns are for; what is said besides stands above the recipe.
+    With a `recipe` the columns' roles are not guessed. The other settings take precedence over the recipe.
     """
 
     options: ReadOptions = field(default_factory=ReadOptions)
@@ -54,7 +54,7 @@ class Reading:
     split: Split | None = None
 
     def over(self, mapping: Mapping) -> Mapping:
-        """The mapping as the user wants it."""
+        """The mapping with these settings applied. Raises UsageError for a layout that does not fit the files."""
         if self.layout is not None:
             changed = with_layout(mapping, self.layout)
             if changed.layout is not self.layout:
@@ -64,7 +64,7 @@ class Reading:
 
 
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
-    """FILE, FILE2, what to do with them, and how they are read."""
+    """Add FILE, FILE2, the options for what to do with them, and those for how they are read."""
     parser.add_argument(
         "file",
         metavar="FILE",
@@ -82,7 +82,7 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
-    """What to do with the files, and how they are read. `reading_of` wants `split` besides."""
+    """Add the options for what to do with the files and how they are read. `reading_of` also needs `split`."""
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--rank", dest="kind", action="store_const", const=Kind.RANK, help="order contexts by query")
     kind.add_argument("--embed", dest="kind", action="store_const", const=Kind.EMBED, help="turn texts into vectors")
@@ -113,7 +113,7 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def split_size(text: str) -> Split:
-    """Read TOKENS[:OVERLAP], for argparse."""
+    """Parse TOKENS[:OVERLAP], for argparse."""
     tokens, _, overlap = text.partition(":")
     try:
         return Split(int(tokens), int(overlap or 0))
@@ -122,7 +122,7 @@ def split_size(text: str) -> Split:
 
 
 def dollars(text: str) -> float:
-    """Read an amount of dollars, for argparse."""
+    """Parse an amount of dollars, for argparse."""
     try:
         amount = float(text.removeprefix("$"))
     except ValueError:
@@ -133,7 +133,7 @@ def dollars(text: str) -> float:
 
 
 def settle_kind(arguments: argparse.Namespace, paths: Paths) -> None:
-    """Look up `--recipe`, which also says whether to rank or to embed. Raises UsageError."""
+    """Look up `--recipe`, which also determines whether to rank or to embed. Raises UsageError."""
     arguments.recipe = RecipeBook(paths.recipes).recipe(arguments.recipe) if arguments.recipe else None
     if arguments.recipe is None:
         if arguments.kind is None:
@@ -147,7 +147,7 @@ def settle_kind(arguments: argparse.Namespace, paths: Paths) -> None:
 
 
 def reading_of(arguments: argparse.Namespace) -> Reading:
-    """What the command line says about reading, after `settle_kind`."""
+    """The reading settings of the command line. To be called after `settle_kind`."""
     options = ReadOptions(
         encoding=arguments.encoding,
         separator=arguments.separator,
@@ -163,7 +163,10 @@ def reading_of(arguments: argparse.Namespace) -> Reading:
 
 @contextmanager
 def standard_input_as_file(path: Path) -> Iterator[Path]:
-    """The path, with a name also for “.”; for “-” a file with what standard input holds, while the block runs."""
+    """The path of the input; for “-” a temporary file with the content of standard input, removed after the block.
+
+    “.” is made absolute, so that the path has a name. Raises UsageError for “-” when standard input is a terminal.
+    """
     if path != STANDARD_INPUT:
         yield path if path.name else path.absolute()
         return

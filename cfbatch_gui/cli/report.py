@@ -1,4 +1,4 @@
-"""What is printed on standard output: one JSON object, or text for people."""
+"""What is printed on standard output: one JSON object, or text."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ _RANK, _SCORE = 6, 9  # columns
 def json_of_job(
     job: Job, folder: JobFolder, files: Sequence[Exported] = (), *, more: Mapping[str, object] | None = None
 ) -> str:
-    """The one object of `--json`, and what else was asked for."""
+    """A job and its results as the object printed by `--json`, with the files written."""
     has_data = folder.data.exists()
     has_vectors = has_data and job.kind is Kind.EMBED
     return _json(
@@ -47,12 +47,12 @@ def json_of_job(
 
 
 def json_of_jobs(jobs: Iterable[Job]) -> str:
-    """One object with the list of all jobs, without what stands in their folders."""
+    """One object with the list of all jobs, without the content of their folders."""
     return _json({"jobs": [{**_summary(job), "batches": [_batch(each) for each in job.batches]} for job in jobs]})
 
 
 def lines_of_result(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
-    """The ranked list, or what there is to say about vectors."""
+    """The ranked list, or a summary of the vectors."""
     if job.kind is Kind.RANK:
         yield from _ranked(job, folder, width)
     else:
@@ -60,7 +60,7 @@ def lines_of_result(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
 
 
 def lines_of_jobs(jobs: Sequence[Job], width: int, title: Callable[[str], str]) -> Iterator[str]:
-    """A table of jobs, the newest first; `title` gives what people call a connection, by its id."""
+    """A table of jobs, the newest first; `title` returns the title of a connection by its id."""
     rows = [
         (job.id, _state(job), job.kind.value, f"{job.batches_done}/{len(job.batches)}", one_line(title(job.connection)),
          _time(job.created_at), one_line(job.name))
@@ -70,7 +70,7 @@ def lines_of_jobs(jobs: Sequence[Job], width: int, title: Callable[[str], str]) 
 
 
 def lines_of_job(job: Job, folder: JobFolder, width: int, title: str) -> Iterator[str]:
-    """All that is known about a job, but not its results; `title` is what people call its connection."""
+    """Everything known about a job except its results; `title` is its connection's title."""
     left_out = list(row_problems(folder)) if folder.data.exists() else []
     facts = [
         ("Job", job.id),
@@ -125,7 +125,7 @@ def _context_line(context: RankedContext, width: int) -> str:
     score = "" if context.score is None else score_text(context.score)
     text = context.text if context.score is not None else f"({context.error or context.status}) {context.text}"
     rank = rank_text(context) or "–"
-    # "2=" and "2" stand with their digits below each other.
+    # A space after "2" aligns its digit with that of "2=".
     rank_cell = f"{rank:>{_RANK}}" if rank.endswith("=") else f"{rank:>{_RANK - 1}} "
     return f"{rank_cell}{score:>{_SCORE}}  {elided(text, max(20, width - _RANK - _SCORE - 2))}"
 
@@ -169,7 +169,7 @@ def _reason(problem: RowProblem) -> str:
 
 
 def _json(value: object) -> str:
-    # ASCII, so that no terminal's encoding can change it.
+    # ASCII, which every terminal encoding preserves.
     return json.dumps(value, indent=2)
 
 
@@ -186,7 +186,7 @@ def _time(seconds: float) -> str:
 
 
 def table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """Columns as wide as their longest text; the last one takes what is left of the line."""
+    """Lines of a table. Columns are as wide as their longest text; the last one gets the rest of the line."""
     wide = [max(map(width_of, column)) for column in zip(titles[:-1], *(row[:-1] for row in rows), strict=True)]
     for row in (titles, *rows):
         cells = [padded(cell, size) for cell, size in zip(row, wide, strict=False)]

@@ -1,4 +1,4 @@
-"""`cfbatch resume`: go on with what an earlier run, or the window, has begun."""
+"""`cfbatch resume`: continue jobs that an earlier run or the window started."""
 
 import argparse
 import asyncio
@@ -20,7 +20,7 @@ _FINAL = (JobState.DONE, JobState.PARTLY_DONE, JobState.FAILED)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cfbatch resume`."""
+    """Add the options of `cfbatch resume`."""
     parser.add_argument("job", metavar="JOB", nargs="?", help="a job's id or name (default: every unfinished job)")
     parser.add_argument("--failed", action="store_true", help="send exactly what failed again; needs JOB")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of the result or the list")
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Go on with one job and print its result, or with all and list them. Raises UserError."""
+    """Continue one job and print its result, or continue all and list them. Raises UserError."""
     progress = Progress(console)
     async with opened(data_dir, progress) as program:
         if arguments.failed and not arguments.job:
@@ -62,7 +62,7 @@ async def _resume_all(program: Program, progress: Progress, *, as_json: bool) ->
 
 
 async def _carry_on(program: Program, jobs: Sequence[Job], progress: Progress) -> Sequence[Job]:
-    """The jobs once nothing more happens without the user; final ones unchanged."""
+    """Continue the jobs and return them when each is final or needs the user. Final jobs are returned unchanged."""
     try:
         going_on = [job if job.state in _FINAL else await program.runner.carry_on(job.id) for job in jobs]
         return await wait_for(program, going_on, progress)
@@ -72,14 +72,14 @@ async def _carry_on(program: Program, jobs: Sequence[Job], progress: Progress) -
 
 
 def _is_unfinished(program: Program, job: Job) -> bool:
-    """Whether it is not final, or a file that was asked for is not written."""
+    """Whether the job is not final, or a file that was asked for has not been written."""
     if job.state is JobState.DRAFT:
         return False
     return job.state not in _FINAL or (has_results(job) and bool(owed(program.folder(job.id))))
 
 
 def _concluded(program: Program, job: Job, console: Console) -> ExitStatus:
-    """Conclude one job; its error is shown and not raised, so that the others' files are written."""
+    """Conclude one job. An error is shown and not raised, so that the files of other jobs are written."""
     try:
         return conclude(program, job, console)
     except UserError as error:

@@ -1,4 +1,4 @@
-"""`cfbatch run`: a file in, a ranked list or vectors out."""
+"""`cfbatch run`: make a job of a file, run it, and print a ranked list or write vectors."""
 
 import argparse
 import asyncio
@@ -33,7 +33,7 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cfbatch run`."""
+    """Add the options of `cfbatch run`."""
     parser.epilog = EXAMPLES
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add_input_arguments(parser)
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Run the command; the exit status. Raises UserError."""
+    """Run the command and return its exit status. Raises UserError."""
     with standard_input_as_file(arguments.file) as path:
         arguments.file = path
         return await _run(arguments, data_dir, console)
@@ -101,7 +101,7 @@ async def _send(
     *,
     budget: float | None,
 ) -> Job:
-    """Fill the draft and send it; a draft that cannot be sent is deleted."""
+    """Fill the draft and send it. A draft that cannot be sent is deleted."""
     try:
         job = await _load(program, job, inputs, progress)
         preflight = await asyncio.to_thread(program.examine, job.id)
@@ -117,11 +117,11 @@ async def _send(
 
 
 class _Stopped(Exception):
-    """Raised in a reading thread to end it; its result is no longer awaited."""
+    """Raised in the reading thread to end it, when its result is no longer awaited."""
 
 
 async def _load(program: Program, job: Job, inputs: Inputs, progress: Progress) -> Job:
-    """Read the files into the draft; a cancelled command stops the reading thread too."""
+    """Read the files into the draft in a thread. Cancellation stops the thread too."""
     stopped = threading.Event()
     source = inputs.source
     whole = source.size if is_read_by_bytes(source) else 0
@@ -141,7 +141,7 @@ async def _load(program: Program, job: Job, inputs: Inputs, progress: Progress) 
 
 
 def _say_plan(inputs: Inputs, job: Job, preflight: Preflight, console: Console) -> None:
-    """Say what will be sent and what is left out. Raises InputError when nothing can be sent."""
+    """Print what will be sent and what is left out. Raises InputError when nothing can be sent."""
     for source in (inputs.source, inputs.second):
         for notice in source.notices if source else ():
             console.say(notice)

@@ -1,4 +1,4 @@
-"""The figures over all scores of a job, as the window's overview has them."""
+"""The statistics of all scores of a job, as in the window's overview."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -13,7 +13,7 @@ _NO_BASELINE = {
 
 
 def lines_of_scores(figures: ScoreFigures) -> Iterator[str]:
-    """A line for each figure, names at the left."""
+    """A line for each statistic, its name at the left."""
     partial = f" of {figures.contexts:,}; partial" if figures.is_partial else ""
     yield f"{'Scores':<11} {figures.scored:,}{partial}"
     if figures.spread is None:
@@ -31,7 +31,7 @@ def lines_of_scores(figures: ScoreFigures) -> Iterator[str]:
 
 
 def json_of_scores(figures: ScoreFigures) -> dict[str, object]:
-    """The same, and the histogram."""
+    """The statistics and the histogram as a JSON object."""
     return {
         "scored": figures.scored,
         "contexts": figures.contexts,

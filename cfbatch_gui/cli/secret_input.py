@@ -1,6 +1,6 @@
-"""Reading a secret: from a variable of the environment, standard input, or a prompt without echo.
+"""Reading a secret from an environment variable, from standard input, or from a prompt without echo.
 
-Never from the command line itself: other users of the computer can read it there, and the shell keeps it.
+It is never read from the command line, which other users of the computer can see and the shell's history keeps.
 """
 
 import getpass
@@ -13,11 +13,11 @@ from contextlib import contextmanager
 
 from cfbatch_gui.core.errors import UsageError
 
-_MOST = 100_000  # characters; a pasted curl line has some hundred
+_MOST = 100_000  # characters; a pasted curl command has a few hundred
 
 
 def read_secret(prompt: str, variable: str = "") -> str:
-    """What was given, "" for nothing. Raises UsageError for a variable that is not set."""
+    """The secret as entered, "" for none. Raises UsageError for a variable that is not set."""
     if variable:
         return from_variable(variable)
     if sys.stdin is None:
@@ -28,7 +28,7 @@ def read_secret(prompt: str, variable: str = "") -> str:
 
 
 def from_variable(variable: str) -> str:
-    """The value of a variable of the environment. Raises UsageError when it is not set, or empty."""
+    """The value of an environment variable. Raises UsageError when it is not set or empty."""
     text = os.environ.get(variable, "")
     if not text:
         raise UsageError(f"The environment variable {variable} is not set, or empty.")
@@ -36,7 +36,7 @@ def from_variable(variable: str) -> str:
 
 
 def ask(prompt: str) -> str:
-    """Prompt at the terminal, without echo; "" at the end of input."""
+    """Prompt on the terminal without echo. Returns "" at the end of input."""
     with _plain_interrupt():
         try:
             return getpass.getpass(prompt)
@@ -46,7 +46,7 @@ def ask(prompt: str) -> str:
 
 @contextmanager
 def _plain_interrupt() -> Iterator[None]:
-    """Let Ctrl+C end the prompt: asyncio's handler only schedules a cancellation, and the loop is blocked meanwhile."""
+    """Let Ctrl+C end the prompt: asyncio's handler only schedules a cancellation, and the prompt blocks the loop."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""`cfbatch settle`: decide about a batch that was sent and whose answer was not seen."""
+"""`cfbatch settle`: decide what to do with a batch that was sent and whose outcome is unknown."""
 
 import argparse
 from pathlib import Path
@@ -13,7 +13,7 @@ from cfbatch_gui.core.program import Program
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cfbatch settle`."""
+    """Add the options of `cfbatch settle`."""
     parser.add_argument("job", metavar="JOB", help="a job's id or name")
     parser.add_argument(
         "batch", metavar="BATCH", nargs="?", type=int, help="its number (default: the only one in doubt)"
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Settle one batch, then go on with its job as `cfbatch resume` does. Raises UserError."""
+    """Settle one batch, then continue its job as `cfbatch resume` does. Raises UserError."""
     progress = Progress(console)
     async with opened(data_dir, progress) as program:
         job = program.ledger.find(arguments.job)

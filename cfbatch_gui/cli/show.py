@@ -1,4 +1,4 @@
-"""`cfbatch show`: one job, with the figures that the window has. It only reads, so it works beside an open window."""
+"""`cfbatch show`: show one job with its statistics. It is only read, which is possible while a window is open."""
 
 import argparse
 import asyncio
@@ -22,7 +22,7 @@ from cfbatch_gui.core.system.settings import Settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `cfbatch show`."""
+    """Add the options of `cfbatch show`."""
     parser.add_argument("job", metavar="JOB", help="a job's id, the beginning of it, or its name")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Show one job. Raises UserError."""
+    """Print one job and the statistics asked for. Raises UserError."""
     paths = Paths(data_dir)
     ledger = Ledger.open_read_only(paths)
     try:

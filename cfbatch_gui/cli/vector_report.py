@@ -1,4 +1,4 @@
-"""The figures about all vectors of a job, as the window's pages have them."""
+"""Vector checks, duplicates and clusters of a job, as on the window's pages."""
 
 import math
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from cfbatch_gui.core.results.vectors.vector_checks import VectorChecks
 
 
 def lines_of_vector_checks(checks: VectorChecks) -> Iterator[str]:
-    """A line for each figure, names at the left."""
+    """A line for each check, its name at the left."""
     unit = " (unit length)" if checks.unit_length else ""
     shortest, longest = vector_value_text(checks.norm_min), vector_value_text(checks.norm_max)
     length = "" if math.isnan(checks.norm_min) else f"{shortest} to {longest}{unit}"
@@ -28,7 +28,7 @@ def lines_of_vector_checks(checks: VectorChecks) -> Iterator[str]:
 
 
 def json_of_vector_checks(checks: VectorChecks) -> dict[str, object]:
-    """The same. Lengths are null while there is no vector."""
+    """The checks as a JSON object. The lengths are null while there is no vector."""
     nothing = math.isnan(checks.norm_min)
     return {
         "texts": checks.texts,
@@ -45,7 +45,7 @@ def json_of_vector_checks(checks: VectorChecks) -> dict[str, object]:
 
 
 def lines_of_duplicates(embeddings: Embeddings, found: Duplicates, width: int) -> Iterator[str]:
-    """Each group with the text that stays, and those that go."""
+    """Each group of duplicates: the text to keep, and those to remove."""
     groups = found.groups()
     partial = _partial(embeddings, found.missing)
     yield ""
@@ -60,7 +60,7 @@ def lines_of_duplicates(embeddings: Embeddings, found: Duplicates, width: int) -
 
 
 def json_of_duplicates(embeddings: Embeddings, found: Duplicates) -> dict[str, object]:
-    """The same; rows are those of the file."""
+    """The groups of duplicates as a JSON object, with the row numbers of the file."""
     groups = []
     for group in found.groups():
         stays, *goes = embeddings.texts([group.stays, *group.goes])
@@ -72,7 +72,7 @@ def json_of_duplicates(embeddings: Embeddings, found: Duplicates) -> dict[str, o
 
 
 def lines_of_clusters(embeddings: Embeddings, found: Clusters, width: int) -> Iterator[str]:
-    """Each cluster with its typical texts."""
+    """Each cluster with its most typical texts."""
     yield ""
     texts, partial = counted(len(found.item_numbers), "text"), _partial(embeddings, found.missing)
     yield f"{counted(len(found.clusters), 'cluster')} of {texts}{partial}"
@@ -83,7 +83,7 @@ def lines_of_clusters(embeddings: Embeddings, found: Clusters, width: int) -> It
 
 
 def json_of_clusters(embeddings: Embeddings, found: Clusters) -> dict[str, object]:
-    """The same, and the rows of each."""
+    """The clusters as a JSON object, with the rows of each."""
     clusters = []
     for number, cluster in enumerate(found.clusters):
         rows = [text.row for text in embeddings.texts(found.items_of(number).tolist())]

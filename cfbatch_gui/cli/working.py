@@ -1,4 +1,4 @@
-"""What commands share that run jobs: open the program, wait for jobs, print and write their results."""
+"""Functions of the commands that run jobs: open the program, wait for jobs, print and write their results."""
 
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -17,13 +17,13 @@ from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import Exported
 
-PATIENCE = 5  # failures in a row to reach the service, after which a command ends
+PATIENCE = 5  # a command ends after so many failures in a row to reach the service
 _WITH_RESULTS = (JobState.DONE, JobState.PARTLY_DONE)
 
 
 @asynccontextmanager
 async def opened(root: Path, progress: Progress) -> AsyncIterator[Program]:
-    """The program with this data folder, closed at the end of the block. Raises DataError."""
+    """The program with the data folder `root`, closed at the end of the block. Raises DataError."""
     program = await Program.open(root, environ=os.environ, on_change=progress.show_job, patience=PATIENCE)
     try:
         yield program
@@ -32,7 +32,7 @@ async def opened(root: Path, progress: Progress) -> AsyncIterator[Program]:
 
 
 def stopped_sentence(job: Job | None, *, others: bool = False) -> str:
-    """What an interruption means for the job that was begun, None for none; for all of them when there are others."""
+    """The sentence for an interruption of `job` (None before one was made); of all jobs when there are `others`."""
     if job is None or not job.is_sent:
         return "\nStopped. Nothing was sent."
     if any(batch.state is BatchState.PLANNED for batch in job.batches):
@@ -43,7 +43,7 @@ def stopped_sentence(job: Job | None, *, others: bool = False) -> str:
 
 
 async def wait_for(program: Program, jobs: Sequence[Job], progress: Progress) -> tuple[Job, ...]:
-    """The jobs once nothing more happens without the user."""
+    """Wait until each job is final or needs the user, and return the jobs in their new state."""
     progress.follow(*jobs)
     try:
         return tuple([await program.runner.wait(job.id) for job in jobs])
@@ -52,7 +52,7 @@ async def wait_for(program: Program, jobs: Sequence[Job], progress: Progress) ->
 
 
 async def usable_connection(program: Program, asked_for: str | None, console: Console) -> str:
-    """The connection's id. Raises NotConnected before anything is read, when it cannot be used."""
+    """The id of the connection to use. Raises NotConnected, before any file is read, when it cannot be used."""
     wanted = program.address_book.find(asked_for) if asked_for else program.settings.connection or PRACTICE
     facts = next((facts for facts in await program.connections.summaries() if facts.id == wanted), None)
     if facts is None or not facts.is_ready:
@@ -73,12 +73,15 @@ def _way_to_connect(connection_id: str) -> str:
 
 
 def has_results(job: Job) -> bool:
-    """Whether there is something to print."""
+    """Whether the job has results to print."""
     return job.state in _WITH_RESULTS
 
 
 def conclude(program: Program, job: Job, console: Console, wrote: Callable[[Exported], object] = bool) -> ExitStatus:
-    """Print the job's outcome, and write the files that were asked for. Raises UserError when one cannot be written."""
+    """Print the job's outcome and write the files that were asked for; `wrote` is called after each.
+
+    Raises UserError when a file cannot be written.
+    """
     folder = program.folder(job.id)
     console.say(sentence(job))
 
@@ -94,9 +97,9 @@ def conclude(program: Program, job: Job, console: Console, wrote: Callable[[Expo
 
 
 def present(program: Program, job: Job, console: Console, *, as_json: bool = False) -> ExitStatus:
-    """Conclude the job, and print its results, or all about it as one JSON object. Raises UserError.
+    """Conclude the job and print its results, with `as_json` the job and its results as one object. Raises UserError.
 
-    The object is printed also when a file cannot be written: it says which ones were.
+    The object is printed also when a file cannot be written: it lists those that were.
     """
     folder = program.folder(job.id)
     files: list[Exported] = []
@@ -114,12 +117,12 @@ def present(program: Program, job: Job, console: Console, *, as_json: bool = Fal
 
 
 def sentence(job: Job) -> str:
-    """The job's outcome, and what can be done about it."""
+    """The sentence for the job's outcome, with the command to use next."""
     again = f"“cfbatch resume {job.id}” goes on with it."
     match job.state:
         case JobState.DONE:
             where = f" ({PRACTICE_WORDS})" if job.connection == PRACTICE else ""
-            tokens = f", {counted(job.tokens, 'token')}" if job.tokens else ""  # at once, some answers say none
+            tokens = f", {counted(job.tokens, 'token')}" if job.tokens else ""  # synchronous answers may lack it
             return f"Job {job.id} is done: {counted(job.texts, 'text')}{tokens}{where}."
         case JobState.PARTLY_DONE:
             return f"Job {job.id} is done in part. {job.error}"

@@ -39,8 +39,8 @@ BGE_M3_PADDED_TOKENS: Final = 60_000
 
 # --- Calls ---
 
-# Calls with one token, the dashboard's included, in a window of CALL_WINDOW_SECONDS; after that every call is refused for
-# BLOCK_SECONDS. fundamentals/api/reference/limits/, 2026-08.
+# Calls with one token, the dashboard's included, in a window of CALL_WINDOW_SECONDS; beyond that every call is refused
+# for BLOCK_SECONDS. fundamentals/api/reference/limits/, 2026-08.
 CALLS_PER_WINDOW: Final = 1_200
 CALL_WINDOW_SECONDS: Final = 300.0
 BLOCK_SECONDS: Final = 300.0
