@@ -1,4 +1,4 @@
-"""Runs to be compared, from job folders as the runner leaves them."""
+"""Runs to be compared, from job folders in the form in which the runner leaves them."""
 
 from collections.abc import Sequence
 from dataclasses import replace

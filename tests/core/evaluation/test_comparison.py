@@ -1,4 +1,4 @@
-"""Jobs over the same items, and what is made of their rankings."""
+"""The comparison of rankings of several jobs over the same items."""
 
 import sqlite3
 from contextlib import closing
@@ -56,7 +56,7 @@ def test_only_what_all_have_scored_is_compared(tmp_path: Path) -> None:
     other = scored(BASE, 0.1, FAILED, 0.3, WAITING, WAITING)
     compared = compare([run_of(tmp_path, BASE, "one"), run_of(tmp_path, other, "other")])
     assert [query.text for query in compared.queries] == ["reset"]
-    assert compared.ranks[0].texts() == ["1", "2"]  # among the two texts that both have
+    assert compared.ranks[0].texts() == ["1", "2"]  # among the two texts that both jobs have scored
     assert compared.is_partial
     assert not compared.runs[0].is_partial
 

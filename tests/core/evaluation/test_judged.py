@@ -55,7 +55,7 @@ def test_a_relevant_text_without_a_score_is_missed(tmp_path: Path) -> None:
 def test_of_equal_scores_the_greater_id_stands_first(tmp_path: Path) -> None:
     found = evaluated(tmp_path, 0.5, 0.5, 0.5, 0.2, 0.2, 0.5)
     assert found is not None
-    # C, B, A and E, D.
+    # trec_eval sorts equal scores by descending id: C, B, A and E, D.
     assert found.runs[1].means["MRR"] == pytest.approx((1 / 2 + 1 / 2) / 2)
 
 

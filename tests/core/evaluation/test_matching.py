@@ -1,4 +1,4 @@
-"""What counts as the same thing in two lists."""
+"""The matching of equal items in two lists, by text and by id."""
 
 from collections.abc import Sequence
 

@@ -16,7 +16,7 @@ def labels(*values: int) -> NDArray[np.int64]:
     return np.array(values, dtype=np.int64)
 
 
-# Ranked: label 0, label 3, unjudged, label 1. Judged besides: a text of label 2 that was not ranked.
+# Ranked: label 0, label 3, unjudged, label 1. Also judged: a text of label 2 that was not ranked.
 FOUND = labels(0, 3, U, 1)
 JUDGED = labels(0, 1, 2, 3)
 NOTHING = labels()

@@ -1,4 +1,4 @@
-"""Which queries have moved, and the files that say so."""
+"""The moves of texts between two rankings, and their CSV files."""
 
 import csv
 from dataclasses import replace
@@ -72,8 +72,8 @@ def test_no_live_formula_for_a_spreadsheet(compared: Comparison, tmp_path: Path)
     content = path.read_bytes()
     assert content.startswith("\ufeff".encode())
     assert b";'=1+1;" in content
-    assert b";-2;" in content  # a number stays one
-    assert b";0,9;1;" in content  # as a spreadsheet writes it that separates cells so
+    assert b";-2;" in content  # a negative number is not marked as a formula
+    assert b";0,9;1;" in content  # with a decimal comma, as the separator is a semicolon
 
 
 def test_a_row_for_each_query(compared: Comparison, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Rank-biased overlap and its ties, against the definitions written out."""
+"""Rank-biased overlap with ties, against direct implementations of the definitions."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ def of(one: Sequence[float], other: Sequence[float], *, top_k: int = 2, p: float
 
 
 def share(one: Sequence[float], other: Sequence[float], depth: int) -> float:
-    """The overlap at one depth: who has fewer than `depth` texts before him is in."""
+    """The overlap at one depth, which includes every text with fewer than `depth` higher scores."""
     first, second = (
         {at for at, score in enumerate(scores) if sum(each > score for each in scores) < depth}
         for scores in (one, other)
@@ -27,7 +27,7 @@ def share(one: Sequence[float], other: Sequence[float], depth: int) -> float:
 
 
 def by_definition(one: Sequence[float], other: Sequence[float], p: float) -> float:
-    """RBO of Webber, Moffat and Zobel, equation 32."""
+    """The rank-biased overlap of Webber, Moffat and Zobel (2010), equation 32."""
     count = len(one)
     total = sum(share(one, other, depth) * p**depth for depth in range(1, count + 1)) * (1 - p) / p
     return total + share(one, other, count) * p**count
@@ -56,7 +56,7 @@ def test_a_change_at_the_top_weighs_more_than_one_below() -> None:
 def test_the_same_ties_are_1_and_a_broken_tie_is_less() -> None:
     assert of([1.0, 1.0, 0.5], [7.0, 7.0, 5.0]).rbo[0] == pytest.approx(1.0)
     broken = of([1.0, 1.0], [2.0, 1.0])
-    assert broken.first[0] == pytest.approx(2 / 3)  # two texts at the first place here, one of them there
+    assert broken.first[0] == pytest.approx(2 / 3)  # two texts have rank 1 in one ranking, one of them in the other
     assert broken.top[0] == 1.0
 
 
@@ -78,7 +78,7 @@ def test_many_queries_are_the_same_as_each_alone() -> None:
     query = np.sort(random.integers(0, 5_000, 20_000))
     one, other = np.round(random.random((2, len(query))), 1)
     together = overlaps(query, ranks_of(query, one), ranks_of(query, other), 5_001, top_k=2)
-    assert np.isnan(together.rbo[5_000])  # a query that has no texts
+    assert np.isnan(together.rbo[5_000])  # a query without texts
     for number in (0, 2_047, 2_048, 4_999):
         mine = query == number
         assert together.rbo[number] == pytest.approx(of(one[mine].tolist(), other[mine].tolist()).rbo[0])

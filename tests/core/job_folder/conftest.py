@@ -1,4 +1,4 @@
-"""Files to be read."""
+"""Fixtures for input files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[[str, str], Path]:
-    """Write a file with this name and this content."""
+    """A function (name, content) that writes a file and returns its path."""
 
     def written(name: str, content: str) -> Path:
         path = tmp_path / name

@@ -1,4 +1,4 @@
-"""Bodies that are copied from the file of texts are those that are written out from the table, byte for byte."""
+"""Request bodies copied from the file of packed texts equal those encoded from the table, byte for byte."""
 
 import json
 import sqlite3
@@ -171,7 +171,7 @@ def test_a_job_of_an_older_program_is_planned_and_packed_as_ever(tmp_path: Path,
         database.executescript("DROP TABLE packed; DROP TABLE runs; DELETE FROM facts WHERE name = 'packed_texts'")
         database.executescript("DROP TABLE repeats; DROP TABLE parts" if version == 1 else "")
         database.execute(f"PRAGMA user_version = {version}")
-    # What was planned by then is sent as it was planned.
+    # The plan of the older program remains in force.
     assert [body_of(folder, job(Kind.EMBED), n) for n in range(1, len(expected) + 1)] == expected
     assert bodies(folder, Kind.EMBED) == expected
     with schema.opened(folder.data) as database:

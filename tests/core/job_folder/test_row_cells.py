@@ -1,4 +1,4 @@
-"""A cell that is a text of the job is stored once, and every row still comes back as the file had it."""
+"""A cell that is a text of the job is stored once, and all cells are read back as they were in the file."""
 
 import csv
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The rows that are left out, written to a file that the user can mend and bring back."""
+"""The CSV file of the rows that were left out, to be corrected and loaded again."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Statements in a thread of their own: in order, all of them, and what goes wrong is said."""
+"""SQL statements in a thread of their own: all are run in order, and errors are raised in the calling thread."""
 
 import sqlite3
 from collections.abc import Iterator

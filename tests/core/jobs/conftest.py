@@ -1,4 +1,4 @@
-"""A runner over real stores, and the practice service with faults; time moves when slept."""
+"""A runner with real stores, a practice service with faults, and a clock that advances only when it is slept on."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -32,7 +32,7 @@ ACCOUNT = "0123456789abcdef0123456789abcdef"
 
 
 class Clock:
-    """Moves only when someone sleeps. `set_by` is by how much this computer's clock was set ahead of the service's."""
+    """A clock in seconds that advances only in `sleep`. `set_by` is how far it is ahead of the service's clock."""
 
     def __init__(self) -> None:
         self.now = 1_790_000_000.0
@@ -43,7 +43,7 @@ class Clock:
         return self.now + self.set_by
 
     def of_service(self) -> float:
-        """What nobody here can set."""
+        """The time of the service, which `set_by` does not change."""
         return self.now
 
     async def sleep(self, seconds: float) -> None:
@@ -53,7 +53,7 @@ class Clock:
 
 
 class Bench:
-    """One data folder, one program at a time on it."""
+    """A data folder and the parts of the program that run jobs in it, which can be stopped and restarted."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Bench:
         service_folder: Path,
         new_transport: Callable[[], Transport] | None = None,
     ) -> None:
-        # Looked up now: the state machine puts another in its place.
+        # Looked up at run time: the state machine test replaces Transport in this module.
         self.service_folder, self._new_transport = service_folder, new_transport or Transport
         self.paths, self.faulty, self.clock = Paths(root), faulty, clock
         self.paths.create()
@@ -72,7 +72,7 @@ class Bench:
         self.start()
 
     def start(self) -> None:
-        """As after a start of the program."""
+        """Create all parts, as a start of the program does."""
         self.ledger = Ledger.open(self.paths)
         self.drafts = Drafts(self.ledger, self.paths, clock=self.clock)
         self.disk = ThreadPoolExecutor(1)
@@ -101,19 +101,19 @@ class Bench:
         self.actions = JobActions(self.store, self.runner, clock=self.clock)
 
     async def stop(self) -> None:
-        """As when the window is closed."""
+        """Close all parts, as closing the window does."""
         await self.runner.close()
         await self.transport.close()
         self.disk.shutdown()
         self.ledger.close()
 
     async def restart(self) -> None:
-        """Close and open again."""
+        """Stop and start again."""
         await self.stop()
         self.start()
 
     def accepted_bodies(self) -> list[bytes]:
-        """What the service has accepted, oldest first."""
+        """The request bodies that the service has accepted and still has, oldest first."""
         queue = Queue(self.service_folder)
         found = [
             queue.body(each.request_id, each.account, each.model, self.clock())
@@ -122,13 +122,13 @@ class Bench:
         return [body for body in found if body is not None]
 
     def draft(self, path: Path, kind: Kind, *, model: str = "@cf/baai/bge-m3") -> Job:
-        """A draft filled from a file."""
+        """A draft with the rows of a file and the suggested mapping of its columns."""
         job = self.drafts.create(kind, path.stem, model, "cloudflare")
         source = open_source(path)
         return self.drafts.load(job.id, source, suggest_mapping(source, kind, preview(source)))
 
     async def run(self, job: Job) -> Job:
-        """Send and wait."""
+        """Send the job, wait until it ends or needs the user, and return it."""
         await self.actions.send(job.id)
         return await self.runner.wait(job.id)
 
@@ -149,7 +149,7 @@ async def bench(tmp_path: Path, clock: Clock) -> AsyncIterator[Bench]:
 
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[[str, str], Path]:
-    """Write a text file and say where it is."""
+    """A function (name, text) that writes a text file and returns its path."""
 
     def written(name: str, text: str) -> Path:
         path = tmp_path / name

@@ -1,4 +1,4 @@
-"""No request that the checks let pass is ever refused for its form: any layout, any texts, every model and option.
+"""No request that passes the checks is refused for its form, with any layout, texts, model and options.
 
 `--hypothesis-profile=thorough` tries 300 files of each layout.
 """
@@ -162,7 +162,7 @@ LAYOUTS: list[Callable[[Path, list[str], list[str]], list[Path]]] = [
 
 
 class Service:
-    """The practice service, and a desk with one draft after another."""
+    """The practice service, and a job store in which drafts are made one after another."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.now = folder, 1_800_000_000.0
@@ -181,7 +181,7 @@ class Service:
         )
 
     def take(self, source: Source, mapping: Mapping, second: Source | None, model: str, options: JobOptions) -> None:
-        """Send what the checks let pass; AssertionError when any of it is refused."""
+        """Send a job unless the checks block it; AssertionError if the service refuses any request."""
         job = self.drafts.create(mapping.kind, "job", model, "practice")
         job = self.drafts.load(job.id, source, mapping, second)
         job = self.drafts.change(job.id, options=options)
@@ -208,7 +208,7 @@ class Service:
                 request = {"request_id": answer.json()["result"]["request_id"]}
                 result = (await client.post(address, json=request)).json()["result"]
                 refused = [each["error"] for each in result["responses"] if not each.get("success", True)]
-                # What was said to be "up to 9,000 tokens" may be so.
+                # A query of "up to 9,000 tokens" may be too long; the checks have warned of it.
                 assert all(is_warned and error.startswith("Sequence too long") for error in refused), refused[:2]
                 self.accepted += len(result["responses"]) - len(refused)
 

@@ -1,4 +1,4 @@
-"""Bodies that are packed several at a time are the very ones that are packed one by one."""
+"""Request bodies packed several at a time are the same as those packed one by one."""
 
 import json
 from collections.abc import Callable
@@ -24,7 +24,7 @@ TEXTS = "\n".join(f"text number {n}" for n in range(95))
 
 
 def planned(bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch) -> tuple[JobFolder, Job]:
-    """A job of five batches that has not left."""
+    """A planned job of five batches that has not been sent."""
     monkeypatch.setattr(cutting, "MAX_TEXTS_PER_BATCH", 20)
     job = bench.draft(write("texts.txt", TEXTS), Kind.EMBED)
     folder = bench.store.folder(job.id)

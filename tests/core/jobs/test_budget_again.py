@@ -1,4 +1,4 @@
-"""What failed or is in doubt is sent again within the same budget as a draft."""
+"""Failed batches and those of unknown outcome are sent again within the same budget as a draft."""
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -34,13 +34,13 @@ FAULTS = [
 
 @dataclass
 class World:
-    """A program with an account, and the service behind a faulty."""
+    """A program with an account, and the practice service behind a server that injects faults."""
 
     program: Program
     faulty: FaultyService
 
     async def run(self, path: Path, fault: AnyFault, connection: str = "cloudflare") -> Job:
-        """Send a file's rows, and wait."""
+        """Send the rows of a file and wait for the job."""
         self.faulty.follow(fault)
         job = self.program.drafts.create(Kind.RANK, path.stem, "@cf/baai/bge-m3", connection)
         source = open_source(path)
@@ -82,7 +82,7 @@ async def test_above_the_budget_nothing_is_sent_again(
     with pytest.raises(OverBudget, match=r"This job may cost .*; your budget for a job is 0\.001 neurons\."):
         await world.program.send_again(job.id, *numbers)
     assert world.program.ledger.job(job.id) == job and len(world.faulty.submits) == 1
-    await world.program.send_again(job.id, *numbers, budget=Budget())  # the second word
+    await world.program.send_again(job.id, *numbers, budget=Budget())  # with confirmation
     assert (await world.program.runner.wait(job.id)).state is JobState.DONE
     assert len(world.faulty.submits) == 2
 

@@ -1,4 +1,4 @@
-"""Estimates learn from what the service has counted."""
+"""The calibration of token estimates by the counts of the service."""
 
 import logging
 from dataclasses import replace
@@ -25,7 +25,7 @@ RUSSIAN = [f"Настольная лампа {number} сделана из лат
 
 
 class Past:
-    """Jobs with folders of their own."""
+    """Past jobs with their folders, and a calibration that learns from them."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -49,7 +49,7 @@ class Past:
         return job
 
     def finished(self, texts: list[str], ratio: float, *, connection: str = "cloudflare", model: str = MODEL) -> Job:
-        """A job for which the service counted so many times the middle of the estimate."""
+        """A finished job whose token count is `ratio` times the middle of the uncalibrated estimate."""
         job = self.draft(texts, connection=connection, model=model)
         examine(self.folder(job.id), job)
         planned = read_planned(self.folder(job.id)).by_rules
@@ -61,7 +61,7 @@ class Past:
         return job
 
     def estimate(self, job: Job) -> tuple[float, float, int]:
-        """The range in parts of the middle by rules of thumb, and how many jobs it was learned from."""
+        """The estimate (low, high), over the middle of the uncalibrated one, and the number of jobs learned from."""
         metadata = find_model(job.model)
         self.calibration.learn(self.jobs, self.folder, lambda each: find_model(each.model))
         plain = examine(self.folder(job.id), job)

@@ -1,4 +1,4 @@
-"""“Check now” is heard whenever it is pressed."""
+"""“Check now” polls the service whenever it is pressed."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -15,7 +15,7 @@ from tests.core.jobs.test_runner import CLOUDS
 
 
 class HaltingClock(Clock):
-    """Stands still once it was told to: whoever sleeps then sleeps for good."""
+    """A clock that can be halted: sleeping then never ends."""
 
     is_halted = False
 
@@ -53,7 +53,7 @@ async def test_check_now_while_a_question_is_under_way_asks_once_more(
     await until(lambda: len(polls(bench)) == 1)
     assert isinstance(bench.clock, HaltingClock)
     bench.clock.is_halted = True
-    bench.runner.check_now(job.id)  # the answer to the first question is on its way
+    bench.runner.check_now(job.id)  # while the answer to the first poll is under way
     await until(lambda: len(polls(bench)) == 2)
 
 

@@ -1,4 +1,4 @@
-"""Two things that happen to a job at the same moment both count, and nothing is sent a second time for it."""
+"""Two concurrent changes of a job both take effect, and nothing is sent twice."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ async def test_a_name_given_while_the_file_is_read_stays(bench: Bench, write: Wr
 async def test_what_happens_to_a_job_while_it_is_planned_stays(bench: Bench, write: Write) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
     sending = asyncio.create_task(bench.actions.send(job.id))
-    await asyncio.sleep(0)  # by now it is being planned, from what it was
+    await asyncio.sleep(0)  # planning has begun, with the old state of the job
     bench.drafts.rename(job.id, "My clouds")
     bench.drafts.archive(job.id)
     await sending
@@ -78,7 +78,7 @@ async def test_stopping_and_carrying_on_while_a_batch_leaves_sends_it_once(
 
     monkeypatch.setattr(packing, "bodies_of", slowly)
     await bench.actions.send(job.id)
-    assert await asyncio.to_thread(begun.wait, 30.0)  # its body is being packed; nothing has left
+    assert await asyncio.to_thread(begun.wait, 30.0)  # its body is being packed; nothing has been sent
     await bench.runner.pause(job.id)
     await bench.runner.carry_on(job.id)
     go_on.set()
@@ -89,7 +89,7 @@ async def test_stopping_and_carrying_on_while_a_batch_leaves_sends_it_once(
 async def test_sending_the_failed_ones_again_leaves_what_is_under_way(
     bench: Bench, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A batch that leaves while the refused requests are packed must not fall back to *planned*."""
+    """A batch that is sent while the refused requests are packed must not return to the state PLANNED."""
     rows = "".join(f"query {n},context {n} {c}\n" for n in range(4) for c in range(2))
     bench.faulty.follow(FailRequests(on="poll", times=0, requests=(1, 3)))
     job = await bench.run(bench.draft(write("four.csv", "question,answer\n" + rows), Kind.RANK))

@@ -1,4 +1,4 @@
-"""Drafts are filled, priced, changed, copied and thrown away, and the file may change or vanish meanwhile."""
+"""Drafts are filled, estimated, changed, copied and deleted; their file may change or be deleted meanwhile."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A disk that is really full: a small file system of its own, filled to the last byte."""
+"""A full disk: a small file system of its own, filled to the last byte."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from tests.core.jobs.test_packing import filled
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Three megabytes, where this user may mount; only root may."""
+    """A mounted file system of 3 MB; the test is skipped unless it runs as root on Linux."""
     place = tmp_path / "disk"
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(place)]
@@ -78,7 +78,7 @@ def test_vectors_without_room_are_said_and_the_process_lives(small_disk: Path) -
 
 
 def answer_to(body: bytes, dimension: int) -> Finished:
-    """What a service would say to a batch of texts, all vectors alike."""
+    """The answer of a service to a batch of texts, with the same vector for each."""
     vector = [0.5, *[0.0] * (dimension - 1)]
     responses = [
         {"id": index, "success": True, "result": {"data": [vector] * len(request["text"])}}
@@ -101,7 +101,7 @@ def test_when_nothing_is_left_to_give_up_the_old_state_stays(small_disk: Path) -
             ledger.save_job(a_job(number))
     known = {job.id for job in ledger.jobs()}
     (small_disk / "filler").unlink()
-    ledger.save_job(a_job(999))  # goes on once there is room
+    ledger.save_job(a_job(999))  # works again once there is room
     ledger.close()
     again = Ledger.open(paths)
     assert {job.id for job in again.jobs()} == known | {"job00999"}

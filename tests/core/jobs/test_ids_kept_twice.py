@@ -1,4 +1,4 @@
-"""The id of an accepted batch gets to the ledger and the job folder, whichever cannot be written at first."""
+"""The id of an accepted batch is stored in the ledger and in the submissions file, even if one write fails at first."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,9 +16,9 @@ from tests.core.jobs.test_runner import CLOUDS
 async def test_an_id_that_could_not_be_written_down_is_written_later(
     bench: Bench, write: Callable[[str, str], Path]
 ) -> None:
-    bench.paths.submissions.mkdir()  # nobody can write a line there
+    bench.paths.submissions.mkdir()  # so no line can be written to the file
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    assert job.state is JobState.DONE  # the ledger has the id: the work goes on
+    assert job.state is JobState.DONE  # the ledger has the id, so the job goes on
     bench.paths.submissions.rmdir()
     async with asyncio.timeout(20):
         while not submissions(bench.paths.submissions):

@@ -1,4 +1,4 @@
-"""The ledger keeps what it is told, lets one writer in, and refuses what it cannot trust."""
+"""The ledger stores jobs, admits one writer, and refuses files that are damaged or of a newer version."""
 
 import sqlite3
 import subprocess

@@ -1,4 +1,4 @@
-"""Parts of the data folder lost, or put back from an older copy: what was paid for is found, and not sent again."""
+"""After parts of the data folder are lost or restored from an older copy, paid batches are found and not sent again."""
 
 import shutil
 import zipfile
@@ -19,7 +19,7 @@ Write = Callable[[str, str], Path]
 
 
 def start_again(bench: Bench) -> None:
-    """As after a start that looks for what is lost."""
+    """Start the program with recovery of the ledger."""
     open_or_recover(bench.paths, clock=bench.clock)[0].close()
     bench.start()
 
@@ -51,7 +51,7 @@ async def test_a_copy_of_a_finished_jobs_folder_is_not_sent(bench: Bench, write:
     assert (await bench.runner.wait("copied")).state is JobState.DONE
     assert len(bench.faulty.submits) == 1
     await bench.stop()
-    bench.start()  # what is on the disk, not what was in memory
+    bench.start()  # reads the state from the disk
     assert bench.ledger.job(job.id).batches == job.batches
     assert bench.ledger.job("copied").batches_done == 1
 
@@ -93,7 +93,7 @@ async def test_an_older_ledger_does_not_send_what_was_accepted_since(bench: Benc
     bench.faulty.follow(Refuse(on="submit"))
     await bench.run(job)
     await bench.stop()
-    older = bench.paths.ledger.read_bytes()  # in it the batch has not left
+    older = bench.paths.ledger.read_bytes()  # in this copy the batch has not been sent
     bench.start()
     bench.faulty.follow()
     await bench.runner.carry_on(job.id)

@@ -1,4 +1,4 @@
-"""When the program's own folder cannot be written: the job stops with a sentence, and goes on once that is mended."""
+"""If the data folder cannot be written, the job stops with an error, and can be continued once it can be written."""
 
 from collections.abc import Callable
 from pathlib import Path

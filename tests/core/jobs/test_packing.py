@@ -1,4 +1,4 @@
-"""Every item once, in order, and no batch or request over a limit."""
+"""Packing sends every item once and in order, and no batch or request exceeds a limit."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ BGE_M3 = "@cf/baai/bge-m3"
 
 
 def filled(path: Path, queries: list[tuple[str | None, list[str]]]) -> JobFolder:
-    """A job's folder with these texts; a query of None makes them texts without one."""
+    """A job folder with these queries and their contexts; a query of None is for texts without one."""
     folder = JobFolder(path)
     folder.create()
     schema.create(folder.data)
@@ -134,7 +134,7 @@ def test_a_query_that_is_too_long_is_left_out_with_its_contexts_or_cut(tmp_path:
     left = packing.plan(folder, job(Kind.RANK, truncate=False))
     assert (left.texts, left.left_out, left.too_long) == (1, 2, 2)
     cut = packing.plan(folder, job(Kind.RANK))
-    assert (cut.texts, cut.left_out, cut.too_long) == (3, 0, 1)  # the query, named once
+    assert (cut.texts, cut.left_out, cut.too_long) == (3, 0, 1)  # the query, counted once
 
 
 def test_what_is_left_out_is_not_counted_off_from_what_is_cut(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The ledger deleted or garbled: no request id is lost, nothing is sent twice, and the jobs are there again."""
+"""After the ledger is deleted or damaged, all jobs and request ids are recovered, and nothing is sent twice."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The same text is sent once and answered everywhere; a long text goes in parts, and counts as its best one."""
+"""A repeated text is sent once for all its rows; a long text is sent in parts and has the score of its best part."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The main way: planned, sent, asked for, stored; and what is there after a restart."""
+"""The normal course of a job: planned, sent, polled and stored; and its state after a restart."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -35,7 +35,7 @@ async def test_ranking_goes_from_a_file_to_scores(bench: Bench, write: Write) ->
 
 
 async def test_states_are_seen_in_their_order(bench: Bench, write: Write) -> None:
-    # Said once for certain: while a busy machine is at its work, the clock of these tests may pass the whole queue.
+    # A forced answer: on a busy machine the clock of these tests may pass the time in the queue before the first poll.
     running = '{"result":{"status":"running"},"success":true,"errors":[],"messages":[]}'
     bench.faulty.follow(AnyReply(on="poll", body=running))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
@@ -102,5 +102,5 @@ async def test_a_refused_request_leaves_the_others_usable(bench: Bench, write: W
     job = bench.draft(write("long.csv", rows), Kind.RANK)
     job = bench.drafts.change(job.id, options=job.options)
     done = await bench.run(job)
-    assert done.state is JobState.DONE  # cut by the service, as the default is
+    assert done.state is JobState.DONE  # the service truncates the text, by default
     assert all(score is not None for _, score in scores(bench, job.id))

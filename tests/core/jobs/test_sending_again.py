@@ -1,4 +1,4 @@
-"""Exactly what failed is sent again, and a backup holds everything."""
+"""Only failed requests are sent again, and a backup holds all files."""
 
 import json
 import zipfile
@@ -52,7 +52,7 @@ async def test_refused_requests_of_many_batches_keep_to_the_limits_of_one(bench:
     assert [request["query"] for body in bodies for request in json.loads(body)["requests"]] == [
         f"query {n}" for n in range(1, 8)
     ]
-    (again,) = repack_failed(folder, job)  # the ledger never learned of those: they are taken again
+    (again,) = repack_failed(folder, job)  # the ledger has no record of these batches, so the requests are packed again
     assert (again.number, again.requests) == (2, 7)
 
 

@@ -1,4 +1,4 @@
-"""A typed sentence goes out once, through the job's own connection, and comes back as a vector among the job's."""
+"""A sentence is sent once, through the job's own connection, and gives a vector comparable with the job's."""
 
 from collections.abc import Callable
 from hashlib import sha256

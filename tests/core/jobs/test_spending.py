@@ -1,4 +1,4 @@
-"""What was spent since midnight, how long jobs took, and a budget that stops a send."""
+"""Spending since midnight UTC, the durations of past jobs, and the budget that prevents sending."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Requests without the queue: the same results, none lost, nothing paid for twice, and the way out of code 8007."""
+"""Synchronous requests: the same results as through the queue, none lost or paid twice, and a remedy for code 8007."""
 
 import json
 from collections.abc import Callable
@@ -33,7 +33,7 @@ async def test_a_ranking_is_the_same_as_through_the_queue(bench: Bench, write: W
     job = await bench.run(drafted(bench, write("pairs.csv", PAIRS), Kind.RANK))
     assert job.state is JobState.DONE and scores(bench, job.id) == scores(bench, queued.id)
     assert len(job.batches) == 6 and all(batch.at_once and not batch.request_id for batch in job.batches)
-    assert len(accepted(bench.service_folder)) == 1  # the queue saw the other job alone
+    assert len(accepted(bench.service_folder)) == 1  # only the other job was queued
 
 
 @pytest.mark.parametrize("pooling", ["", "mean", "cls"])

@@ -1,4 +1,4 @@
-"""Texts and queries that the model reads the beginning of, named one by one."""
+"""The list of texts and queries of which the model reads only the beginning."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ METADATA = replace(find_model(DEFAULT_MODEL), max_tokens=512)
 LONG, DOUBTFUL, SHORT = "word " * 600, "word " * 340, "word " * 200
 
 
-DENSE = "長い質問です。" * 100  # 700 tokens at most: far fewer for a model that knows the language
+DENSE = "長い質問です。" * 100  # 700 tokens at most; far fewer with a vocabulary for Japanese
 RANKING = (
     f"query,text,label\n{LONG},one,1\n{DENSE},two,0\n{DENSE},three,1\n{'7' * 1400},four,0\n"
     f"short,{LONG}five,1\nshort,six,1\n"

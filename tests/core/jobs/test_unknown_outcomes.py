@@ -1,4 +1,4 @@
-"""What was sent and not answered: named as such, never sent again by itself, moved only by the user."""
+"""Batches of unknown outcome: recognised as such, never sent again automatically, resolved only by the user."""
 
 import asyncio
 from collections.abc import Callable
@@ -98,7 +98,7 @@ async def test_an_adopted_batch_is_watched_whoever_gave_up_waiting(bench: Bench,
     adopting = asyncio.create_task(bench.actions.adopt(job.id, 1, known.request_id))
     while bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN:
         await asyncio.sleep(0)
-    adopting.cancel()  # as the card in the window is, which goes when the batch is shown as queued
+    adopting.cancel()  # as the window does: it removes the card, and its task, once the batch is queued
     while bench.ledger.job(job.id).state is not JobState.DONE:
         await asyncio.sleep(0)
 

@@ -1,4 +1,4 @@
-"""Waiting is never too short, and not too long when the clock is set."""
+"""Intervals between polls keep their bounds, also when the clock is changed."""
 
 import asyncio
 from collections.abc import Callable

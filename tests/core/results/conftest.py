@@ -7,13 +7,13 @@ from tests.core.results.folders import FAILED, LEFT_OUT, WAITING, Pair, Table
 
 @pytest.fixture
 def table(tmp_path: Path) -> Table:
-    """An empty job folder with one column of the user's own, called like one of ours."""
+    """An empty job folder with one column of the user's own, whose name is also one of ours."""
     return Table(tmp_path / "job", kept=("rank",))
 
 
 @pytest.fixture
 def mixed(table: Table) -> Table:
-    """Two queries with ties, all ways of having no score, and a row that was never sent."""
+    """Two queries with ties, contexts without a score for every possible reason, and a row that was never sent."""
     return table.rank(
         [
             Pair("how do I reset", "first", 0.25, id="007", label="1", kept=("x",)),

@@ -1,4 +1,4 @@
-"""Folders of jobs whose answers are there, made through the tables as the runner leaves them."""
+"""Job folders with results, written directly to the tables in the form in which the runner leaves them."""
 
 import json
 import sqlite3
@@ -16,12 +16,12 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 
 FAILED, WAITING, LEFT_OUT = "failed", "waiting", "left out"
-Outcome = float | str  # a score, or why there is none
+Outcome = float | str  # a score, or one of the constants for a missing one
 
 
 @dataclass
 class Pair:
-    """One row of a file: a query with a context, and what came back for it."""
+    """One row of a file: a query with a context, and the outcome of the pair."""
 
     query: str
     text: str

@@ -1,4 +1,4 @@
-"""Finding a text in many, as Python's own comparison without case would, for all that Unicode has."""
+"""Caseless search in many texts gives the same results as `str.casefold` and `in`, for all of Unicode."""
 
 import gc
 import sqlite3
@@ -31,7 +31,7 @@ NEEDLES = (
 
 
 def filled(path: Path, texts: Sequence[str], *, each: int = 1, identifier: str = "") -> JobFolder:
-    """A folder with these texts, `each` neighbours under one number from 1."""
+    """A job folder with these texts; each `each` successive ones have the same query number, from 1."""
     folder = JobFolder(path)
     folder.create()
     schema.create(folder.data)
@@ -48,7 +48,7 @@ def by_python(needle: str, texts: Sequence[str], each: int = 1) -> list[int]:
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> JobFolder:
-    """20 MB: more than is kept in memory."""
+    """20 MB of texts: more than the index keeps in memory."""
     return filled(tmp_path_factory.mktemp("many"), many_texts(), each=3)
 
 
@@ -124,7 +124,7 @@ def test_a_search_while_the_texts_are_taken_out_waits_for_them(many: JobFolder) 
 
 
 def unnamed_files(folder: Path) -> list[str]:
-    """Those that this process has open there."""
+    """The deleted files in `folder` that this process has open."""
     found = [str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
     return [each for each in found if each.startswith(f"{folder}/") and each.endswith(" (deleted)")]
 

@@ -1,4 +1,4 @@
-"""Groups that are there are found, their typical texts are the nearest to the centre, and nothing depends on luck."""
+"""Separated groups are found, the typical texts are the nearest to the centre, and the result is deterministic."""
 
 from pathlib import Path
 

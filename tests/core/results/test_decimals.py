@@ -1,4 +1,4 @@
-"""The shortest text of a float32: as short as NumPy's own, and read back bit for bit by every kind of reader."""
+"""The shortest decimal of a float32: as short as NumPy's own, and read back bit for bit by every kind of reader."""
 
 import json
 
@@ -27,7 +27,7 @@ def check(numbers: NDArray[np.float32]) -> None:
     for number, decimal in zip(numbers, found.tolist(), strict=True):
         expected = float(np.format_float_scientific(number, unique=True))
         assert digits(decimal) <= 9
-        # At a power of two the numbers below lie closer than those above, and NumPy may save a digit more.
+        # At a power of two, the next lower number is nearer than the next higher, and NumPy may need one digit less.
         if abs(np.frexp(number)[0]) != 0.5:
             assert digits(decimal) <= digits(expected)
 

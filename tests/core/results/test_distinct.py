@@ -1,4 +1,4 @@
-"""The different numbers among many, as NumPy's own `unique` finds them."""
+"""The distinct numbers of an array are those of `numpy.unique`."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Everything that goes has its like among what stays, nothing else goes, and no two that stay are alike."""
+"""Near duplicates: each removed text is similar to a kept one, and no two kept texts are similar."""
 
 import csv
 from pathlib import Path
@@ -38,7 +38,7 @@ def near_copies(count: int, dimension: int, groups: int, noise: float, seed: int
 
 
 def check(vectors: NDArray[np.float32], found: Duplicates) -> None:
-    """By the whole matrix: the rule, for every text."""
+    """Check the rule for every text, with the whole matrix of cosines."""
     cosines = vectors.astype(np.float64) @ vectors.astype(np.float64).T
     least = found.threshold
     kept = np.flatnonzero(found.stays == found.item_numbers)
@@ -84,7 +84,7 @@ def test_equal_vectors_and_chains(tmp_path: Path) -> None:
     angles = np.radians([0, 20, 40, 0, 90, 180])
     vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
     found = find_duplicates(stored(tmp_path, vectors), np.cos(np.radians(21)))
-    assert found.stays.tolist() == [1, 1, 3, 1, 5, 6]  # 40° is like 20°, but that goes; so it stays itself
+    assert found.stays.tolist() == [1, 1, 3, 1, 5, 6]  # 40° is similar to 20° only, which is removed; so 40° is kept
     assert found.similarities[3] == pytest.approx(1)
     assert [(group.stays, group.goes) for group in found.groups()] == [(1, (4, 2))]
 

@@ -1,4 +1,4 @@
-"""Texts beside their vectors, and what is said about the vectors."""
+"""Texts with their vectors, and the vector checks."""
 
 import math
 from pathlib import Path
@@ -54,7 +54,7 @@ def test_vectors_cannot_be_changed(partial: Table) -> None:
 
 def test_nothing_back_yet(tmp_path: Path) -> None:
     table = Table(tmp_path).embed([("", "one", WAITING)], None)
-    table.folder.vectors.write_bytes(b"half a he")  # as it is for a moment while the first answer is stored
+    table.folder.vectors.write_bytes(b"half a he")  # as for a moment while the first answer is being stored
     embeddings = Embeddings(table.folder)
     assert embeddings.dimension == 0
     assert embeddings.vectors().shape == (1, 0)

@@ -1,4 +1,4 @@
-"""The file for Embedding Atlas: places on the map and nearest neighbours, as another program reads them."""
+"""The file for Embedding Atlas: coordinates on the map and nearest neighbours, read by another Parquet library."""
 
 import json
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ def test_a_text_without_a_direction_has_no_neighbours_and_no_place(tmp_path: Pat
     vectors[1] = 0
     vectors[3] = vectors[2]
     _, rows = written(embedded(tmp_path / "job", [1.0] * 5, vectors), tmp_path / "out.parquet")
-    # Null would stop the program; an empty list says what is so.
+    # Embedding Atlas does not accept null for the neighbours, but an empty list.
     assert rows[1]["neighbors"] == {"ids": [], "distances": []}
     assert rows[1]["projection_x"] is None
     assert all(1 not in row["neighbors"]["ids"] and len(row["neighbors"]["ids"]) == 3 for row in rows if row != rows[1])
@@ -96,6 +96,6 @@ def indices(rows: Sequence[dict[str, Any]]) -> list[list[float]]:
 
 
 def said(exported: Exported) -> str:
-    """What the manifest says of the map."""
+    """The projection as the manifest describes it."""
     projection: str = json.loads(exported.manifest.read_text("utf-8"))["export"]["projection"]
     return projection

@@ -28,7 +28,7 @@ def embedded(path: Path) -> Table:
 
 
 def split(table: Table) -> Table:
-    """The first two items are the parts of one text."""
+    """Make the first two items the parts of one text."""
     with closing(sqlite3.connect(table.folder.data)) as database, database:
         database.executemany("INSERT INTO parts VALUES(?, ?, 0, 3, 1, 0, ?)", [(1, 1, 0.25), (2, 2, None)])
         database.execute("UPDATE texts SET text_id = 'k1'")
@@ -80,7 +80,7 @@ def test_vectors_with_the_columns_that_were_asked_for(tmp_path: Path) -> None:
     assert rows(tmp_path / "out.csv")[0] == ["id", "mine", "dim_0", "dim_1", "dim_2"]
     export(table.folder, metadata, tmp_path / "none.csv", options=ExportOptions(columns=()))
     assert rows(tmp_path / "none.csv")[0] == ["id", "dim_0", "dim_1", "dim_2"]
-    # A form that has a place for texts keeps it; a name that it needs itself gives way.
+    # The text column of a format is always written. A column of the user's with a reserved name is renamed.
     path = tmp_path / "out.llm.db"
     export(
         table.folder, metadata, path, target_for(path, Kind.EMBED, "llm"), options=ExportOptions(columns=("vector",))

@@ -1,4 +1,4 @@
-"""CSV as it stands on the disk, byte for byte, and as readers of CSV find it."""
+"""CSV files, byte for byte and as read by CSV readers."""
 
 import csv
 import json
@@ -63,7 +63,7 @@ def test_scores_for_excel_byte_for_byte(mixed: Table, tmp_path: Path) -> None:
     assert data.count(b"\r\n") == 10
     assert b";'=1+1\r\n" in data
     assert b';"third\nline";' in data
-    assert b";-3\r\n" in data  # a number stays one
+    assert b";-3\r\n" in data  # a negative number is not marked as a formula
     said = manifest(path)["export"]
     assert isinstance(said, dict)
     assert said["formulas_made_harmless"]["cells"] == 1
@@ -105,7 +105,7 @@ def test_every_text_survives_both_presets(table: Table, tmp_path: Path, preset: 
 
 
 def number(text: str, separator: str) -> float:
-    """As a spreadsheet reads it where cells are separated so."""
+    """The number as a spreadsheet reads it with this list separator."""
     return float(text.replace(".", "x").replace(",", ".") if separator == ";" else text)
 
 

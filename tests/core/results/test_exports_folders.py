@@ -1,4 +1,4 @@
-"""Forms that are folders, and the rows that failed."""
+"""Exports to folders, and the export of failed rows."""
 
 import csv
 import json

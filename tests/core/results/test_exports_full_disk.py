@@ -1,4 +1,4 @@
-"""The disk is full at the first byte, the last, or in between: one sentence, and the old export is intact."""
+"""If the disk is full at the first byte, the last, or in between, DiskFull is raised and the old export is intact."""
 
 import errno
 import gc
@@ -20,14 +20,14 @@ if sys.platform == "win32":
     pytest.skip("limits of a process are POSIX", allow_module_level=True)
 import resource
 
-# Every form there is, of every kind of job that it is for: a new one is here without being asked.
+# All targets of all kinds of jobs, so that a new target is tested, too.
 CASES = [(target.kind, target) for target in TARGETS]
 NAMES = [f"{kind.value}-{target.name}" for kind, target in CASES]
 SHARES = (0.0, 0.01, 0.4, 0.8, 0.999)
 
 
 def filled(path: Path, kind: Kind, count: int) -> Table:
-    """Results, and rows that failed, so that every form has something to write."""
+    """Results and failed rows, so that every target has something to write."""
     table = Table(path)
     outcomes = [FAILED if row % 3 == 2 else row / count for row in range(count)]
     if kind is Kind.RANK:
@@ -38,7 +38,7 @@ def filled(path: Path, kind: Kind, count: int) -> Table:
 
 @contextmanager
 def room_for(size: int) -> Iterator[None]:
-    """No file grows beyond that."""
+    """Limit the size of all files that this process writes to `size` bytes."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
@@ -48,7 +48,7 @@ def room_for(size: int) -> Iterator[None]:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """All files but the manifest."""
+    """The content of all files except the manifest, by name."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")
@@ -77,7 +77,7 @@ def test_a_disk_that_is_full_at_any_byte(tmp_path: Path, kind: Kind, target: Tar
 
 
 class FullFile(io.BytesIO):
-    """A file on a disk without any room."""
+    """A file on a full disk: writing raises ENOSPC."""
 
     def write(self, _data: object, /) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")

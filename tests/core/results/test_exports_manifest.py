@@ -1,4 +1,4 @@
-"""Beside a file stands its own manifest or none, at whatever step an export ends."""
+"""A file has its own manifest or none, at whatever step an export ends."""
 
 import json
 from pathlib import Path
@@ -32,7 +32,7 @@ def test_the_old_one_has_gone_when_the_new_file_takes_its_place(tmp_path: Path, 
         beside.append(manifest_path(path).exists())
 
     exported = export(ranked.folder, ranked.metadata(Kind.RANK), path, progress=look)
-    assert all(beside)  # until all of the new file is written
+    assert all(beside)  # the old manifest is there until the new file is completely written
     assert json.loads(exported.manifest.read_bytes())["export"]["files"] == ["out.csv"]
     assert not list(tmp_path.glob(".*"))
 

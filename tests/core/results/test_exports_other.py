@@ -1,4 +1,4 @@
-"""Excel, JSON Lines and NumPy files, opened by programs that were not written here."""
+"""Excel, JSON Lines and NumPy files, read by independent libraries."""
 
 import json
 from pathlib import Path

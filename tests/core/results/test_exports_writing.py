@@ -1,4 +1,4 @@
-"""Whatever goes wrong: one sentence, the old file intact, nothing beside it."""
+"""After any failure of an export, one error is raised, the old file is intact, and no further file remains."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import TARGETS, Target, export, target_for, targets_for
 from tests.core.results.folders import WAITING, Pair, Table, unit_vectors
 
-# Those that write one file, of all that came back; test_exports_folders.py has the others.
+# The targets that write one file of results; test_exports_folders.py has the others.
 CASES = [
     (kind, target) for kind in Kind for target in targets_for(kind) if not target.is_folder and target.needs_results
 ]
@@ -104,7 +104,7 @@ def test_a_disk_that_flips_a_bit_is_noticed(tmp_path: Path, kind: Kind, target: 
 
     def flip(done: int, total: int) -> None:
         size, part = max(((found.stat().st_size, found) for found in tmp_path.glob("*.part")), default=(0, path))
-        # A workbook comes to the disk at the end of the writing, the other forms while they are written.
+        # A workbook is written to the disk when it is closed, the other formats block by block.
         if done >= total // 2 and size > 20_000 and not flipped:
             flipped.append(size)
             with part.open("r+b") as file:

@@ -27,7 +27,7 @@ PAYLOADS = (
 )  # fmt: skip
 OFFICE = pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
 NAMES = ("=1+1", "@SUM(1)")  # columns of the user's own
-# Every form for spreadsheets, of every kind of job that it is for: a new one is here without being asked.
+# All targets for spreadsheets, so that a new target is tested, too.
 FORMS = [
     (target.kind, target.name) for target in TARGETS if target.preset is Preset.EXCEL or ".xlsx" in target.suffixes
 ]
@@ -35,7 +35,7 @@ IDS = [f"{kind.value}-{form}" for kind, form in FORMS]
 
 
 def written(folder: Path, kind: Kind, form: str) -> Path:
-    """The payloads in every column of text: the user's own with their names, ids, labels, and what the service says."""
+    """Export the payloads in every column of text: the user's own and their names, ids, labels, and service errors."""
     assert len(set(PAYLOADS)) == 64
     table = Table(folder / "job", kept=NAMES)
     outcomes: tuple[Outcome, ...] = (FAILED,) if form == "failed" else (0.5, FAILED)
@@ -57,7 +57,7 @@ def written(folder: Path, kind: Kind, form: str) -> Path:
 
 
 def _spoil(table: Table) -> None:
-    """What is not of the user's file comes with payloads, too."""
+    """Put payloads also into the texts that are not from the user's file."""
     with closing(sqlite3.connect(table.folder.data)) as database, database:
         for statement in ("UPDATE queries SET query_id = ? WHERE query_no % 64 = ?",
                           "UPDATE requests SET reference = ? || request_no WHERE request_no % 64 = ?",

@@ -1,4 +1,4 @@
-"""The nearest texts are those with the highest cosine, whoever else is there and however long the vectors are."""
+"""The nearest texts are those with the highest cosine, for vectors of any length and with vectors missing."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Ranks, ties, margins and reasons, as a reader of a ranking would check them by hand."""
+"""Ranks, ties, margins and errors of rankings, against values worked out by hand."""
 
 import sqlite3
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""How scores are spread, and what they are measured by."""
+"""The distribution of scores, and the baseline of unrelated pairs."""
 
 import sqlite3
 from contextlib import closing
@@ -14,7 +14,7 @@ QUERIES = ("how do I reset my password", "refund for an order", "change the invo
 
 
 def crossed(texts: int, *, label: str = "") -> list[Pair]:
-    """Every text under every query; it fits the query whose number is its own best."""
+    """Every text with every query; a text has its highest score with the query of its own number."""
     return [
         Pair(query, f"text {text}", 0.9 if text % 3 == number else 0.1 + text / 1000, label=label)
         for number, query in enumerate(QUERIES)

@@ -1,4 +1,4 @@
-"""Pairs of a ranking get the cosine of their vectors, wherever both texts stand among those of another job."""
+"""Scores of a ranking versus the cosines of the vectors that another job has for both texts of a pair."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def test_only_pairs_with_both_vectors_are_looked_at(tmp_path: Path) -> None:
             Pair("lamp?", "no score yet", WAITING),
             Pair("hose?", "a lamp", 0.3),
             Pair("hose?", "a hose", 0.3),
-            Pair("Lamp?", "a lamp", 0.9),  # another text: the case counts
+            Pair("Lamp?", "a lamp", 0.9),  # another text than "lamp?": texts are compared with case
         ]
     )
     texts = ["lamp?", "a lamp", "a hose", "hose?", "a hose", "no vector"]
@@ -34,7 +34,7 @@ def test_only_pairs_with_both_vectors_are_looked_at(tmp_path: Path) -> None:
     assert found.similarities.tolist() == pytest.approx(wanted, abs=1e-6)
     assert found.of == 6
     assert found.correlation == pytest.approx(np.corrcoef(found.scores, found.similarities)[0, 1])
-    assert (found.queries, found.same_first) == (2, 1)  # "hose?" has a tie, and either would do
+    assert (found.queries, found.same_first) == (2, 1)  # "hose?" has a tie at rank 1, and either text counts as first
     assert texts_of_pair(ranking.folder, 2) == ("lamp?", "a hose")
     assert list(texts_of_pairs(ranking.folder, found.item_numbers))[3] == ("hose?", "a hose")
 

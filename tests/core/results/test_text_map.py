@@ -1,4 +1,4 @@
-"""The map is the principal plane; the same each time; what has no direction is not on it."""
+"""The PCA map shows the principal plane, is deterministic, and leaves out texts without a direction."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def stored(path: Path, vectors: NDArray[np.float32], outcomes: list[Outcome] | N
 
 
 def stretched(count: int, dimension: int) -> NDArray[np.float32]:
-    """Vectors whose spread falls off from direction to direction, none of them along an axis."""
+    """Vectors whose variance decreases from one principal axis to the next; no principal axis is a coordinate axis."""
     draw = np.random.default_rng(3)
     turn = np.linalg.qr(draw.standard_normal((dimension, dimension)))[0]
     spread = draw.standard_normal((count, dimension)) * 0.6 ** np.arange(dimension)

@@ -1,4 +1,4 @@
-"""Finding queries by what is in them and in their contexts, each under one query or shared by several."""
+"""Queries are found by their own text and by those of their contexts, which belong to one query or to several."""
 
 import sqlite3
 from contextlib import closing
@@ -29,7 +29,7 @@ def query_of(number: int) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> JobFolder:
-    """Each text under one query."""
+    """A job in which each text belongs to one query."""
     texts = QUERIES * EACH
     return filled(tmp_path_factory.mktemp("own"), texts, [(n, (n - 1) // EACH + 1, n) for n in range(1, texts + 1)])
 

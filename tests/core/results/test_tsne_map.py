@@ -1,4 +1,4 @@
-"""By neighbours texts stand beside those that are like them, groups apart; the map is kept while the vectors stay."""
+"""The t-SNE map keeps similar texts together and groups apart; it is cached until the vectors change."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def stored(path: Path, vectors: NDArray[np.float32], outcomes: list[Outcome] | N
 
 
 def groups() -> NDArray[np.float32]:
-    """Texts of twelve subjects; within a subject some directions count more than others, as in languages."""
+    """Unit vectors of texts of twelve subjects; within a subject the variance differs between directions."""
     draw = np.random.default_rng(8)
     spread = draw.standard_normal((GROUPS, EACH, 6)) @ draw.standard_normal((GROUPS, 6, DIMENSION)) * 0.04
     vectors = unit_vectors(GROUPS, DIMENSION)[:, None, :] + spread + 0.01 * draw.standard_normal(spread.shape)
@@ -41,7 +41,7 @@ def nearest(likeness: NDArray[np.floating], count: int) -> NDArray[np.int64]:
 
 
 def kept_neighbours(vectors: NDArray[np.float32], points: NDArray[np.float32]) -> float:
-    """The share of each text's ten nearest, by the whole vectors, that are among its thirty nearest on the map."""
+    """The mean share of each text's ten nearest by cosine that are among its thirty nearest on the map, 0 to 1."""
     wanted = nearest(vectors @ vectors.T, 10)
     shown = nearest(-np.linalg.norm(points[:, None] - points[None], axis=2), 30)
     return float(np.mean([np.isin(own, there).mean() for own, there in zip(wanted, shown, strict=True)]))
@@ -88,7 +88,7 @@ def test_one_text_many_times_is_a_map(tmp_path: Path) -> None:
     assert np.isfinite(found.points).all()
     assert np.abs(found.points).max() < 1_000
     near = knn_graph(vectors, 15)
-    assert np.bincount(near.ravel()).max() < 100  # no text is everybody's neighbour
+    assert np.bincount(near.ravel()).max() < 100  # no text is the neighbour of very many
 
 
 def test_nearly_all_of_the_nearest_are_found_among_many() -> None:
@@ -177,5 +177,5 @@ def test_a_damaged_file_is_made_anew_and_a_full_disk_is_no_failure(tmp_path: Pat
     assert len(tsne_map(folder, embeddings).points) == 20
     assert cached_map(folder, embeddings) is not None
     folder.map.unlink()
-    folder.map.mkdir()  # nothing can be written there
+    folder.map.mkdir()  # so the file cannot be written
     assert len(tsne_map(folder, embeddings).points) == 20
