@@ -21,7 +21,7 @@ from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.results.vectors.unit_vectors import UnitVectors, unit_vectors
 
 NAMES = ("projection_x", "projection_y", "neighbors")
-_NEIGHBOURS = 15  # as many as the program looks for itself
+_NEIGHBOURS = 15  # as many as Embedding Atlas itself computes
 _NOWHERE = (None, None)
 _PROJECTIONS = {
     Layout.NEIGHBOURS: "by neighbours (t-SNE): the map that is kept with the job",

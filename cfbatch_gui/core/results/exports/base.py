@@ -89,17 +89,17 @@ class Target:
     `name` is what the terminal's `--format` and `--to` take, `title` what people read, and `about` one line about it,
     in English as the window translates it. Of the targets for one kind, the first with a file's suffix is taken; a
     suffix of two parts is only proposed, never recognised.
-    `write` raises ExportError and DiskFull, and has read the files back before they stand under their final names. The
-    command that opens them in their program is in what it returns.
+    `write` raises ExportError and DiskFull, and reads the files back before they are moved to their final paths. The
+    command that opens them in the program they are for is part of its result.
 
     `preset`: overrules the options.
     `is_folder`: the path is that of a folder, which is new, empty, or holds an earlier export of the same form; such a
     target has no suffix and is chosen by its name.
-    `needs_results`: False for what can be written while nothing has come back.
-    `has_columns`: the user can choose which are written.
-    `has_limits`: of a ranking it writes what top k and threshold leave.
-    `measure`: what its size is given in; `contents` are words for what is in it, where no count says it.
-    `bytes_per_number`: of vectors, about, as written; 0 says nothing about the size in bytes.
+    `needs_results`: False if it can be written before any result has arrived.
+    `has_columns`: the user can choose which columns are written.
+    `has_limits`: top k and threshold apply.
+    `measure`: the unit of its announced size; `contents` describes the content instead, where no count does.
+    `bytes_per_number`: the approximate bytes of each number of a vector; 0 if the size in bytes is not estimated.
     """
 
     name: str

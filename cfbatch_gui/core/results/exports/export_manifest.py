@@ -104,12 +104,13 @@ def write_manifest(
 
 
 def about(metadata: JobMetadata, folder: JobFolder) -> Iterator[tuple[str, str]]:
-    """The same facts in lines of two columns, for a reader who opens a sheet. Without the time, which would make two
-    exports of the same results differ.
+    """The content of the manifest as rows (name, value) for a sheet of a workbook.
+
+    The time of the export is left out, so that two exports of the same results are identical.
     """
     yield "program", f"CF Batch {metadata.program_version}".rstrip()
     for name, value in _job(metadata, folder).items():
-        # A line for each id: a cell of a spreadsheet has room for some hundreds only.
+        # A row for each id: a cell of a spreadsheet holds only some hundreds.
         for entry in value if isinstance(value, list) else [value]:
             yield name, entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False)
     yield "source", metadata.source_name

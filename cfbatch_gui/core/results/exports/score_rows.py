@@ -70,6 +70,8 @@ class ScoreRows:
     `columns` are the names of the chosen columns and `kinds` their types: "utf8", "int64" or "float64", the last two
     nullable. `own_names` maps the name of each of the user's columns to its name in the user's file. `dropped` counts
     the contexts that top k and threshold have dropped so far.
+
+    The constructor raises UsageError if no column is chosen or a chosen one does not exist.
     """
 
     def __init__(self, work: Work) -> None:

@@ -39,6 +39,8 @@ class VectorRows:
 
     `reserved` are names that the user's own columns must not have. `columns` are the chosen ones of `vector_columns`,
     without the column of the text itself if `has_text_column`: the format then has one of its own.
+
+    The constructor raises UsageError if a chosen column does not exist.
     """
 
     def __init__(self, work: Work, *, reserved: Collection[str] = (), has_text_column: bool = False) -> None:

@@ -54,7 +54,7 @@ def colouring(cells: Sequence[str], most: int) -> Colouring:
 
 
 def by_number(members: NDArray[np.int64], names: Sequence[str], most: int) -> Categories:
-    """Categories from `members` (n,), indices into `names`, negative for none; those from `most` on become OTHER."""
+    """Categories from `members` (n,), indices into `names` or -1 for none; those from `most` on become OTHER."""
     codes = np.where(members < most, members, OTHER).astype(np.int16)
     counts = np.bincount(members[members >= 0], minlength=len(names))[:most]
     return Categories(

@@ -17,7 +17,7 @@ from cfbatch_gui.core.results.vectors.unit_vectors import Progress
 _ALL_WITH_ALL = 4_096  # up to so many points there is one cell, and the search is exact
 _CELL = 48  # points in a cell; more of them for many points, as there are at most 3·√n cells
 _MOST_COMPARED = 3_000  # the approximate number of points that each point is compared with
-_FIRST = 256  # of these, the least number in the cells around its own
+_FIRST = 256  # the least number of points in the cells around its own
 _ROUNDS = 4
 _SAMPLE = 24  # points per cell in the sample for k-means
 _SLAB, _BLOCK = 32_768, 512  # points whose keys are sorted together (an owner has 16 bits), and compared together

@@ -33,7 +33,7 @@ def cached_map(folder: JobFolder, embeddings: Embeddings) -> TextMap | None:
 def tsne_map(folder: JobFolder, embeddings: Embeddings, progress: Progress = lambda share: None) -> TextMap:
     """The cached t-SNE map, or a new one, which is then cached if the file can be written.
 
-    Blocking for up to half a minute; call it in a thread. Raises DataError, and any exception from `progress`.
+    Blocking, half a minute for 100,000 texts; call it in a thread. Raises DataError, and any exception from `progress`.
     """
     unit = unit_vectors(embeddings)
     found = _read(folder, unit)
@@ -57,7 +57,7 @@ def _read(folder: JobFolder, unit: UnitVectors) -> TextMap | None:
 
 
 def _key(unit: UnitVectors) -> str:
-    """A SHA-256 over the item numbers, the inverse lengths of all vectors, and a sample of 512 whole unit vectors."""
+    """A SHA-256 over the item numbers, the inverse lengths of all vectors, and a sample of whole unit vectors."""
     digest = hashlib.sha256(f"{_VERSION} {unit.dimension} {unit.count}".encode())
     digest.update(unit.item_numbers.tobytes())
     digest.update(unit.inverse_lengths.tobytes())

@@ -82,7 +82,7 @@ def make_map(embeddings: Embeddings, progress: Progress = lambda share: None) ->
 
 
 def make_tsne_map(unit: UnitVectors, progress: Progress = lambda share: None) -> TextMap:
-    """The t-SNE map of the same texts; the same for the same vectors on the same machine.
+    """The t-SNE map of all texts that have a direction; the same for the same vectors on the same machine.
 
     Blocking, half a minute for 100,000 texts; call it in a thread. Raises DataError, and any exception from `progress`.
     """

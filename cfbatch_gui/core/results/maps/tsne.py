@@ -172,7 +172,7 @@ class Repulsion:
         return push, max(total, 1e-12)
 
     def _fit(self, width: float) -> None:
-        """Make a grid for points of this width, unless the present one is at most 1.4 times too wide."""
+        """Make a grid for points of this width, unless the present one holds them and is at most 1.4 times as wide."""
         if self._width / 1.4 <= width <= self._width:
             return
         self._width = width * _ROOM
