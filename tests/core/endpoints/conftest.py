@@ -1,6 +1,6 @@
-"""Connections over sockets: the practice service itself, a Worker in front of it, and an AI Gateway in front of it.
+"""Fixtures: the practice service, a Worker and an AI Gateway in front of it, all over sockets.
 
-The Worker and the gateway are stand-ins that keep the contract of `workers_ai/endpoints` and of Cloudflare's pages.
+The Worker and the gateway are simulations that keep the contract of `workers_ai/endpoints` and of Cloudflare's pages.
 """
 
 import json
@@ -29,7 +29,7 @@ GATEWAY_TOKEN = f"{SECRET}-of-the-gateways-own"
 def service(
     folder: Path, *, token: str = TOKEN, seconds_queued: float = 0.0, seconds_running: float = 0.0
 ) -> Application:
-    """The practice service; it takes this token and no other."""
+    """The practice service, which accepts `TOKEN` only."""
     return practice_app(
         folder,
         seconds_queued=seconds_queued,
@@ -40,7 +40,7 @@ def service(
 
 
 def worker(behind: Application, *, secret: str = SECRET, token: str = TOKEN) -> Application:
-    """A Worker: its own address and secret outside, the binding (here: the service with its token) inside."""
+    """A Worker with its own URL and secret. Its binding is the service, called with the service's token."""
 
     async def answer(head: Head, body: bytes) -> Answer:
         if secret and head.header("authorization") != f"Bearer {secret}":
@@ -58,7 +58,7 @@ def worker(behind: Application, *, secret: str = SECRET, token: str = TOKEN) -> 
 
 
 def gateway(behind: Application, *, gateway_token: str = "") -> Application:
-    """An AI Gateway: the service's answers pass through; its refusals have a form of their own."""
+    """An AI Gateway, which passes on the service's answers; its own refusals have a different form."""
 
     async def answer(head: Head, body: bytes) -> Answer:
         if gateway_token and head.header("cf-aig-authorization") != f"Bearer {gateway_token}":
@@ -104,7 +104,7 @@ def _refused(status: int, code: int, message: str) -> Answer:
 
 @dataclass
 class Endpoints:
-    """The base addresses of what listens, and what arrived there."""
+    """The base URLs of the servers, and the requests that they received."""
 
     behind: Application
     rest: FaultyService
@@ -119,7 +119,7 @@ class Endpoints:
 
 @asynccontextmanager
 async def opened(behind: Application) -> AsyncIterator[Endpoints]:
-    """All endpoints to one service."""
+    """Serve all endpoints, with one practice service behind them."""
     async with (
         FaultyService(behind) as rest,
         FaultyService(worker(behind)) as workers,

@@ -1,4 +1,4 @@
-"""The code of a job is run for real: curl and Python against a service, what comes back is the job's own answer."""
+"""The code exported for a job, run by curl and Python against a service: it returns the job's own answer."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Jobs that curl or a Worker has begun: understood, watched, collected, with the input file and without it."""
+"""Batches submitted by curl or a Worker: attached, polled and collected, with and without the input file."""
 
 import csv
 import json
@@ -72,7 +72,7 @@ async def program(tmp_path: Path, endpoints: Endpoints) -> AsyncIterator[Program
 
 
 async def post(endpoints: Endpoints, body: object, *, through: str = "Account", model: str = MODEL) -> str:
-    """What curl gets for a batch."""
+    """Post a batch as curl would, and return the answer."""
     if through == "Mine":
         url, secret = f"{endpoints.worker_url}/ai/run/{model}", SECRET
     else:

@@ -1,4 +1,4 @@
-"""The free test of a connection: every failure has its own sentence, says where it stopped, and what to do next."""
+"""The free test of a connection: each failure has a sentence of its own, the failed check, and advice."""
 
 import asyncio
 import json
@@ -133,7 +133,7 @@ async def test_a_proxy_in_the_way_is_named_without_its_password(
 
     server = await asyncio.start_server(proxy, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    if reply is None:  # nobody listens there any more
+    if reply is None:  # no longer listening
         server.close()
     monkeypatch.setenv("HTTPS_PROXY", f"http://someone:their-password@127.0.0.1:{port}")
     results = await check(cloudflare(ACCOUNT))

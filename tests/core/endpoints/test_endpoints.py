@@ -1,4 +1,4 @@
-"""Each kind of connection says what it has to say, over a socket, and its refusals are understood."""
+"""The requests of each kind of connection over a socket, and the errors made of its refusals."""
 
 from collections.abc import AsyncIterator, Callable
 

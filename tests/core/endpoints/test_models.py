@@ -1,4 +1,4 @@
-"""The list of models, as the service gives it: read leniently, kept with its date, and never in anyone's way."""
+"""The service's list of models: unknown forms are tolerated, it is kept with its date, and errors are not raised."""
 
 import json
 from collections.abc import AsyncIterator

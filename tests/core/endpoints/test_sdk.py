@@ -1,4 +1,4 @@
-"""Cloudflare's own Python client against the practice service, for every call that both know.
+"""Cloudflare's own Python client with the practice service, for every call that both support.
 
 `client.ai.run` percent-encodes the slashes of a model's name since version 5, and the service refuses that
 (https://github.com/cloudflare/cloudflare-python/issues/2718); so does the practice service. Its `client.post` works.
@@ -76,7 +76,7 @@ def test_pooling(client: Cloudflare) -> None:
 
 def test_the_list_of_models_and_a_schema(client: Cloudflare) -> None:
     page: Any = client.ai.models.list(account_id=ACCOUNT, search="bge", per_page=2)
-    listed = [each["name"] for each in page]  # goes through all pages
+    listed = [each["name"] for each in page]  # iterates over all pages
     assert MODEL in listed and len(listed) == len(set(listed)) == 4
     schema: Any = client.ai.models.schema.get(account_id=ACCOUNT, model=MODEL)
     assert schema.to_dict()["input"]["oneOf"]

@@ -1,4 +1,4 @@
-"""Protocol coverage, cell by cell: each page of Cloudflare's, each form of request and answer, each connection.
+"""Protocol coverage: each of Cloudflare's pages, each form of request and answer, over each kind of connection.
 
 `make test ARGS="tests/core/endpoints --write-docs"` writes docs/protocol-coverage.md anew.
 """
@@ -46,7 +46,7 @@ QUERY = "This is a story about Cloudflare"
 
 
 def body(*, reference_on: str = "") -> bytes:
-    """What the pages send; the one of 2025 has references on the contexts, that of 2026 on the request."""
+    """The body on the pages. That of 2025 has references on the contexts, that of 2026 on the request."""
     contexts: list[dict[str, str]] = [{"text": text} for text in STORIES]
     if reference_on == "contexts":
         contexts = [{**context, "external_reference": f"story{n}"} for n, context in enumerate(contexts, start=1)]
@@ -101,7 +101,7 @@ def connection_of(endpoints: Endpoints, name: str) -> Connection:
 
 
 async def through(endpoints: Endpoints, name: str) -> AsyncIterator[WorkersAI]:
-    """The connection's client, over a socket; the practice service's also as the program has it, without one."""
+    """A client of the connection over a socket; for the practice service also one without, as in the program."""
     async with _client(endpoints, connection_of(endpoints, name), name, Transport()) as client:
         yield client
     if name == "Practice":
@@ -125,7 +125,7 @@ async def _client(
 
 
 async def answered(client: WorkersAI, data: bytes, way: str) -> list[Matched]:
-    """The body goes out as it stands; what comes back is matched with what it asked for."""
+    """Send the body unchanged, and return the answer matched with the body's requests."""
     requests = parse_requests(data)
     if way == "at once":
         finished: Finished = read_run(await client.run(MODEL, data))
@@ -191,7 +191,7 @@ def test_the_bodies_are_the_pages_own(page: str, line: str) -> None:
 
 
 def table() -> list[str]:
-    """The lines of the page's table."""
+    """The lines of the table in docs/protocol-coverage.md."""
     rows = [
         *(("page", title, f"{key}") for title, key in zip(PAGES, PAGE_IDS, strict=True)),
         *(

@@ -1,4 +1,4 @@
-"""Two services that refuse each other's token: no call of one connection ever goes out with the other's."""
+"""Services that refuse each other's tokens: no call of one connection is sent with the token of another."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -29,7 +29,7 @@ CLOUDS = "query,context\nCloudflare,an orange cloud\nCloudflare,a llama\n"
 
 @dataclass
 class Ring(KeyringBackend):
-    """A keyring in memory that outlives the program."""
+    """A keyring in memory that is kept when the program is closed."""
 
     stored: dict[tuple[str, str], str] = field(default_factory=dict)
 

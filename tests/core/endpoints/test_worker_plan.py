@@ -1,4 +1,4 @@
-"""How large batches may be on their way through a Worker: what its plan at Cloudflare has the time for."""
+"""The largest batch that is sent through a Worker, which depends on the processor time of its plan at Cloudflare."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The whole program below its faces, over a faulty service; one deadline is short, the rest is as it is."""
+"""Fixtures: the whole core over a faulty service. One exchange has a short deadline; nothing else is changed."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -19,17 +19,17 @@ from tests.core.jobs.conftest import Bench, Clock
 CERTIFICATE = Path(__file__).parents[2] / "data" / "tls" / "loopback.pem"
 QUERIES = {f"query {n}": [f"context {n} {c}" for c in range(2)] for n in range(3)}
 TEXTS = [f"text {n}" for n in range(201)]  # three requests
-DEADLINE = 0.5  # seconds; on loopback an exchange takes some milliseconds
+DEADLINE = 0.5  # seconds; on loopback an exchange takes a few milliseconds
 
 
 class TinyModel:
-    """Vectors of eight numbers that follow from the text, so that answers are small and their values known."""
+    """A model with vectors of eight numbers computed from the text: small answers with known values."""
 
     name = "tiny 8"
     dimension = 8
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Unit vectors."""
+        """Unit vectors of the texts, of shape (n, 8)."""
         return np.array([vector_of(text) for text in texts], dtype=np.float32).reshape(-1, self.dimension)
 
 
@@ -40,20 +40,20 @@ def vector_of(text: str) -> npt.NDArray[np.float32]:
 
 
 def score_of(query: str, context: str) -> float:
-    """The score of a context, in half precision as the service gives it."""
+    """The score of a context, rounded to half precision as the service does."""
     return float(np.float16(vector_of(context) @ vector_of(query)))
 
 
 def sent_as(text: str) -> list[float]:
-    """The vector of a text as it stands in an answer and comes out of it."""
+    """The vector of a text as written in an answer and decoded from it."""
     rounded: list[float] = np.round(vector_of(text).astype(np.float64), 7).astype(np.float32).tolist()
     return rounded
 
 
 class HastyTransport(Transport):
-    """Waits half a second for the first exchange of one kind, the one that meets the fault.
+    """A transport with a limit of half a second for the first exchange of one kind, to which the fault applies.
 
-    All others have the time that the program gives them: what is to succeed must not be late on a busy machine.
+    All others keep the program's limits, so that they do not time out on a busy machine.
     """
 
     def __init__(self, hasty: What | None) -> None:
@@ -72,7 +72,7 @@ class HastyTransport(Transport):
         most_bytes: int,
         own_connection: bool = False,
     ) -> HttpAnswer:
-        """As every transport."""
+        """See `Transport.send`."""
         if what == self._hasty:
             self._hasty, seconds = None, DEADLINE
         return await super().send(
@@ -88,10 +88,10 @@ class HastyTransport(Transport):
 
 
 class FaultBench(Bench):
-    """A bench that knows what the right results are."""
+    """A bench with known correct results."""
 
     def write(self, kind: Kind) -> Path:
-        """A file of three requests."""
+        """Write an input file that makes three requests."""
         if kind is Kind.EMBED:
             lines = TEXTS
         else:
@@ -102,7 +102,7 @@ class FaultBench(Bench):
         return path
 
     def wrong_results(self, job_id: str) -> list[object]:
-        """Every result that is shown and is not right. What has not come is not wrong."""
+        """Every stored result that is not correct. A missing result is not counted as wrong."""
         folder = self.store.folder(job_id)
         with folder.open(read_only=True) as database:
             rows = database.execute(
@@ -120,7 +120,7 @@ class FaultBench(Bench):
         return wrong
 
     def results(self, job_id: str) -> int:
-        """How many results are shown."""
+        """The number of stored results."""
         with self.store.folder(job_id).open(read_only=True) as database:
             found: int = database.execute(
                 "SELECT count(*) FROM items JOIN requests r USING(request_no) WHERE r.state = 'done'"
@@ -133,9 +133,9 @@ Open = Callable[..., AbstractAsyncContextManager[FaultBench]]
 
 @pytest.fixture
 def open_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
-    """Make a bench over a faulty service, which speaks TLS where that is asked for; `trusted` by this computer, or not.
+    """A function that opens a bench over a faulty service, with `tls` over TLS; `trusted` is about its certificate.
 
-    `hasty` is the kind of exchange that is given up soon, the first time.
+    `hasty` is the kind of exchange whose first call has a short deadline.
     """
 
     @asynccontextmanager

@@ -1,4 +1,4 @@
-"""What becomes of a batch whose answer has one thing wrong, and the very words that are said of it."""
+"""The expected ending of a batch whose answer has one mutation, with the sentence that is shown."""
 
 import re
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ ALL_REFUSED = Ending(BatchState.DONE, JobState.FAILED, (ONE_REFUSED,))
 
 @dataclass(frozen=True)
 class Mutated:
-    """Endings by what was asked for: scores or vectors."""
+    """A mutation, and its endings for a batch of scores and for one of vectors."""
 
     name: str
     fault: AnyFault
@@ -26,7 +26,7 @@ class Mutated:
 
 
 def without_numbers(sentence: str) -> str:
-    """Which request it is depends on the order in which the stand-in shuffles its answer."""
+    """The sentence with "N" for numbers, which depend on the random order of the practice service's answer."""
     return re.sub(r"\d+", "N", sentence)
 
 
@@ -35,7 +35,7 @@ def both(how: Mutation, ending: Ending, *, times: int = 0) -> Mutated:
 
 
 def put_aside(how: Mutation, scores: str, vectors: str = "") -> Mutated:
-    """The reasons complete the sentence."""
+    """`scores` and `vectors` are the reasons with which the sentence ends; `vectors` "" means the same reason."""
     fault = script.Mutate(how=how, on="poll", times=0)
     return Mutated(how, fault, untrusted(scores), untrusted(vectors or scores))
 
@@ -95,7 +95,7 @@ MUTATED = [
     both("error_string", PARTLY),
     both("error_object", PARTLY),
     both("error_missing", PARTLY),
-    # right all the same
+    # correct nevertheless
     both("ids_missing", GOES_WELL),
     both("references_null", GOES_WELL),
     both("result_nested", GOES_WELL),

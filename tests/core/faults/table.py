@@ -1,6 +1,6 @@
-"""What the program does about every fault, and the very words it says. Whoever changes a sentence changes it here.
+"""The expected behaviour and sentences of the program for every fault. A changed sentence has to be changed here too.
 
-Three endings for each fault: when a batch is sent, when its answer is asked for, when the connection is checked.
+Each fault has three endings: for sending a batch, for polling it, and for checking the connection.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from cfbatch_gui.core.practice.faults.script import AnyFault
 
 @dataclass(frozen=True)
 class Ending:
-    """Where a batch and its job end, and all sentences said on the way, in order."""
+    """The final states of a batch and its job, and all sentences shown until then, in order."""
 
     batch: BatchState
     job: JobState
@@ -31,7 +31,7 @@ class Ending:
 
 @dataclass(frozen=True)
 class Row:
-    """`check` is what asking for the list of models raises, and its sentence; None when it goes well."""
+    """`check` is the error that fetching the list of models raises, and its sentence; None for no error."""
 
     name: str
     fault: AnyFault
@@ -43,7 +43,7 @@ class Row:
 
     @property
     def has_twins(self) -> bool:
-        """Whether the outcome of a submit is unknown, whoever knows it."""
+        """Whether the outcome of a submit is unknown both when the service accepted it and when it did not."""
         return isinstance(self.fault, script.TwinFault) and self.submit is LOST
 
 
@@ -123,12 +123,12 @@ def stays_there(*said: str) -> Ending:
 
 
 def broken(name: str, fault: AnyFault, sentence: str = BROKE, *, tls: bool = False) -> Row:
-    """The answer to a submit is lost; a question is asked again; a check says why."""
+    """A submit's outcome is unknown, a poll is repeated, and a check fails with the sentence."""
     return Row(name, fault, LOST, goes_on(sentence), (Unreachable, sentence), tls=tls)
 
 
 def not_begun(name: str, fault: AnyFault, sentence: str) -> Row:
-    """TLS never came about, so that no byte of a body left."""
+    """The TLS handshake fails, so that no byte of a body was sent."""
     return Row(name, fault, goes_on(sentence), goes_on(sentence), (Unreachable, sentence), tls=True)
 
 
@@ -237,12 +237,12 @@ def token(status: int, code: int, sentence: str = TOKEN) -> Row:
 
 
 def final(status: int, code: int, sentence: str, message: str = "") -> Row:
-    """Refused for good, whichever call it comes to."""
+    """A final refusal of every call."""
     return refusal(status, code, fails(sentence), fails(sentence), ServiceRefused, sentence, message)
 
 
 def barred(status: int, code: int, sentence: str) -> Row:
-    """A submit is refused; a batch that is there already stays there until the user has acted."""
+    """A submit is refused; a batch that was accepted before stays queued until the user has acted."""
     return refusal(status, code, fails(sentence), stays_there(sentence), ServiceRefused, sentence)
 
 

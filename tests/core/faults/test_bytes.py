@@ -1,4 +1,6 @@
-"""Broken at any byte, and larger than memory: over real sockets, and measured in a process of its own."""
+"""Connections that break at any byte, and answers larger than memory, over real sockets.
+
+Memory is measured in a separate process."""
 
 import asyncio
 import json
@@ -24,7 +26,7 @@ from tests.core.faults.conftest import TinyModel
 
 MODEL = "@cf/baai/bge-m3"
 BODY = b'{"requests":[{"text":["one","two"],"external_reference":"r-1"}]}'
-ROOM = 64  # megabytes that an answer without measure may take
+ROOM = 64  # megabytes of memory allowed for an answer of unlimited size
 
 
 @pytest.fixture
@@ -77,7 +79,7 @@ async def test_a_body_that_is_cut_at_any_byte_is_not_accepted(
 
 
 async def test_a_question_that_breaks_does_not_break_the_others(faulty: FaultyService, client: WorkersAI) -> None:
-    """They share kept connections, which are given up when one of them fails."""
+    """Polls share kept connections, which are closed when one of them fails."""
     request_id = (await client.submit(MODEL, BODY)).request_id
     faulty.follow(
         script.Stall(on="poll", times=3, seconds=0.1, billed=True),

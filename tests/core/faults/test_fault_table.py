@@ -1,4 +1,4 @@
-"""Every fault ends in a named state and an approved sentence, and nothing is paid twice."""
+"""Every fault ends in the state and with the sentence listed in `table`, and nothing is paid for twice."""
 
 import asyncio
 from dataclasses import replace
@@ -29,12 +29,15 @@ SUBMITS = [
 
 
 def hasty(row: Row, what: What) -> What | None:
-    """Only where the deadline is the point: a busy machine must not make others late."""
+    """The exchange with a short deadline; None for faults that do not concern the deadline.
+
+    On a busy machine a short deadline could make other exchanges fail.
+    """
     return what if LATE in row.poll.said else None
 
 
 def said(bench: FaultBench, job: Job) -> tuple[str, ...]:
-    """All sentences that anyone could see, in order, each once."""
+    """All sentences that a user could see, in order, without repetitions."""
     found = []
     for seen in bench.seen:
         found += [batch.error for batch in seen.batches] + [seen.paused_because]
@@ -43,7 +46,7 @@ def said(bench: FaultBench, job: Job) -> tuple[str, ...]:
 
 
 async def play(bench: FaultBench, fault: AnyFault, kind: Kind = Kind.RANK) -> Job:
-    """Send a job of one batch and wait until nothing more happens by itself."""
+    """Send a job of one batch and wait until it is final or needs the user."""
     job = bench.draft(bench.write(kind), kind)
     bench.faulty.follow(fault)
     async with asyncio.timeout(HANGS_AFTER):
@@ -79,14 +82,14 @@ async def test_sending(row: Row, billed: bool, open_bench: Open) -> None:
 
 
 async def noted(bench: FaultBench) -> None:
-    """Wait until the service has done what it is billed for: whoever gave up waiting may have been quicker."""
+    """Wait until the service has recorded a submit, which can be later than the client's timeout."""
     async with asyncio.timeout(HANGS_AFTER):
         while not bench.faulty.submits:
             await asyncio.sleep(0.01)
 
 
 async def stays_unknown(bench: FaultBench, job: Job) -> None:
-    """No timer and no start of the program ever sends it again."""
+    """Assert that neither a timer nor a restart of the program sends the batch again."""
     arrived = len(bench.faulty.submits)
     await bench.restart()
     assert await bench.runner.resume_all() == ()

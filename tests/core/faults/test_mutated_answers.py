@@ -1,7 +1,7 @@
-"""Whatever is wrong with an answer: what is stored is right, or the batch is put aside with its reason.
+"""Mutated answers: either the stored values are correct, or the batch is put aside with a reason.
 
-The way is the program's own: raw answer to the job's folder, read back, checked, stored. The right values are computed
-from the texts. `--hypothesis-profile=thorough` tries 5,000 answers.
+The program's own functions write the raw answer to the job's folder, read it back, check and store it. The correct
+values are computed from the texts. `--hypothesis-profile=thorough` tries 5,000 answers.
 """
 
 import copy
@@ -62,7 +62,7 @@ ODD_VALUES: list[Any] = [
 
 @dataclass(frozen=True)
 class Sent:
-    """A batch that was sent, the folder it was sent from, and its true answer."""
+    """A batch that was sent: its job's folder, and its correct answer."""
 
     kind: Kind
     folder: Path
@@ -97,7 +97,7 @@ def sent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def framed(answer: Any, random: Any) -> Any:
-    """The same answer in one of the forms in which it may come, and in any order."""
+    """A copy of the answer in one of the forms that the service uses, in random order."""
     answer = copy.deepcopy(answer)
     elements = answer["responses"]
     random.shuffle(elements)
@@ -115,7 +115,7 @@ def framed(answer: Any, random: Any) -> Any:
 
 
 def places(node: Any) -> Iterator[tuple[Any, Any]]:
-    """Every place in the answer: what holds it, and the key or the index. Of a long vector the first numbers only."""
+    """Every value in the answer, as its container and its key or index. Of a list, the first 12 items only."""
     keys = list(node) if isinstance(node, dict) else range(min(len(node), 12)) if isinstance(node, list) else ()
     for key in keys:
         yield node, key
@@ -123,7 +123,7 @@ def places(node: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def other_values(node: Any) -> Any:
-    """The same with every value another."""
+    """A copy in which every float is different."""
     if isinstance(node, dict):
         return {key: other_values(value) for key, value in node.items()}
     if isinstance(node, list):
@@ -132,7 +132,7 @@ def other_values(node: Any) -> Any:
 
 
 def spoil(answer: Any, random: Any) -> None:
-    """Change one thing: drop, repeat or replace it, swap the mark of two elements, or add a second result for one."""
+    """Drop, repeat or replace one value, swap the marks of two elements, or add a second result for one element."""
     holder, key = random.choice(list(places(answer)))
     elements = [node for node, mark in places(answer) if mark == "external_reference"]
     match random.choice(["drop", "repeat", "odd", "swap", "again"]):
@@ -149,13 +149,13 @@ def spoil(answer: Any, random: Any) -> None:
             listed = found["responses"] if "responses" in found else found["results"]
             listed.insert(random.randrange(len(listed) + 1), other_values(copy.deepcopy(random.choice(listed))))
         case _:
-            # another number in a vector or for a score is a result like any other: nobody can tell
+            # a different number in a vector or score cannot be detected
             is_value = isinstance(holder[key], float)
             holder[key] = random.choice([odd for odd in ODD_VALUES if not (is_value and type(odd) in (int, float))])
 
 
 def wrong_results(folder: JobFolder) -> list[object]:
-    """Every stored value that is not the right one of its text; every value of a request that is not done."""
+    """Every stored value that is not the correct one of its text, and every value of a request that is not done."""
     with folder.open(read_only=True) as database:
         rows = database.execute(
             "SELECT i.item_no, q.text, t.text, i.score, r.state FROM items i JOIN texts t USING(text_no)"
@@ -178,7 +178,7 @@ def states(folder: JobFolder) -> set[str]:
 
 
 def collected(sent: Sent, raw: bytes, folder: JobFolder) -> str:
-    """Go the way of a finished batch; the reason for which it was put aside, "" when it was stored."""
+    """Collect the raw answer as a finished batch; the reason for putting it aside, "" when it was stored."""
     shutil.copyfile(sent.folder / "data.db", folder.data)
     folder.vectors.unlink(missing_ok=True)
     keep_reply(folder, 1, raw)

@@ -1,4 +1,4 @@
-"""The service's word for how long to wait, in every form, against the clock: never early, and not for ever."""
+"""Every form of the Retry-After header: the next call is not made earlier, and not unreasonably late."""
 
 import asyncio
 import itertools
@@ -17,7 +17,7 @@ NO_CAPACITY = Refusal(status=429, code=3040, message="No more data centers to fo
 TOO_OFTEN = Refusal(status=429)
 OWN_FAULT = Refusal(status=503)
 DAY = 86_400.0
-SLACK = DAY  # the clock of these tests moves whenever anything waits, however short the time is in truth
+SLACK = DAY  # the tests' clock advances whenever something waits, regardless of the real duration
 
 WAITS = [
     pytest.param(msgspec.structs.replace(fault, **how), seconds, id=f"{fault.status}/{fault.code} {how} {seconds:g}")
@@ -57,7 +57,7 @@ async def test_a_batch_waits_as_long_as_it_is_told(fault: Refusal, seconds: floa
     async with open_bench() as bench:
         await done(bench, msgspec.structs.replace(fault, on="submit"))
         (gap,) = gaps(bench.faulty.submits)
-        # A date is said in whole seconds, so it is up to one second earlier than was meant.
+        # A date has whole seconds, so it can be up to one second earlier than the intended time.
         assert seconds - (fault.retry_date is not None) <= gap <= max(seconds, 1.0) + SLACK
 
 

@@ -1,4 +1,4 @@
-"""The rows of a file as readers of other people give them, and the comparison with ours, to the letter."""
+"""The rows of a file as read by other libraries, and their exact comparison with this program's."""
 
 import csv
 import gzip
@@ -16,7 +16,7 @@ from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, Quoting, ReadOptions, Row, Shape, Source
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
-Cells = tuple[str | None, ...]  # None is what is compared by nobody: numbers, lists
+Cells = tuple[str | None, ...]  # None for cells that are not compared: numbers, lists
 
 csv.field_size_limit(2**31 - 1)
 _DIALECTS: dict[Quoting, dict[str, Any]] = {
@@ -29,9 +29,9 @@ _DIALECTS: dict[Quoting, dict[str, Any]] = {
 
 
 def outcome(path: Path, options: ReadOptions | None = None) -> str:
-    """ "accepted", "in part" or "refused"; an AssertionError for any letter that ours gives otherwise, or keeps quiet.
+    """Read a file: "accepted", "in part" or "refused". Raises AssertionError for any difference to other readers.
 
-    An encoding that is asked for is answered as it is proposed.
+    A question about the encoding is answered with the proposed one.
     """
     options = options or ReadOptions()
     try:
@@ -52,7 +52,7 @@ def _fields(options: ReadOptions) -> dict[str, Any]:
 
 
 def compare(source: Source, rows: list[Row]) -> None:
-    """Rows without a problem are those of the other reader, in order; of the others none is missing."""
+    """Assert that rows without a problem equal the other reader's, in order, and that no row is missing."""
     theirs = other_rows(source)
     if theirs is None:
         return
@@ -74,7 +74,7 @@ def compare(source: Source, rows: list[Row]) -> None:
 
 
 def _is_blank_in_workbook(source: Source, cell: str) -> bool:
-    """Of a cell of white space only, which never is a text, calamine keeps nothing."""
+    """Whether calamine reads the cell as empty: it drops white space in cells that have nothing else."""
     return source.format == "xlsx" and not cell.strip()
 
 
@@ -83,7 +83,7 @@ def _is_end(row: Row) -> bool:
 
 
 def other_rows(source: Source) -> list[Cells] | None:
-    """The rows that hold something; None where nobody else reads such a file."""
+    """The rows that are not empty; None when no other reader supports such a file."""
     match source.format:
         case FileFormat.DELIMITED:
             return (
@@ -107,7 +107,7 @@ def other_rows(source: Source) -> list[Cells] | None:
 
 
 def _paragraphs(lines: list[str]) -> list[Cells]:
-    """What stands between blank lines."""
+    """The texts between blank lines, without their last line end."""
     found = ("".join(group) for is_filled, group in groupby(lines, lambda line: bool(line.strip())) if is_filled)
     return [(re.sub("(\r\n|\r|\n)\\Z", "", text),) for text in found]
 
@@ -136,12 +136,12 @@ def _delimited(source: Source) -> Iterator[Cells]:
     width = len(source.columns)
     found = list(records)
     if found and found[-1] == [""]:
-        del found[-1]  # of a quotation mark that opens at the very end
+        del found[-1]  # made by csv of a quotation mark at the very end
     for record in found:
         if len(record) > width and not any(record[width:]):
             del record[width:]
         if len(record) != width:
-            yield (None,) * width  # which must come as a problem
+            yield (None,) * width  # must be reported as a problem
         elif any(record):
             yield tuple(record)
 
@@ -195,7 +195,7 @@ def _workbook(source: Source) -> list[Cells] | None:
     is_said = any(" above the table left aside: " in notice for notice in source.notices)
     assert is_said == any(str(cell).split() for row in above for cell in row if cell is not None), above
     filled = [row for row in rows if any(cell is None or cell.strip(" \t\r\n") for cell in row)]
-    # Columns on the left that are blank calamine leaves out, save some with line ends.
+    # calamine omits blank columns on the left, except some whose cells hold line ends.
     blank = min((index for row in filled for index, cell in enumerate(row) if cell is None or cell.strip()), default=0)
     left = min(blank, max([0, *(len(row) - len(source.columns) for row in filled)]))
     return [(*row[left:], *("",) * len(source.columns))[: len(source.columns)] for row in filled[source.has_header :]]
@@ -203,7 +203,7 @@ def _workbook(source: Source) -> list[Cells] | None:
 
 def _parquet(source: Source) -> list[Cells] | None:
     try:
-        from pyarrow import parquet  # in the environment of make interop
+        from pyarrow import parquet  # installed by make interop
     except ImportError:
         return None
     try:

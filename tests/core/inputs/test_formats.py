@@ -1,4 +1,4 @@
-"""The table of formats: one entry is all that a new format needs."""
+"""The table of formats: a new format needs one entry and nothing else."""
 
 from collections import Counter
 from collections.abc import Callable, Generator

@@ -1,4 +1,4 @@
-"""Tables as psql, MySQL's client, Markdown and others draw them."""
+"""ASCII tables as printed by psql, MySQL's client, Markdown and others."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Whatever someone drops on the window: one sentence that names the file and says what to do, nothing else."""
+"""Unusable files: one sentence that names the file and says what to do, and no other exception."""
 
 import gzip
 import io
@@ -35,7 +35,7 @@ def tar() -> bytes:
 
 
 BAD_FILES = [
-    # name, bytes, what the sentence holds
+    # name, bytes, a part of the sentence
     ("a.csv", b"", "a.csv is empty. Choose a file with at least one row."),
     ("a.txt", b"\xef\xbb\xbf", "a.txt is empty."),
     ("a.csv", b"\n\r\n\n", "a.csv is empty."),

@@ -1,4 +1,4 @@
-"""Rows in blocks are the rows that come one by one, numbered by the line on which each begins."""
+"""Rows read in blocks equal those read one at a time, numbered by the line on which each begins."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Packed files, documents, Parquet, open document sheets; and plain text by line, paragraph or file."""
+"""Compressed files, documents, Parquet, OpenDocument sheets, and plain text by line, paragraph or file."""
 
 import csv
 import gzip

@@ -1,4 +1,4 @@
-"""Hundreds of files cut, altered and mixed up: rows, rows with problems, or a sentence. Never anything else."""
+"""Hundreds of truncated, altered and mixed files: rows, rows with problems, or a UserError, and no other exception."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""The encoding that is preselected in the question: right for a single line in most of the languages it is asked in."""
+"""The encoding that is preselected in the question: correct for a single line in most of the languages tested."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
-"""Every layout and format that people bring, in files as other programs write them: the right mapping without a click,
-or with the one question that it needs."""
+"""Every layout in every format, in files as other programs write them: guessed correctly without a question, or with
+the one that is necessary."""
 
 import csv
 import gzip
@@ -40,7 +40,7 @@ PAIRS: Rows = [
     ("Was kostet der Versand?", "Der Versand kostet 4,90 €.", "1"),
     ("Was kostet der Versand?", "Das Gehäuse ist aus “Glas”.", "0"),
 ]
-LINES = [tuple(cell.replace("\n", " ").replace('"', "”") for cell in row) for row in PAIRS]  # for what has no quotes
+LINES = [tuple(cell.replace("\n", " ").replace('"', "”") for cell in row) for row in PAIRS]  # for unquoted formats
 GERMAN, ENGLISH = ("Frage", "Antwort", "Bewertung"), ("query", "text", "label")
 
 
@@ -55,7 +55,7 @@ def bare(rows: Rows, separator: str, end: str = "\n") -> str:
 
 
 def by_r(rows: Rows, *, names_its_rows: bool) -> str:
-    """write.csv, and write.table, which gives the rows names but the names no name."""
+    """R's write.csv, and write.table, which writes row names but no header for their column."""
     lines = [('"",' if names_its_rows else "") + ",".join(f'"{name}"' for name in rows[0])]
     for number, (query, text, label) in enumerate(rows[1:], 1):
         doubled = text.replace('"', '""')
@@ -64,7 +64,7 @@ def by_r(rows: Rows, *, names_its_rows: bool) -> str:
 
 
 def by_openpyxl(path: Path, rows: Rows) -> None:
-    """As pandas' to_excel does it."""
+    """Write a workbook as pandas' to_excel does by default."""
     book = openpyxl.Workbook()
     for row in rows:
         book.active.append(row)
@@ -72,7 +72,7 @@ def by_openpyxl(path: Path, rows: Rows) -> None:
 
 
 def by_xlsxwriter(path: Path, rows: Rows) -> None:
-    """As R's and pandas' other engine does it: texts within their cells."""
+    """Write a workbook as R and pandas' other engine do: with inline strings."""
     with xlsxwriter.Workbook(path, {"constant_memory": True}) as book:
         sheet = book.add_worksheet()
         for number, row in enumerate(rows):
@@ -132,7 +132,7 @@ def test_one_table_from_every_program(
 
 
 def opened(path: Path) -> tuple[Source, bool]:
-    """The file, and whether its encoding had to be asked; the answer is the one that is proposed."""
+    """The opened file, and whether its encoding was asked for. The question is answered with the proposed encoding."""
     try:
         return open_source(path), False
     except EncodingUnknown as question:

@@ -1,4 +1,4 @@
-"""Tables that JSON holds by columns, by rows or as lists of cells; the first ones as pandas 2 and 3 write them."""
+"""Tables in JSON by columns, by rows or as lists of cells; the first tests use files as pandas 2 and 3 write them."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ SCHEMA = '{"fields":[{"name":"index","type":"string"},{"name":"query","type":"st
 
 
 def written(orient: str, index: tuple[str, ...]) -> str:
-    """What `frame.to_json(orient=…)` writes, letter for letter; the scores are written as they stand."""
+    """The exact output of `frame.to_json(orient=…)`; the scores are inserted as given."""
     rows = [f'"query":{json.dumps(q)},"text":{json.dumps(t)},"score":{s or "null"}' for q, t, s in ROWS]
     cells = [f"[{json.dumps(q)},{json.dumps(t)},{s or 'null'}]" for q, t, s in ROWS]
     columns = [[json.dumps(q) for q in QUERY], [json.dumps(t) for t in TEXT], ["1.5", "2.0", "null"]]

@@ -1,6 +1,7 @@
-"""Generated files of every format, whole and damaged: to the letter what others read, a problem, or a sentence.
+"""Generated files of every format, intact and damaged: read exactly as other readers do, or reported as a problem.
 
-`--hypothesis-profile=thorough` tries 5,000 of each format, and prints how many were accepted, in part, or refused.
+`--hypothesis-profile=thorough` tries 5,000 of each format, and prints how many were accepted, accepted in part, or
+refused.
 """
 
 import csv
@@ -67,7 +68,7 @@ def delimited(separator: str, encoding: str = "utf-8", end: str = "\r\n", quotin
         text = io.StringIO(newline="")
         csv.writer(text, delimiter=separator, lineterminator=end, quoting=quoting).writerows(table)  # type: ignore[arg-type]
         data = text.getvalue().encode(encoding, "replace")
-        if not encoding.startswith("utf"):  # in which control characters say that it is no text
+        if not encoding.startswith("utf"):  # control characters would mark it as binary
             data = bytes(byte for byte in data if byte >= 32 or byte in b"\t\r\n")
         path.write_bytes(gzip.compress(data, 1, mtime=0) if path.suffix == ".gz" else data)
 
@@ -161,7 +162,7 @@ def as_read(cell: str) -> str:
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_a_table_comes_back_as_it_was_written(separator: str, tmp_path: Path) -> None:
-    """Told the separator, whole rows are exactly those that were written, whatever stands in them."""
+    """With the separator given, rows without a problem are exactly those written, whatever their content."""
     path = tmp_path / "a.csv"
 
     @settings(max_examples=tries(25, 2_000), deadline=None, suppress_health_check=list(HealthCheck))

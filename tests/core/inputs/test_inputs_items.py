@@ -1,4 +1,4 @@
-"""From files to what is sent: every row yields something, nothing empty is sent, nothing is altered."""
+"""From files to items: every row yields an item or a problem, no empty text is sent, and no text is altered."""
 
 import json
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""JSON of every kind, and what other programs mean by it."""
+"""JSON of every kind, in the layouts of other programs."""
 
 import json
 from pathlib import Path
@@ -170,7 +170,7 @@ ANSWER = {
         ("answer.txt", json.dumps(ANSWER)),
         ("hits-only.json", json.dumps({"hits": ANSWER["hits"]})),
         ("hits.json", json.dumps(HITS)),
-        ("dump.jsonl", lines(*HITS)),  # what is saved of an index
+        ("dump.jsonl", lines(*HITS)),  # a saved search index
     ],
 )
 def test_what_a_search_has_found(tmp_path: Path, name: str, data: str) -> None:
@@ -200,7 +200,7 @@ def test_a_hit_without_its_source_is_a_problem(tmp_path: Path) -> None:
         {"data": {"results": [{"id": 1, "text": "one"}]}},
         {"data": [{"type": "notes", "id": "1", "attributes": {"text": "one"}, "links": {"self": "/1"}}]},  # JSON:API
         {"features": [], "rows": [{"row_idx": 0, "row": {"id": 1, "text": "one"}, "truncated_cells": []}]},
-        {"data": {"notes": [{"id": 1, "text": "one"}]}},  # GraphQL, in three ways
+        {"data": {"notes": [{"id": 1, "text": "one"}]}},  # three forms of GraphQL answers
         {"data": {"notes": {"nodes": [{"id": 1, "text": "one"}], "pageInfo": {"hasNextPage": False}}}},
         {"data": {"notes": {"edges": [{"cursor": "x", "node": {"id": 1, "text": "one"}}]}}},
     ],

@@ -1,4 +1,4 @@
-"""Of a large file only the beginning is looked at before its rows are shown; the rest is checked when it is read."""
+"""Only the beginning of a large file is examined before its rows are shown; the rest is checked when it is read."""
 
 import gzip
 import random
@@ -68,7 +68,7 @@ def test_of_what_is_packed_only_the_beginning_is_unpacked_before_its_rows_are_sh
     path = packed(tmp_path / name, data)
     whole = path.read_bytes()
     middle = len(whole) * 3 // 4
-    path.write_bytes(whole[:middle] + bytes(4096) + whole[middle + 4096 :])  # which nobody sees until it is reached
+    path.write_bytes(whole[:middle] + bytes(4096) + whole[middle + 4096 :])  # noticed only when it is reached
     source = open_source(path)
     assert (source.columns, source.size, source.is_encoding_sure) == (("id", "text"), len(data), False)
     assert len(preview(source)) == 200

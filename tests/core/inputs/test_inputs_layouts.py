@@ -1,4 +1,4 @@
-"""Layouts and roles: guessed rightly for the tables people bring, changed by hand, said in a sentence."""
+"""Layouts and roles: guessed correctly for common tables, changed by the user, described in a sentence."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Files as people's programs really leave them: what each is read as, without a click but for the encoding."""
+"""Files as other programs write them, and how each is read when nothing but the encoding is chosen by the user."""
 
 from pathlib import Path
 
@@ -19,8 +19,8 @@ def lines(head: str, line: str, count: int = 5, end: str = "\r\n") -> str:
     return head + "".join(line.replace("{n}", str(number)) + end for number in range(1, count + 1))
 
 
-# Name, text, encoding, the role of each column (- for one that is kept, ? where the encoding is asked), rows, a cell
-# of the last of them.
+# Name, text, encoding, the role of each column (- for KEEP, ? when the encoding has to be asked for), rows, a cell of
+# the last row.
 CASES: list[tuple[str, str, str, str, int, str]] = [
     ("excel-de.csv", lines("Artikelnr;Bezeichnung;Beschreibung;Preis\r\n", f'00{{n}};Schrank {{n}};"{OAK}";{{n}}9,90'),
      "cp1252", "? id - text -", 5, OAK),
@@ -136,7 +136,7 @@ def test_a_header_that_stands_once_more_is_a_problem_and_no_text(tmp_path: Path)
         (9_006, "This row repeats the names of the columns."),
     ]
     assert len(rows) == 9_006
-    path.write_text("text\none\ntext\ntwo\n")  # in one column it may be a text
+    path.write_text("text\none\ntext\ntwo\n")  # in a single column it may be part of a text
     assert not any(row.problem for row in read_rows(open_source(path)))
 
 

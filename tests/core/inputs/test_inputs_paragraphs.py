@@ -1,4 +1,4 @@
-"""Plain text by paragraph where its sentences go on from line to line, and by line where they do not."""
+"""Plain text is read by paragraph when sentences continue from line to line, and by line when they do not."""
 
 import textwrap
 from pathlib import Path
@@ -67,7 +67,7 @@ def test_paragraphs_without_spaces_between_words(tmp_path: Path) -> None:
         "Energy\n\n" + wrapped(ENGLISH, 60),  # a title
         "# Energy\n\n## Of the sun\n\n" + wrapped(ENGLISH, 50),
         textwrap.indent(wrapped(ENGLISH, 60), "    "),
-        # broken by hand, without a width
+        # lines broken by hand at no particular width
         "Solar panels turn light into electricity.\nThey work best in full sun and need\nlittle care.\n\n"
         "Wind turbines need steady wind. They are\noften built at sea.\n",
     ],

@@ -1,4 +1,4 @@
-"""Parquet is decoded in another process, whose end is not ours."""
+"""Parquet is decoded in another process, so that a crash of the decoder does not end the program."""
 
 import base64
 from contextlib import closing
@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 core = pytest.importorskip("arro3.core")
 arro = pytest.importorskip("arro3.io")
 
-# Eight texts in a file whose data page has one byte wrong: arro3-io 0.9.1 ends its process over it, with SIGABRT.
+# Eight texts in a file with one wrong byte in a data page, on which arro3-io 0.9.1 aborts its process (SIGABRT).
 ENDS_ITS_READER = base64.b85decode(
     b"P(e~L6$BL&6%<Sr1Qh@h00031003bD0001D6#x|y6%s5J5ET#=1{DSX00IC20RI621F9Jk0vQ+qVHp?!Vif`z762(G01yBf92PhgG!_5=85R%#"
     b"6#^M7NDN_ea&LEEb7N>_ZDADx02K@+0vH5zWq5QY08AVJ000&c85|iLCIB223>h^51`rt-1axJ1bQJ&=5Ef(>WF|N!2pl#5C;?&^0bvml02wS502L4w"

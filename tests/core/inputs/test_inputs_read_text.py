@@ -1,4 +1,4 @@
-"""Text, CSV and JSON Lines as they come: what is written is what is read, with the row numbers of an editor."""
+"""Text, CSV and JSON Lines: the cells are read exactly as written, with line numbers as row numbers."""
 
 import csv
 import io
@@ -299,7 +299,7 @@ AWKWARD = st.sampled_from(
 def test_whatever_the_csv_module_writes_is_read_back(
     tmp_path: Path, table: list[list[str]], separator: str, end: str, quoting: int, encoding: str
 ) -> None:
-    if len(end) == 1 and quoting == csv.QUOTE_MINIMAL:  # that writer leaves the other line end unquoted
+    if len(end) == 1 and quoting == csv.QUOTE_MINIMAL:  # csv.writer leaves the other line end unquoted
         table = [[cell.replace("\r", end).replace("\n", end) for cell in row] for row in table]
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=separator, lineterminator=end, quoting=quoting)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Texts in several files: collections, runs beside them, judgements with documents, folders, archives of folders."""
+"""Texts in several files: collections, runs, judgements with documents, folders, and archives of folders."""
 
 import json
 import zipfile
@@ -74,7 +74,7 @@ def test_a_trec_run_beside_its_corpus(tmp_path: Path) -> None:
     run.write_text("q1 Q0 d1 1 1.5 tag\nq1 Q0 d2 2 9.25 tag\nq2 Q0 d0 1 3e0 tag\n")
     for path in (run, folder):
         found = [(item.id, item.contexts[0].id) for item in everything(path)[2] if isinstance(item, Query)]
-        assert found == [("q1", "d2"), ("q1", "d1"), ("q2", "d0")]  # by falling score, whatever the rank says
+        assert found == [("q1", "d2"), ("q1", "d1"), ("q2", "d0")]  # by descending score, regardless of the rank column
     alone = tmp_path / "run.txt"
     alone.write_text(run.read_text())
     with pytest.raises(InputError, match="is a TREC run"):
@@ -149,7 +149,7 @@ def test_a_folder_of_texts_in_an_archive(tmp_path: Path) -> None:
 def test_a_damaged_archive_of_texts_is_told_file_by_file_or_refused(tmp_path: Path) -> None:
     path = packed(tmp_path / "a.zip", {f"{n}.txt": f"text {n} ".encode() * 50 for n in range(3)})
     data = bytearray(path.read_bytes())
-    data[45] ^= 0xFF  # within the first file
+    data[45] ^= 0xFF  # in the first file
     path.write_bytes(data)
     rows = list(read_rows(open_source(path)))
     assert [bool(row.problem) for row in rows] == [True, False, False]

@@ -1,4 +1,4 @@
-"""Which sheet of a workbook is read: the first, unless it is a note and a later one is the table."""
+"""Which sheet of a workbook is read: the first, unless it holds only notes and a later one holds the table."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,7 +37,7 @@ def book(path: Path, *sheets: tuple[str, Rows], hidden: Sequence[str] = ()) -> P
             if name in hidden:
                 sheet.hide()
             else:
-                sheet.activate()  # Excel shows at least one
+                sheet.activate()  # Excel requires a visible sheet
     return path
 
 
@@ -151,7 +151,7 @@ def test_what_else_stands_above_a_table(tmp_path: Path, above: Rows, said: str) 
 @pytest.mark.parametrize(
     "rows",
     [
-        [["", "query", "text"], *PAIRS[1:]],  # names of which one is missing
+        [["", "query", "text"], *PAIRS[1:]],  # a header with one name missing
         [["1", "", "A lamp"], ["2", "title", "A chair"], ["3", "name", "A table"]],
         [["text", ""], ["one", "1"], ["two", "2"]],  # a name is missing
         [["Lamps", ""], ["warm", ""], ["cold", ""], ["bright", ""]],

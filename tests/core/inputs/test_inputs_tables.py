@@ -1,4 +1,4 @@
-"""Tables with other things above and below them, and with cells quoted in other ways."""
+"""Tables with other lines above and below them, and with less usual quoting."""
 
 import csv
 import io
@@ -53,10 +53,10 @@ def test_row_numbers_are_those_of_an_editor_below_a_preamble(tmp_path: Path) -> 
 
 def test_rows_that_only_look_like_notes_are_rows(tmp_path: Path) -> None:
     for data, count in (
-        ("id,text\n1,one\n2,two\nTotal,recall\n", 3),  # "Total" with words beside it
+        ("id,text\n1,one\n2,two\nTotal,recall\n", 3),  # "Total" with other words
         ("text\none\ntwo\nTotal\n", 3),  # a column of its own
         ("id,text,price\n1,a,2\n2,b,3\nnote,Source: me,4\n", 3),
-        ('id,text\n1,one\n2,"a\n\nSource: me"\n', 2),  # within a cell
+        ('id,text\n1,one\n2,"a\n\nSource: me"\n', 2),  # inside a cell
     ):
         rows, said = notices(tmp_path, "a.csv", data)
         assert (len(rows), said) == (count, ()), data

@@ -1,4 +1,4 @@
-"""Which of several texts in a row is the text: what describes, not what names."""
+"""Which of several text columns is guessed to be the text: a description rather than a name."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ CELLS = {
     "j": "机上ライト{n}",
     "k": "このライトはオーク材でできており、暖かい光を出します。コードは二メートルです。番号{n}",
 }
-# Names of columns, what stands in each, and the one that is the text.
+# Column names, a row's cells, and the column that is the text.
 CASES = """
 Title,Description|sl|Description
 Title,Description|sd|Description

@@ -1,4 +1,4 @@
-"""Workbooks written by two programs that are not ours, and workbooks made to hurt."""
+"""Workbooks written by two other libraries, and malicious workbooks."""
 
 import datetime
 import re
@@ -40,11 +40,11 @@ def by_openpyxl(path: Path, table: Table) -> None:
         for column, cell in enumerate(cells, 1):
             if cell:
                 sheet.cell(row, column).value = cell
-                sheet.cell(row, column).data_type = "s"  # text, even when it begins with =
+                sheet.cell(row, column).data_type = "s"  # a text, although it begins with =
     book.save(path)
 
 
-# XML forbids most control characters; writers turn \r into \n or escape it, each in its own way.
+# XML forbids most control characters; writers replace \r by \n or escape it in different ways.
 LETTERS = st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="_\ufffe\uffff")
 CELL = st.text(LETTERS, min_size=1, max_size=20) | st.sampled_from(
     ["007", " sp ", "=1+1", "1e5", "TRUE", "two\nlines", "🦙"]
@@ -148,7 +148,7 @@ def test_progress_counts_rows(tmp_path: Path) -> None:
     assert seen == [1000, 2000, 3000, 3001]
 
 
-# Archives made by hand
+# Archives built byte by byte
 
 
 def workbook(path: Path, sheet_xml: bytes, *, extra: dict[str, bytes] | None = None) -> Path:

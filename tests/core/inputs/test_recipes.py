@@ -1,4 +1,4 @@
-"""Choices of columns that are kept, and used again."""
+"""Recipes: column roles that are saved and used again."""
 
 import logging
 from dataclasses import replace

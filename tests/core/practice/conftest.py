@@ -1,4 +1,4 @@
-"""The practice service in-process, on a clock that a test sets."""
+"""Fixtures: the practice service in-process, with a clock that the test sets."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -18,14 +18,14 @@ BGE_M3 = "@cf/baai/bge-m3"
 
 @dataclass
 class Practice:
-    """What a client sees of the service, and the clock behind it."""
+    """An HTTP client of the service, and the service's clock."""
 
     folder: Path
     now: float = 1_800_000_000.0
     opened: list[httpx.AsyncClient] = field(default_factory=list)
 
     def open(self, *, token: str = "", seconds_queued: float = 10, seconds_running: float = 20) -> httpx.AsyncClient:
-        """A client of the service as it would be after a (re)start; sends a bearer token."""
+        """Return a client of the service as after a (re)start. The client sends a bearer token."""
         app = practice_app(
             self.folder,
             seconds_queued=seconds_queued,
@@ -52,7 +52,7 @@ async def practice(tmp_path: Path) -> AsyncIterator[Practice]:
 
 
 class Calls:
-    """The calls of one client to one model."""
+    """Makes the calls of one client to one model."""
 
     def __init__(self, client: httpx.AsyncClient, model: str = BGE_M3, account: str = ACCOUNT) -> None:
         self.client = client

@@ -1,4 +1,4 @@
-"""A script of faults: what may stand in it, what is said of what may not, and which exchange each fault hits."""
+"""Fault scripts: valid content, messages about invalid content, and the exchange to which each fault applies."""
 
 import json
 from pathlib import Path

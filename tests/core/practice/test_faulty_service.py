@@ -1,4 +1,4 @@
-"""The faulty service on a real socket: what goes through unharmed, what is counted, and the command that opens it."""
+"""The faulty service on a real socket: exchanges passed on unchanged, its counts, and the command that starts it."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What the service takes and what it refuses, by the published schema and the table of errors."""
+"""Bodies that the practice service accepts and refuses, by the published schema and table of errors."""
 
 import hashlib
 from typing import Any

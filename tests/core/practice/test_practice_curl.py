@@ -1,4 +1,4 @@
-"""The curl lines of Cloudflare's pages, run by curl itself; only the host and the id are put in."""
+"""The curl commands from Cloudflare's pages, run by curl; only the host and the ids are replaced."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def run(server: PracticeServer, name: str, request_id: str = "") -> Any:
     account, token = "a" * 32, TOKEN
     environment = {
         "PATH": os.environ["PATH"],
-        "HOME": str(SEEDS),  # no .curlrc there
+        "HOME": str(SEEDS),  # a folder without .curlrc
         "SERVICE": server.url.removesuffix("/client/v4"),
         **dict.fromkeys(("ACCOUNT_ID", "CLOUDFLARE_ACCOUNT_ID"), account),
         **dict.fromkeys(("API_TOKEN", "CLOUDFLARE_API_TOKEN"), token),

@@ -1,4 +1,4 @@
-"""Answers: disorder, forms, limits, counts and values."""
+"""The practice service's answers: shuffled order, forms, limits, counts and values."""
 
 import json
 from typing import Any
@@ -29,7 +29,7 @@ def by_id(listed: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def is_shuffled(ids: list[int]) -> bool:
-    """Neither in order nor merely turned round."""
+    """Whether the ids are not in ascending order, nor a rotation of it."""
     return ids not in [[*range(start, len(ids)), *range(start)] for start in range(len(ids))]
 
 

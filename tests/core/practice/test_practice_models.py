@@ -1,4 +1,4 @@
-"""The models of this machine: what both promise, and that neither reaches for the network."""
+"""The practice service's local models: common properties, and that neither uses the network."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""States over time, and a queue that outlives the program."""
+"""The states of a batch over time, and a queue that survives restarts."""
 
 import signal
 import subprocess
@@ -41,7 +41,7 @@ async def test_a_done_answer_has_no_status_and_stays_the_same(practice: Practice
     practice.now += 30
     first = await calls.poll(request_id)
     assert first["result"].keys() == {"responses", "usage"}
-    assert await calls.poll(request_id, queue=False) == first  # as the binding polls
+    assert await calls.poll(request_id, queue=False) == first  # the form in which the Workers Binding polls
 
 
 async def test_polling_after_a_restart(practice: Practice, calls: Calls) -> None:

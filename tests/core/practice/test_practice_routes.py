@@ -1,4 +1,4 @@
-"""Addresses, tokens and the calls that cost nothing."""
+"""The practice service's addresses, tokens and free calls."""
 
 import re
 

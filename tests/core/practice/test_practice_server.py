@@ -1,4 +1,4 @@
-"""The service on a port: start, restart, large bodies, and the command's end by Ctrl+C."""
+"""The practice service on a port: start, restart, large bodies, and the end of the command by Ctrl+C."""
 
 import os
 import re

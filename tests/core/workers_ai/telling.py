@@ -1,4 +1,4 @@
-"""Everything that an exception could tell somebody who looks at it closely."""
+"""Everything that can be read from an exception, for tests that search it for secrets."""
 
 import traceback
 from collections.abc import Iterator
@@ -7,16 +7,16 @@ from tests.canary_search import Search
 
 
 def holds_token(text: str) -> bool:
-    """Whether one of the tests' tokens is in a text, in whatever encoding."""
+    """Whether a text contains one of the tests' tokens in any of the encodings that `Search` knows."""
     search = Search()
     search.text(text, "a text")
     return bool(search.hits)
 
 
 def everything_told(error: BaseException) -> str:
-    """Text, repr, attributes and traceback with the values of all variables; also of what `from None` hides.
+    """Text, repr, attributes and traceback with local variables of an exception and of all those in its chain.
 
-    Without the variables of the tests themselves.
+    Exceptions hidden by `from None` are included; the tests' own frames are not.
     """
     return "\n".join(line for each in _chain(error, set()) for line in _told(each))
 

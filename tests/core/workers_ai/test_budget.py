@@ -1,4 +1,4 @@
-"""The budget holds, shrinks at the service's word, and keeps still when it was told to."""
+"""The call budget: its limit, its reduction by the service's answers, and the pause after a Retry-After."""
 
 import asyncio
 

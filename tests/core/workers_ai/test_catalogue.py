@@ -1,4 +1,4 @@
-"""The metadata of models, which plans are made with."""
+"""The metadata of models, on which plans are based."""
 
 from cfbatch_gui.core.workers_ai.catalogue import MODELS, ModelMetadata, find_model
 

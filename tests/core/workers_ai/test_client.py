@@ -1,4 +1,4 @@
-"""What an exchange means, over a real socket: whether a byte left, what is passed on, and what never is."""
+"""Exchanges over real sockets: whether a byte of the body was sent, what is sent, and what must not be."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""Estimates: rules of thumb that can be computed by hand, and bounds that hold."""
+"""Estimates: values that can be computed by hand, and properties of the bounds."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.estimate import answer_bytes, tokens_lower, tokens_upper
 from cfbatch_gui.core.workers_ai.prices import next_reset, price
 
-characters = st.characters(codec=None)  # lone surrogates too
+characters = st.characters(codec=None)  # includes lone surrogates
 
 
 @given(st.text(characters))

@@ -1,4 +1,4 @@
-"""What people paste where an account id or a token is asked for."""
+"""Texts pasted into the fields for an account id and a token."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Every refusal has its sentence and its action; the code is read before the status."""
+"""Every refusal has a sentence and an action; the error code takes precedence over the HTTP status."""
 
 import re
 from email.utils import formatdate

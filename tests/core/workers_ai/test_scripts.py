@@ -1,4 +1,4 @@
-"""The script of a text."""
+"""`script_of`: the script of a text."""
 
 import pytest
 

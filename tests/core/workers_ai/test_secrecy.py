@@ -1,4 +1,4 @@
-"""Whatever goes wrong between this program and the service: nothing that comes of it holds the token."""
+"""Failures of exchanges with the service: no exception, log or file holds the token."""
 
 import asyncio
 import logging
@@ -85,7 +85,7 @@ async def faulty(tmp_path: Path) -> AsyncIterator[FaultyService]:
 
 @pytest.fixture
 def all_logged(caplog: pytest.LogCaptureFixture) -> Callable[[], str]:
-    """What every library says, as much as it can."""
+    """Everything that all libraries log, at the level DEBUG."""
     for name in TALKATIVE:
         caplog.set_level(logging.DEBUG, name)
     return lambda: "\n".join(f"{record.getMessage()} {record.args} {record.exc_text}" for record in caplog.records)
@@ -131,7 +131,7 @@ async def test_no_failure_to_connect_tells_the_token(
 async def test_a_token_that_no_header_can_hold_is_not_told(
     faulty: FaultyService, before: str, call: Callable[[WorkersAI], Awaitable[object]], all_logged: Callable[[], str]
 ) -> None:
-    """`check_form` keeps such tokens out; this is what happens should one come here all the same."""
+    """`check_form` refuses such tokens; this is the behaviour of the transport if it gets one nevertheless."""
     async with connected(faulty.url, f"{before}{TOKEN}") as client:
         with pytest.raises(UserError) as caught:
             await call(client)
@@ -155,7 +155,7 @@ async def test_a_call_that_is_cancelled_tells_nothing(faulty: FaultyService, all
 
 
 async def test_asyncio_watching_closely_logs_no_token(faulty: FaultyService, all_logged: Callable[[], str]) -> None:
-    """In its debug mode, asyncio logs what it calls, with the arguments, as a warning."""
+    """In debug mode asyncio logs slow callbacks with their arguments, as warnings."""
     loop = asyncio.get_running_loop()
     loop.set_debug(True)
     loop.slow_callback_duration = 0.0
@@ -171,7 +171,7 @@ async def test_asyncio_watching_closely_logs_no_token(faulty: FaultyService, all
 
 @pytest.fixture
 def log_file(tmp_path: Path) -> Iterator[Path]:
-    """The program's own log, at its most talkative."""
+    """The program's own log at the level DEBUG."""
     paths = Paths(tmp_path / "data")
     paths.create()
     level = logging.getLogger().level

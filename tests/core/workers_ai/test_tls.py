@@ -1,4 +1,4 @@
-"""The way out: TLS on our own terms, and no proxy but the system's."""
+"""TLS settings of the transport, and the use of the system's proxy."""
 
 import asyncio
 import base64
@@ -20,7 +20,7 @@ from tests.core.workers_ai.telling import everything_told, holds_token
 from tests.core.workers_ai.test_secrecy import BODY, MODEL, connected
 
 CERTIFICATE = Path(__file__).parents[2] / "data" / "tls" / "loopback.pem"
-FAR_AWAY = "https://service.example/client/v4"  # no name of this computer, so the system's proxy is for it
+FAR_AWAY = "https://service.example/client/v4"  # not a name of this computer, so the system's proxy applies
 NAMES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
 
@@ -33,7 +33,7 @@ def _no_proxy_of_this_computer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This computer trusts the tests' certificate."""
+    """Make this process trust the tests' certificate."""
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
 
 
@@ -51,7 +51,7 @@ async def service(folder: Path, tls: ssl.SSLContext) -> AsyncIterator[FaultyServ
 
 
 class Proxy:
-    """Takes down what it is sent, and refuses."""
+    """A proxy that records what it receives and refuses every request."""
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self._tls = tls
@@ -115,7 +115,7 @@ async def test_the_certificate_of_a_proxy_is_checked_as_the_services_is(monkeypa
 
 
 def old_tls() -> ssl.SSLContext:
-    """TLS 1.1 and nothing newer."""
+    """A server that supports TLS up to version 1.1 only."""
     context = server_side()
     context.set_ciphers("ALL:@SECLEVEL=0")
     with warnings.catch_warnings():
@@ -154,7 +154,7 @@ async def test_tls_1_2_and_1_3_are_spoken(tmp_path: Path, trusted: None, version
 async def test_a_proxy_hears_where_to_and_no_token(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The password of the proxy is the canary here: it goes to the proxy and nowhere else."""
+    """The canary is in the proxy's password here, which may be sent to the proxy only."""
     caplog.set_level("DEBUG")
     async with Proxy() as proxy, connected(FAR_AWAY, TOKEN.replace(CORE, "0" * 24)) as client:
         monkeypatch.setenv("HTTPS_PROXY", f"http://user:{CORE}@127.0.0.1:{proxy.port}")

@@ -1,4 +1,4 @@
-"""The list of what left this computer: right in its sums, bounded in its size, and in nobody's way."""
+"""The log of exchanges: correct sums, bounded size, and errors of writing that are not raised."""
 
 from pathlib import Path
 

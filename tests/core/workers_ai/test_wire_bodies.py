@@ -1,4 +1,4 @@
-"""Bodies as Cloudflare's pages have them, of either year: the requests that they are."""
+"""Bodies from Cloudflare's pages of 2025 and 2026, parsed into requests."""
 
 import json
 from typing import Any

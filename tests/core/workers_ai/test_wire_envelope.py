@@ -1,4 +1,4 @@
-"""The frame of the v4 API, with and without."""
+"""Answers with and without the envelope of the v4 API."""
 
 import json
 

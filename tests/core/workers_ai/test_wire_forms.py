@@ -1,4 +1,4 @@
-"""Every form in which an answer has been met, or that a model's schema allows."""
+"""Every form of an answer that has been observed, or that a model's schema allows."""
 
 import json
 from typing import Any

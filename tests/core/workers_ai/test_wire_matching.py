@@ -1,4 +1,4 @@
-"""No value ever reaches the wrong text: order does not matter, and whatever contradicts itself is put aside."""
+"""Matching of results with texts: the order does not matter, and a contradictory answer is put aside."""
 
 import copy
 import json
@@ -28,7 +28,7 @@ DIMENSION = 3
 
 
 def value_of(request: int, item: int, index: int = 0) -> float:
-    """A number that no other index has, exact in float32."""
+    """A value that differs for all arguments and is exact in float32."""
     return float(1 + request * 10_000 + item * 100 + index)
 
 
@@ -50,7 +50,7 @@ def run(elements: list[Any], expected: list[Expected], dimension: int | None = N
 
 
 def plain(results: list[Matched]) -> list[Any]:
-    """Results as values that compare."""
+    """Results as values that can be compared with `==`."""
     return [
         (r.index, r.error)
         if isinstance(r, Refused)
@@ -62,7 +62,7 @@ def plain(results: list[Matched]) -> list[Any]:
 
 
 def right(expected: list[Expected]) -> list[Any]:
-    """What must come out, made without the code under test."""
+    """The expected result, computed without the code under test."""
     return [
         (index, [value_of(index, i) for i in range(wanted.count)])
         if wanted.kind == "scores"
@@ -92,7 +92,7 @@ def test_the_order_of_arrival_means_nothing(expected: list[Expected], random: An
     assert plain(run(elements, expected)) == right(expected)
 
 
-# Every way to spoil one thing. Each gets the elements and a source of choices, and changes one value.
+# Values that `spoil` puts in place of others.
 ODD_VALUES: list[Any] = [
     None,
     True,
@@ -117,7 +117,7 @@ ODD_VALUES: list[Any] = [
 
 
 def spoil(elements: list[Any], random: Any) -> None:
-    """Change one id, reference, length or value somewhere."""
+    """Change one id, reference, length or value at random."""
     locations: list[tuple[Any, Any]] = []
     for one in elements:
         locations += [(one, "id"), (one, "external_reference"), (one, "result"), (one["result"], "shape")]
@@ -140,7 +140,7 @@ def spoil(elements: list[Any], random: Any) -> None:
         case "repeat":
             elements.append(copy.deepcopy(random.choice(elements)))
         case "odd":
-            # another number in a vector or a score is a result like any other: only ids, lengths and types are spoilt
+            # A different number in a vector or score cannot be detected: only ids, lengths and types are changed.
             is_number = isinstance(holder, list) and isinstance(holder[key], float)
             odd = [value for value in ODD_VALUES if not (is_number and type(value) in (int, float))]
             holder[key] = random.choice(odd)

@@ -1,4 +1,4 @@
-"""What goes out, byte for byte, and how long it is."""
+"""The bytes of a request's body, and its computed length."""
 
 import json
 from collections.abc import Callable

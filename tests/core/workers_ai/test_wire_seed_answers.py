@@ -1,4 +1,4 @@
-"""Every answer that Cloudflare's pages print decodes to what stands there."""
+"""Every answer printed on Cloudflare's pages is decoded to the values on the page."""
 
 from pathlib import Path
 
