@@ -1,4 +1,4 @@
-"""`cfbatch check` says what would be sent, sends nothing and leaves nothing."""
+"""`cfbatch check` prints what would be sent, sends nothing and leaves no job behind."""
 
 import json
 from pathlib import Path
@@ -85,7 +85,7 @@ def test_what_no_argument_answers_has_no_answers(
     old.write_bytes("Grüße aus Köln\nSchöne Tür\n".encode("cp1252"))
     empty.touch()
     for arguments, sentence in (
-        ([str(path), str(old), "--rank"], "old.txt does not say how its letters are encoded"),  # only for the first
+        ([str(path), str(old), "--rank"], "old.txt does not say how its letters are encoded"),  # for the first file
         ([str(empty), "--embed"], "empty.csv is empty"),
         ([str(path), "--embed", "--recipe", "None"], "no recipe"),
         ([str(path), "--embed", "--template", "{colour}"], "There is no column “colour” for the template."),

@@ -1,4 +1,4 @@
-"""`cfbatch compare`, and the figures over all scores in `cfbatch show`."""
+"""`cfbatch compare`, and the statistics of all scores in `cfbatch show`."""
 
 import csv
 import json
@@ -20,7 +20,7 @@ QUERIES = ("reset my password", "refund for an order", "change the invoice")
 
 
 def pairs(*, other: bool = False) -> list[Pair]:
-    """Every text under every query; in the other job each is under other words, and the best text is another one."""
+    """Every text with every query. In the other job the queries have other words, and the best text differs."""
     return [
         Pair(
             query,
@@ -66,7 +66,7 @@ def test_says_how_items_were_matched_and_what_has_moved(run: Run) -> None:
     status, out, err = run("compare", "one", "two")
     assert (status, err) == (0, "")
     assert "queries 3 by text; contexts 36 by id alone, with other texts" in out
-    assert "3 of 3" in out  # another text stands first everywhere
+    assert "3 of 3" in out  # the first rank differs for every query
     assert "nDCG@10" in out
     assert "Partial" not in out
 

@@ -1,4 +1,4 @@
-"""What stands between the cells of CSV for Excel when nobody has said."""
+"""The default separator of CSV for Excel."""
 
 import locale
 

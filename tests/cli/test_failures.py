@@ -1,4 +1,4 @@
-"""What a failure leaves on the two streams, and that no way of starting the command ends in a traceback."""
+"""The output of failures on stdout and stderr, and that no way of starting the command ends in a traceback."""
 
 import importlib.machinery
 import json

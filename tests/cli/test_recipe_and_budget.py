@@ -1,4 +1,4 @@
-"""`--recipe` and `--budget`: what was saved in the window, and what stops a send."""
+"""`--recipe` and `--budget`: recipes and budgets saved in the window, and the budget that prevents a send."""
 
 import json
 from collections.abc import Callable
@@ -103,7 +103,7 @@ def test_texts_of_which_the_beginning_is_read_are_named(run: Run, tmp_path: Path
 
 @pytest.fixture
 def account(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An account whose service answers nobody: whoever is refused before has asked it nothing."""
+    """An account whose service answers no request, so that a command refused with OverBudget cannot have sent one."""
     monkeypatch.setenv("CLOUDFLARE_API_BASE_URL", "http://127.0.0.1:9/client/v4")
     monkeypatch.setenv("CLOUDFLARE_ACCOUNT_ID", "0123456789abcdef0123456789abcdef")
     monkeypatch.setenv("CLOUDFLARE_API_TOKEN", TOKEN)

@@ -1,4 +1,4 @@
-"""Results as files for programs that were not written here. Each test needs its program; without it, it is skipped.
+"""Fixtures: results to export to files for other programs. A test whose program is not installed is skipped.
 
 `make interop` installs them all.
 """
@@ -19,7 +19,7 @@ TEXTS = (
 
 
 def vectors_of(count: int) -> NDArray[np.float32]:
-    """Every kind of float32: of unit length, tiny, huge, subnormal, negative zero."""
+    """Unit vectors of shape (count, DIMENSION); the first then gets tiny, huge and subnormal values and -0.0."""
     found = np.random.default_rng(5).standard_normal((count, DIMENSION)).astype(np.float32)
     found /= np.linalg.norm(found, axis=1, keepdims=True)
     found[0, :6] = [0.0, -0.0, 1e-45, 3.4028235e38, -1.1754944e-38, 0.1]
@@ -28,7 +28,7 @@ def vectors_of(count: int) -> NDArray[np.float32]:
 
 @pytest.fixture
 def embedded(tmp_path: Path) -> Table:
-    """Texts of all sorts with two columns of their own; the second has failed and the fourth may still come."""
+    """An embedding of varied texts with two kept columns; the second text has failed, the fourth is pending."""
     outcomes: list[Outcome] = [1.0, FAILED, 1.0, WAITING, *(1.0 for _ in TEXTS[4:])]
     rows = [(f"0{place} 東", text, outcome) for place, (text, outcome) in enumerate(zip(TEXTS, outcomes, strict=True))]
     table = Table(tmp_path / "job", kept=('a.b "c"', "$note"))
@@ -41,7 +41,7 @@ IDS = [f"0{place} 東" for place in THERE]
 
 @pytest.fixture
 def ranked(tmp_path: Path) -> Table:
-    """Two queries, with ties, with ids that have blanks, and with all ways of having no score."""
+    """A ranking of two queries, with ties, ids that contain blanks, and every reason for a missing score."""
     pairs = [
         Pair("how do I reset", "first", 0.25, id="doc 1", label="1", kept=("x",)),
         Pair("how do I reset", "second", 0.5, id="B", label="0", kept=("=1+1",)),

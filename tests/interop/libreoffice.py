@@ -1,17 +1,17 @@
-"""Opens a spreadsheet in LibreOffice, without a window."""
+"""Opens a spreadsheet in LibreOffice without a window."""
 
 import csv
 import re
 import subprocess
 from pathlib import Path
 
-# Comma, quotes, UTF-8, from line 1; then: no quotes around everything, formulas as they stand, numbers in full.
+# Comma, double quotes, UTF-8, from line 1; then: quote only where necessary, write formulas, and numbers in full.
 _AS_CSV = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,false,false,false,false,1"
 CSV_AS_EXCEL_WRITES_IT = "--infilter=Text - txt - csv (StarCalc):44,34,76,1,,1033,false,true"
 
 
 def as_csv(path: Path, folder: Path) -> list[list[str]]:
-    """The first sheet as LibreOffice sees it."""
+    """The first sheet's cells as LibreOffice reads them."""
     convert(path, folder, _AS_CSV)
     (found,) = folder.glob("*.csv")
     with found.open(encoding="utf-8", newline="") as file:
@@ -19,14 +19,14 @@ def as_csv(path: Path, folder: Path) -> list[list[str]]:
 
 
 def formulas(path: Path, folder: Path, *options: str) -> list[str]:
-    """Every live formula in the file as LibreOffice understands it; `options` say how it reads CSV."""
+    """Every formula that LibreOffice finds in the file; `options` are its import options for CSV."""
     convert(path, folder, "fods", *options)
     (found,) = folder.glob("*.fods")
     return re.findall(r'table:formula="([^"]*)"', found.read_text("utf-8"))
 
 
 def convert(path: Path, folder: Path, form: str, *options: str) -> None:
-    """Save it in another form in `folder`."""
+    """Convert the file to another format in `folder`; the new path."""
     folder.mkdir()
     profile = folder / "profile"
     command = ["soffice", f"-env:UserInstallation={profile.as_uri()}", "--headless", "--norestore", *options]

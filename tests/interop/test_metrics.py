@@ -1,4 +1,4 @@
-"""Our metrics beside trec_eval's own, over generated runs with ties, gaps, and grades of all kinds."""
+"""This program's metrics compared with trec_eval's, over generated runs with ties, gaps, and grades of all kinds."""
 
 from collections import defaultdict
 from pathlib import Path

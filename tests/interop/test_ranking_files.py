@@ -1,4 +1,4 @@
-"""Rankings in the programs that evaluate retrieval, and in the tables they are taken to."""
+"""Exported rankings read by programs that evaluate retrieval, and by spreadsheet and data frame programs."""
 
 import csv
 import json
@@ -14,7 +14,7 @@ from cfbatch_gui.core.results.exports import export, target_for
 from tests.core.results.folders import Pair, Table
 from tests.interop import libreoffice
 
-FIRST = ["B", "doc%201", "d%2520e", "A"]  # of equal scores, the order of the input
+FIRST = ["B", "doc%201", "d%2520e", "A"]  # equal scores are in the order of the input
 SECOND = ["H", "C"]
 
 
@@ -32,7 +32,7 @@ def test_a_run_and_its_judgements_in_pytrec_eval(ranked: Table, tmp_path: Path) 
         qrels = pytrec_eval.parse_qrel(file)
     assert qrels == {"q1": {"doc%201": 1, "B": 0, "d%2520e": 2, "E": 1}, "q2": {"C": 1, "H": 3}}
     for query, expected in (("q1", FIRST), ("q2", SECOND)):
-        # Its order: score, as float32, and then document, both falling.
+        # trec_eval's order: score as float32, then document id, both descending.
         order = sorted(run[query], key=lambda name: (np.float32(run[query][name]), name), reverse=True)
         assert order == expected
         assert len({np.float32(score) for score in run[query].values()}) == len(expected)
@@ -174,7 +174,7 @@ def test_the_files_for_excel_in_pandas(ranked: Table, tmp_path: Path, form: str)
     else:
         assert found["doc_id"].tolist() == ["B", "doc 1", "d%20e", "A", "E", "F", "G", "H", "C"]
         assert found["text"].tolist()[2] == "third\nline"
-        assert found["mine"].tolist()[:3] == ["'=1+1", "x", "-3"]  # made harmless; a number stays one
+        assert found["mine"].tolist()[:3] == ["'=1+1", "x", "-3"]  # formulas are escaped; a number stays a number
         assert [float(score) for score in found["score"] if score] == [0.5, 0.25, 0.25, 0.25, 1 / 3, 0.1]
 
 

@@ -1,4 +1,4 @@
-"""Vectors in the programs they are taken to: value by value, float32 bit for bit."""
+"""Exported vectors read by other programs and compared value by value, float32 bit for bit."""
 
 import json
 import shutil
@@ -70,7 +70,7 @@ def test_neighbours_in_pandas_and_duckdb(embedded: Table, tmp_path: Path) -> Non
     path = tmp_path / "out.atlas.parquet"
     exported = written(embedded, path, "atlas")
     assert "--neighbors neighbors" in exported.next_command
-    frame = pandas.read_parquet(path)  # as Embedding Atlas reads it, which then numbers the rows from 0
+    frame = pandas.read_parquet(path)  # as Embedding Atlas reads the file; it then numbers the rows from 0
     frame["__row_index__"] = range(len(frame))
     nearest = frame["neighbors"]
     unit = EXPECTED.astype(np.float64)
@@ -81,7 +81,7 @@ def test_neighbours_in_pandas_and_duckdb(embedded: Table, tmp_path: Path) -> Non
         if len(ids):
             assert row not in ids
             assert np.allclose(distances, 1 - unit[ids] @ unit[row], atol=1e-5)
-    # And what its window asks for.
+    # Then the queries that its window makes.
     duckdb.register("texts", frame)
     found = duckdb.sql("SELECT neighbors FROM texts WHERE __row_index__ = 3").fetchall()
     assert found[0][0]["ids"] == nearest[3]["ids"].tolist()
@@ -92,7 +92,7 @@ def test_parquet_in_lancedb(embedded: Table, tmp_path: Path) -> None:
     lancedb = pytest.importorskip("lancedb")
     parquet = pytest.importorskip("pyarrow.parquet")
     written(embedded, tmp_path / "out.parquet", "parquet")
-    data = parquet.read_table(tmp_path / "out.parquet").drop_columns(['a.b "c"'])  # it takes no dots in names
+    data = parquet.read_table(tmp_path / "out.parquet").drop_columns(['a.b "c"'])  # it does not accept dots in names
     data = data.slice(1)  # the first vector holds the largest float32, whose distance overflows
     table = lancedb.connect(tmp_path / "lance").create_table("texts", data)
     found = table.search(EXPECTED[4]).limit(1).to_list()[0]  # the vector column is found by its type
@@ -140,7 +140,7 @@ def test_a_collection_in_llm(embedded: Table, tmp_path: Path, monkeypatch: pytes
         {"id": 1, "name": "support-articles-march", "model": "@cf/baai/bge-m3"}
     ]
     before = _schema(tmp_path / "out.db")
-    collection = llm.Collection("support-articles-march", database, create=False)  # makes what is missing
+    collection = llm.Collection("support-articles-march", database, create=False)  # would migrate an older schema
     assert _schema(tmp_path / "out.db") == before
     assert _schema_of_llm(tmp_path / "own.db") == before
     assert collection.count() == len(THERE)
@@ -191,9 +191,9 @@ def test_the_projectors_rules(embedded: Table, tmp_path: Path) -> None:
 
 
 def _projector_vectors(content: str) -> list[list[float]]:
-    """As its reader does: lines at \\n, trimmed, blank ones passed over; a first cell that is no number is a label."""
+    """Parse as the projector does: split at \\n, trim, skip blank lines; a first cell that is no number is a label."""
     points: list[list[float]] = []
-    assert content.endswith("\n")  # without it, its reader never comes to an end
+    assert content.endswith("\n")  # without it, the projector's reader does not terminate
     for line in content.split("\n"):
         if line.strip():
             cells = line.strip().split("\t")
@@ -203,7 +203,7 @@ def _projector_vectors(content: str) -> list[list[float]]:
 
 
 def _projector_metadata(content: str) -> tuple[list[str], list[dict[str, str]]]:
-    """A tab in the first line makes it the header; cells that are missing are undefined."""
+    """Parse as the projector does: a tab in the first line makes it the header; missing cells are undefined."""
     names, rows = ["label"], []
     has_header = "\t" in content.split("\n", maxsplit=1)[0]
     for number, line in enumerate(line for line in content.split("\n") if line.strip("\ufeff \t\r\v\f\u00a0")):
@@ -262,7 +262,7 @@ def test_excel_in_libreoffice(embedded: Table, tmp_path: Path) -> None:
     rows = as_csv(tmp_path / "out.xlsx", tmp_path / "office")[1:]
     assert [row[0] for row in rows] == IDS
     numbers = np.array([row[4:] for row in rows]).astype(np.float32)
-    assert np.array_equal(numbers, EXPECTED)  # it knows no negative zero, which is equal to the other
+    assert np.array_equal(numbers, EXPECTED)  # it has no negative zero, which compares equal to zero
     assert numbers[1:].tobytes() == EXPECTED[1:].tobytes()
 
 

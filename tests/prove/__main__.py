@@ -31,13 +31,13 @@ from tests.prove.variants import VARIANTS
 from tests.prove.world import Service
 
 PARTS = ("random", "steps", "exports", "migration", "variants", "machine", "thorough")
-SECONDS = 0.02  # that a batch is queued, and as long running
-STALL = 1.0  # seconds; more than a submit waits for
+SECONDS = 0.02  # for which a batch is queued, and then running
+STALL = 1.0  # seconds; longer than a submit's limit
 MACHINE = Path(__file__).parent / "test_state_machine.py"
 
 
 class Counter:
-    """Kills, counted by several processes in memory that they share."""
+    """Counts the kills of several processes in shared memory."""
 
     def __init__(self, processes: int) -> None:
         self._memory = mmap.mmap(-1, 8 * processes)
@@ -49,13 +49,13 @@ class Counter:
 
     @property
     def total(self) -> int:
-        """All of them, as of now."""
+        """The current number of kills of all workers."""
         whole = self._memory[:]
         return sum(int.from_bytes(whole[start : start + 8], "little") for start in range(0, len(whole), 8))
 
 
 def main() -> int:
-    """The exit status."""
+    """Run the proof, print the report, and return the exit status."""
     asked = _parser().parse_args()
     asked.only = frozenset(asked.only or PARTS)
     if asked.export_kills is None:
@@ -98,7 +98,7 @@ def _prove(asked: argparse.Namespace, folder: Path) -> Report:
 
 
 def _begin(bench: Bench, asked: argparse.Namespace, number: int) -> tuple[int, Path]:
-    """A process that does its share; its id, and where its report will stand."""
+    """Start a worker process; its process id, and the path of its report."""
     bench.folder.mkdir()
     path = bench.folder / "report.json"
     process = os.fork()
@@ -117,7 +117,7 @@ def _begin(bench: Bench, asked: argparse.Namespace, number: int) -> tuple[int, P
 
 
 def _share(bench: Bench, asked: argparse.Namespace, number: int) -> Iterator[Callable[[], None]]:
-    """Every worker does a part of each part; the first ones get what does not divide."""
+    """The work of one worker: a share of each part. The first workers get the remainders."""
     share = slice(number, None, asked.workers)
 
     def of(whole: int) -> int:
@@ -144,7 +144,7 @@ def _share(bench: Bench, asked: argparse.Namespace, number: int) -> Iterator[Cal
 
 
 def _gather(workers: list[tuple[int, Path]], counter: Counter) -> Report:
-    """All reports in one. Exits with an error if a worker failed, once all have ended."""
+    """Wait for all workers and merge their reports. Exits with an error if a worker failed."""
     report, failed = Report(), 0
     for process, path in workers:
         failed += bool(_wait(process, counter))
@@ -159,7 +159,7 @@ def _gather(workers: list[tuple[int, Path]], counter: Counter) -> Report:
 
 
 def _wait(process: int, counter: Counter) -> int:
-    """A worker's exit status; meanwhile the number of kills is shown on a terminal."""
+    """Wait for a worker and return its exit status. Meanwhile a terminal shows the number of kills."""
     while True:
         ended, status = os.waitpid(process, os.WNOHANG)
         if sys.stderr.isatty():
@@ -171,14 +171,14 @@ def _wait(process: int, counter: Counter) -> int:
 
 
 def _machine(examples: int) -> int:
-    """The state machine, long; its exit status."""
+    """Run the state machine with many examples; its exit status."""
     environ = {**os.environ, "PROVE_EXAMPLES": str(examples)}
     command = (sys.executable, "-m", "pytest", "-q", "--timeout=0", "-p", "no:cacheprovider", MACHINE)
     return subprocess.run(command, env=environ, check=False).returncode
 
 
 def _thorough() -> int:
-    """The tests that try much more here than in `make test`; their exit status."""
+    """Run the tests marked "thorough" with more examples than in `make test`; their exit status."""
     command = (sys.executable, "-m", "pytest", "-q", "--timeout=3600", "-n", "auto", "--dist", "loadscope")
     chosen = ("-m", "thorough", "--hypothesis-profile=thorough", "-p", "no:cacheprovider")
     return subprocess.run((*command, *chosen, MACHINE.parents[1]), check=False).returncode
@@ -192,7 +192,7 @@ def _service(folder: Path) -> Iterator[Service]:
 
 @contextmanager
 def _slow_service(folder: Path) -> Iterator[Service]:
-    """Every submit is accepted, and answered too late."""
+    """A practice service that accepts every submit and answers too late."""
     folder.mkdir()
     faults = folder / "faults.json"
     late = {"on": "submit", "do": "stall", "billed": True, "seconds": STALL, "times": 0}

@@ -1,6 +1,6 @@
-"""A start of the program in a process that can be killed: forked from one that has everything imported.
+"""Runs of the program in a child process that can be killed, forked from one in which everything is imported.
 
-What runs in it is the terminal's own `main`, or the calls that the window makes. Nothing is changed but the pace, so
+The child runs the terminal program's `main`, or the calls that the window makes. Only waiting times are changed, so
 that a job takes a tenth of a second, and what a step or a variant changes on purpose.
 """
 
@@ -30,14 +30,14 @@ Prepare = Callable[[], None]
 Decision = Literal["adopt", "again", "dismiss"]
 
 TEXTS_PER_BATCH = 20  # so that a file of fifty rows is three batches
-FIRST_CHECK = 0.03  # seconds between two questions about a batch
-_STEP = 0.002  # seconds between two looks at a child
+FIRST_CHECK = 0.03  # seconds before the first poll of a batch
+_STEP = 0.002  # seconds between two checks of a child
 _CRASHED = 70  # exit status of a command that raised
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a child came to its end. `status` is its exit status; -1 when it did not end by itself."""
+    """The end of a child. `status` is its exit status, -1 when it was killed; `seconds` is its duration."""
 
     status: int
     was_killed: bool
@@ -49,7 +49,7 @@ def nothing() -> None:
 
 
 def begin(command: Command, environ: Mapping[str, str], log: Path, prepare: Prepare = nothing) -> int:
-    """Start a command in a child; its process id. The caller must have no threads."""
+    """Start a command in a child and return its process id. The caller must have no threads."""
     child = os.fork()
     if child:
         return child
@@ -74,7 +74,7 @@ def begin(command: Command, environ: Mapping[str, str], log: Path, prepare: Prep
 
 
 def end(child: int, *, kill_after: float | None = None, patience: float = 30.0) -> Ended:
-    """Wait for a child's end, or bring it about after some seconds. One that hangs is killed too: status -1."""
+    """Wait for a child's end, or kill it after `kill_after` seconds, and in any case after `patience` seconds."""
     started = time.monotonic()
     due = started + (patience if kill_after is None else kill_after)
     while True:
@@ -92,7 +92,7 @@ def end(child: int, *, kill_after: float | None = None, patience: float = 30.0) 
 
 
 def until(is_so: Callable[[], bool], *, patience: float) -> bool:
-    """Wait for something that another process does; whether it came within so many seconds."""
+    """Wait until a condition is true; False if it is not within `patience` seconds."""
     due = time.monotonic() + patience
     while not is_so():
         if time.monotonic() >= due:
@@ -107,7 +107,7 @@ def die() -> None:
 
 
 def quicken() -> None:
-    """Shorten the waits between looks, and the batches."""
+    """Shorten the waits between polls, and make batches smaller."""
     make = WorkersAI.__init__
 
     def make_quick(self: WorkersAI, connection: Connection, *arguments: Any, **named: Any) -> None:
@@ -119,18 +119,18 @@ def quicken() -> None:
 
 
 def put(owner: Any, name: str, new: object) -> None:
-    """Replace a part of the program. An unknown name is a mistake of the harness."""
+    """Replace an attribute of the program. An unknown name is a defect of the harness."""
     assert hasattr(owner, name), f"{owner} has no {name}"
     setattr(owner, name, new)
 
 
 def cfbatch(*arguments: object) -> Command:
-    """The terminal's command."""
+    """A command of the terminal program."""
     return lambda: main([str(argument) for argument in arguments])
 
 
 def decide(root: Path, job_id: str, number: int, decision: Decision, request_id: str = "") -> Command:
-    """What the window does when the user has decided about an unknown outcome."""
+    """The calls that the window makes when the user has decided about an unknown outcome."""
     return lambda: asyncio.run(_decide(root, job_id, number, decision, request_id))
 
 

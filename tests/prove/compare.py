@@ -1,4 +1,4 @@
-"""What the program says, held against what the stand-in accepted."""
+"""Comparison of the program's data with what the practice service accepted."""
 
 import gzip
 from collections import Counter
@@ -29,18 +29,18 @@ class Breach(StrEnum):
 
     LOST = "lost"  # accepted, and the program does not know it
     DOUBLED = "doubled"  # accepted more often than the program was told to send it
-    MISLABELLED = "mislabelled"  # called unsent though accepted, or at the service though not accepted
-    WRONG = "wrong"  # a score or a vector with another text
-    TORN = "torn"  # a file under its final name that is neither the old one nor the new one
-    STRAY = "stray"  # an unfinished file that outlived the next start
-    STUCK = "stuck"  # neither at its end nor in a state that has a name and a way out
-    TOKEN = "token"  # the API token, in whatever form, in a file
-    UNREACHED = "unreached"  # a mistake of the harness: the program never came to the step at which it was to be killed
+    MISLABELLED = "mislabelled"  # shown as unsent though accepted, or as accepted though not
+    WRONG = "wrong"  # a score or a vector of another text
+    TORN = "torn"  # a final file whose content is neither the old nor the new one
+    STRAY = "stray"  # an unfinished file that the next start did not remove
+    STUCK = "stuck"  # neither final nor in a state from which the user can continue
+    TOKEN = "token"  # the API token in a file, in any encoding
+    UNREACHED = "unreached"  # a defect of the harness: the program did not reach the step at which to kill it
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One breach, in words."""
+    """One breach and its description."""
 
     breach: Breach
     words: str
@@ -57,10 +57,11 @@ Key = tuple[str, int]  # job id and number of the batch
 
 @dataclass(frozen=True)
 class Comparison:
-    """One data folder at rest: nobody writes it. `told_again` is how often the user asked to send a batch once more.
+    """The comparison of one data folder, to which no process may write meanwhile.
 
-    `may_fail`: the service refuses now and then, and says so. `lacked_room`: there was a time when not all could be
-    written, so that an id may be in one of its two files only, for now.
+    `told_again` is the number of times that the user asked to send a batch again. With `may_fail` the service refuses
+    some batches. With `lacked_room` the disk was full at times, so that a request id may be in only one of its two
+    files.
     """
 
     paths: Paths
@@ -72,7 +73,7 @@ class Comparison:
     lacked_room: bool = False
 
     def run(self, *, settled: bool) -> list[Finding]:
-        """Everything that is wrong. `settled`: the program has had the time to come to an end with everything."""
+        """All findings. With `settled`, the program had the time to finish, and unfinished jobs are findings too."""
         try:
             with closing(Ledger.open_read_only(self.paths)) as ledger:
                 jobs = [job for job in ledger.jobs() if job.is_sent]
@@ -109,7 +110,7 @@ class Comparison:
             yield Finding(Breach.MISLABELLED, f"{what}: a state without a meaning here")
 
     def _synchronous(self, batch: Batch, times: int) -> Iterator[Finding]:
-        """A call without the queue has no id to come back with: its answer is here, or its outcome is unknown."""
+        """Findings about a synchronous call: without a request id, its answer is stored or its outcome is unknown."""
         what = f"call {batch.job_id}/{batch.number}, {batch.state.value}, answered {times} ×"
         again = self.told_again.get((batch.job_id, batch.number), 0)
         if times > 1 + again:
@@ -122,7 +123,7 @@ class Comparison:
             yield Finding(Breach.MISLABELLED, f"{what}: nothing can be asked for")
 
     def _ids(self, jobs: list[Job]) -> Iterator[Finding]:
-        """A request id that is shown is in both files."""
+        """Findings for request ids in the ledger that are not in submissions.jsonl."""
         if self.lacked_room:
             return
         written = {(each.attempt, each.request_id, each.sha256) for each in submissions(self.paths.submissions)}
@@ -140,13 +141,13 @@ class Comparison:
             yield from self._values(folder, job, done)
 
     def _values(self, folder: JobFolder, job: Job, done: set[int]) -> Iterator[Finding]:
-        """Each value that is stored belongs to its text, is backed by an answer on disk, and none is missing."""
+        """Findings for values of another text, for values without an answer on disk, and for missing values."""
         with folder.open(read_only=True) as database:
             rows = database.execute(
                 "SELECT i.item_no, r.batch, r.state, q.text, t.text, i.score FROM items i JOIN requests r"
                 " USING(request_no) JOIN texts t USING(text_no) LEFT JOIN queries q USING(query_no)"
             ).fetchall()
-        # Before anything is stored the file is there a moment before it is whole.
+        # The file exists shortly before it is complete, while nothing is stored yet.
         is_stored = job.kind is Kind.EMBED and any(state == "done" for _, _, state, *_ in rows)
         vectors = np.load(folder.vectors) if is_stored and folder.vectors.exists() else None
         for batch in {row[1] for row in rows if row[2] == "done"}:
@@ -178,7 +179,7 @@ class Comparison:
 
 
 def unfinished_files(*folders: Path) -> list[Finding]:
-    """What a start should have cleared away."""
+    """Findings for unfinished files that a start should have removed."""
     found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     return [
         Finding(Breach.STRAY, f"{path.name} in {path.parent.name}")

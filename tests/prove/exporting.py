@@ -1,4 +1,4 @@
-"""Kills while results are written to a file: under its final name is nothing, the old file, or the whole new one."""
+"""Kills while results are exported: the final path must hold nothing, the old file, or the complete new one."""
 
 import io
 import json
@@ -25,11 +25,11 @@ ROWS = 60
 FULL = ExitStatus.FAILED
 OLD = b"what the user had before\n"
 FORMS = {(each.kind, each.name): each for each in TAKEAWAYS}
-# A row without a text, of each kind: what failed, and what is left out, has something to say.
+# A row without a text for each kind of job, so that lists of failed and omitted rows are not empty.
 INCOMPLETE = {Kind.RANK: "Which cat is meant?,,1", Kind.EMBED: '" "'}
 
 Hit = Callable[[], None]
-# Where an export can die: whatever it does to a file.
+# The steps of an export at which it can be killed: every operation on a file.
 STEPS: dict[str, Callable[[Hit], None]] = {
     "a file half written": half_written(lambda _: True),
     "a file or a folder flushed": after_call(os, "fsync"),
@@ -42,7 +42,7 @@ STEPS: dict[str, Callable[[Hit], None]] = {
 
 @dataclass(frozen=True, slots=True)
 class ExportCase:
-    """A kind of job, a form, and whether an older file is to be replaced."""
+    """A kind of job, an export form, and whether an older file is to be replaced."""
 
     kind: Kind
     form: str
@@ -51,10 +51,10 @@ class ExportCase:
 
 @dataclass(frozen=True)
 class Exporting:
-    """Finished jobs, and what people take home of them when nobody disturbs it.
+    """Finished jobs, and their exports when they are not killed.
 
-    `forms` are those to be looked at, `whole` their files by name, `counts` how often each step comes. A folder's name
-    ends in no suffix.
+    `forms` are the forms to test, `whole` the content of their files by name, `counts` how often each step is reached,
+    `seconds` their duration. The name of an exported folder has no suffix.
     """
 
     world: World
@@ -65,7 +65,7 @@ class Exporting:
     seconds: dict[tuple[Kind, str], float]
 
     def steps(self) -> Iterator[tuple[ExportCase, str, int]]:
-        """Every step of every form, each with its turn. A form is exported undisturbed when its turn comes."""
+        """Yield every step of every form, with its turn. Each form is first exported without a kill."""
         for kind, form in self.forms:
             for case in (ExportCase(kind, form, False), ExportCase(kind, form, True)):
                 self._prepare_form(case)
@@ -73,7 +73,7 @@ class Exporting:
                     yield from ((case, step, turn) for turn in range(1, count + 1))
 
     def kill_at_random(self) -> list[Finding]:
-        """One export, killed at some moment between its first and its last call."""
+        """Kill a random export at a random moment between its first and its last call; the findings."""
         case = self.world.rng.choice(list(self.counts))
         seconds = self.world.rng.uniform(0.0, 1.1 * self.seconds[case.kind, case.form])
         self._prepare_case(case)
@@ -81,14 +81,14 @@ class Exporting:
         return self._look(case)
 
     def kill_at(self, case: ExportCase, step: str, turn: int) -> list[Finding]:
-        """One export, killed at a step."""
+        """Kill an export at a step; the findings."""
         self._prepare_case(case)
         ended = self.world.start(self._command(case), prepare=lambda: Step(step, STEPS[step]).arm(turn))
         unreached = [] if ended.was_killed else [Finding(Breach.UNREACHED, f"{case}: never came to “{step}”")]
         return [*unreached, *self._look(case)]
 
     def fill_disk_at(self, case: ExportCase, room: int) -> list[Finding]:
-        """One export on a disk on which no file can grow beyond so many bytes; it says so and leaves all as it was."""
+        """Export while no file can exceed `room` bytes: it must report a full disk and leave older files unchanged."""
         self._prepare_case(case)
         ended = self.world.start(self._command(case), prepare=lambda: _leave_room(room, self._form(case)))
         is_whole = all(self._now(name) is not None for name in self.whole[case.kind, case.form])
@@ -100,11 +100,11 @@ class Exporting:
         return [*found, *self._look(case)]
 
     def half_of(self, case: ExportCase) -> int:
-        """Bytes: so much room that the largest file begins well."""
+        """Half of the largest file's size in bytes: a limit that is reached in the middle of that file."""
         return max(map(len, self.whole[case.kind, case.form].values())) // 2
 
     def _prepare_form(self, case: ExportCase) -> None:
-        """Export once, undisturbed: what comes of it, what it does, and how long it takes."""
+        """Export once without a kill, and record the files, the counts of steps and the duration."""
         if case.with_old:
             self._prepare_case(case)
         log = self.world.root / "steps"
@@ -117,7 +117,7 @@ class Exporting:
             self.seconds[case.kind, case.form] = ended.seconds
 
     def _export(self, case: ExportCase, *, kill_after: float) -> None:
-        """The clock starts when the export does, which the child says through a pipe."""
+        """Export and kill. The time is counted from the call of the writer, which the child signals through a pipe."""
         begun, saying = os.pipe()
 
         def say_begun(*_: object, **__: object) -> None:
@@ -136,7 +136,7 @@ class Exporting:
         return self._form(case).command(self.jobs, self._path(self._main(case)))
 
     def _prepare_case(self, case: ExportCase) -> None:
-        """Nothing there, or older files under all of its names."""
+        """Remove the exported files, or replace them by older files of the same names."""
         for name in self._names(case):
             self._path(name).unlink()
         folder = self._path(self._main(case))
@@ -147,10 +147,10 @@ class Exporting:
             self._path(name).write_bytes(OLD)
 
     def _look(self, case: ExportCase) -> list[Finding]:
-        """The files as they are now; and the unfinished ones, after the next start.
+        """Findings about the files as they are now, and about unfinished ones after the next start.
 
-        Each file is the old one or the new one. A manifest says that all of them are of one export: where several files
-        are replaced one after the other, there is none in the meantime.
+        Each file must be the old or the new one. A manifest means that all files are of one export: while several files
+        are replaced one after the other, there must be none.
         """
         before = OLD if case.with_old else None
         whole = self.whole[case.kind, case.form]
@@ -179,7 +179,7 @@ class Exporting:
         return FORMS[case.kind, case.form]
 
     def _names(self, case: ExportCase) -> list[str]:
-        """What stands there of this form, with "/" between folders."""
+        """The names of the existing files of this form, with "/" between folders."""
         start, out = f"{case.kind.value}-{case.form}", self.world.out
         found = (path for path in out.rglob("*") if path.is_file())
         names = (path.relative_to(out).as_posix() for path in found)
@@ -194,14 +194,14 @@ class Exporting:
 
 
 def prepare(world: World, share: slice = slice(None)) -> Exporting:
-    """Run the jobs; `share` of the forms is to be looked at."""
+    """Run the jobs. `share` selects the forms to test."""
     ids = [_run(world, kind) for kind in (Kind.RANK, Kind.EMBED, Kind.RANK)]
     jobs = Jobs(world.paths.root, {Kind.RANK: ids[0], Kind.EMBED: ids[1]}, second=ids[2])
     return Exporting(world, list(FORMS)[share] or list(FORMS), jobs, {}, {}, {})
 
 
 def _run(world: World, kind: Kind) -> str:
-    """A job whose input has a row that cannot be sent; its id."""
+    """Run a job whose input has a row that cannot be sent; its id."""
     command = world.new_job(kind, rows=ROWS)
     name = list(world.owed)[-1]
     with (world.root / f"{name}.csv").open("a", encoding="utf-8") as file:
@@ -211,7 +211,7 @@ def _run(world: World, kind: Kind) -> str:
 
 
 def _leave_room(size: int, form: Takeaway) -> None:
-    """While the writer is at work, no file of this process may grow beyond so many bytes; what it says has room."""
+    """Limit the files of this process to `size` bytes while the writer runs, but not its output to the terminal."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     owner, name = form.writer
@@ -228,7 +228,7 @@ def _leave_room(size: int, form: Takeaway) -> None:
 
 
 def _count(log: Path) -> None:
-    """Write down each step that this process comes to."""
+    """Append the name of each step that this process reaches to `log`."""
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def note(step: str) -> None:
@@ -239,7 +239,7 @@ def _count(log: Path) -> None:
 
 
 def _is_same(name: str, content: bytes | None, new: bytes) -> bool:
-    """A manifest and a workbook say when they were written; all else of two exports is the same to the byte."""
+    """Whether two files have the same bytes, ignoring the time of writing in a manifest and a workbook."""
     try:
         return content is not None and _without_time(name, content) == _without_time(name, new)
     except (ValueError, zipfile.BadZipFile):

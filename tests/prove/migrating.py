@@ -1,4 +1,4 @@
-"""Kills while the ledger is lifted to a newer version, by a migration that exists only in these children."""
+"""Kills while the ledger is migrated to a newer version, by a migration that exists only in these child processes."""
 
 import shutil
 import sqlite3
@@ -21,7 +21,7 @@ NEW_VERSION = OLD_VERSION + 1
 
 
 def register() -> None:
-    """A new version, whose migration writes every job once."""
+    """Register a new version, whose migration writes every job once."""
     ledger.VERSION = NEW_VERSION
     ledger.MIGRATIONS[NEW_VERSION] = _migrate
 
@@ -37,11 +37,11 @@ def _migrate(database: sqlite3.Connection) -> None:
 
 
 def halfway() -> None:
-    """A place for a step."""
+    """Called in the middle of the migration, so that a step can be placed there."""
 
 
 def migrated() -> None:
-    """A place for a step."""
+    """Called at the end of the migration, so that a step can be placed there."""
 
 
 def _copy_half_made(hit: Hit) -> None:
@@ -57,7 +57,7 @@ def _copy_half_made(hit: Hit) -> None:
 
 
 def steps() -> tuple[Step, ...]:
-    """In their order."""
+    """The steps of a migration, in order."""
     here = __import__(__name__, fromlist=["halfway"])
     return (
         Step("before the copy", before_call(shutil, "copy2")),
@@ -70,7 +70,7 @@ def steps() -> tuple[Step, ...]:
 
 
 def fill(world: World) -> None:
-    """A ledger of the old version with some jobs in it."""
+    """Create a ledger of the old version with some jobs."""
     world.paths.create()
     with closing(Ledger.open(world.paths)) as opened:
         for number in range(JOBS):
@@ -80,7 +80,7 @@ def fill(world: World) -> None:
 
 
 def look(world: World, before: tuple[Job, ...]) -> list[Finding]:
-    """After the next start: the new version, every job as it was, and a copy of the old version that is whole."""
+    """Findings after the next start: it must leave the new version, unchanged jobs and a complete copy of the old."""
     ended = world.start(world.resume(), prepare=register)
     found = []
     if ended.status != 0:
@@ -98,7 +98,7 @@ def look(world: World, before: tuple[Job, ...]) -> list[Finding]:
 
 
 def kill_at(world: World, step: Step) -> list[Finding]:
-    """One migration, killed at a step."""
+    """Run a migration, kill it at a step, start again, and compare."""
     fill(world)
     before = _jobs(world)
 

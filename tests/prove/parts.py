@@ -1,4 +1,4 @@
-"""The parts of the proof. Each takes its share of the work in one process, and says what it found."""
+"""The parts of the proof. Each does one process's share of the work and reports its findings."""
 
 import random
 import shutil
@@ -26,13 +26,13 @@ from tests.prove.world import Service, World
 
 KINDS = (Kind.RANK, Kind.EMBED)
 ROWS = 45  # three batches
-ROUNDS = 12  # kills and more in one world, before it is given up and its ledger thrown away
-TIME_OUT = 0.5  # seconds that a submit takes at most where the stand-in does not answer in time
+ROUNDS = 12  # rounds in one world, after which its ledger is destroyed and the world abandoned
+TIME_OUT = 0.5  # limit of a submit in seconds, for a service that answers later
 
 
 @dataclass
 class Bench:
-    """What one process works with. `slow` is a stand-in that accepts at once and answers too late."""
+    """The resources of one process. `slow` is a practice service that accepts immediately and answers too late."""
 
     folder: Path
     service: Service
@@ -43,21 +43,21 @@ class Bench:
     worlds: int = 0
 
     def world(self, seed: int, *, service: Service | None = None, prepare: child.Prepare = child.nothing) -> World:
-        """A new one."""
+        """Create a new world in a folder of its own."""
         self.worlds += 1
         root = self.folder / f"world {self.worlds}"
         return World(root, service or self.service, self.truth, random.Random(seed), prepare, self.on_kill)
 
     @contextmanager
     def timed(self, name: str) -> Iterator[Part]:
-        """A part that is at work."""
+        """The part of this name, to which the duration of the block is added."""
         part = self.report.part(name)
         started = time.monotonic()
         yield part
         part.seconds += time.monotonic() - started
 
     def keep_or_remove(self, world: World, part: Part, *, found: bool) -> None:
-        """A world in which something was found stays, to be looked at. Each is searched for the token."""
+        """Search the world's files for the token, and remove the world unless something was found in it."""
         part.kills += world.kills
         tokens = written_tokens(world.root)
         part.add(f"{world.root}", tokens)
@@ -66,7 +66,7 @@ class Bench:
 
 
 def run_undisturbed(bench: Bench) -> None:
-    """That what is to be killed works at all; else nothing that is found later means anything."""
+    """Assert that the program works when it is not killed, without which later findings would mean nothing."""
     for kind in KINDS:
         world = bench.world(0)
         ended = world.start(world.new_job(kind, rows=ROWS, with_output=True))
@@ -77,7 +77,7 @@ def run_undisturbed(bench: Bench) -> None:
 
 def kill_at_random(bench: Bench, kills: int, seed: int) -> None:
     """Kills at random moments of `run`, `resume` and the user's decisions; after each, a start and a comparison."""
-    span = 0.3  # seconds; follows how long an undisturbed run takes, so that one in ten is quicker than its kill
+    span = 0.3  # seconds; adapts to the duration of an undisturbed run, so that one run in ten ends before its kill
     with bench.timed("at random moments") as part:
         while part.kills < kills:
             world_seed = seed * 1_000_003 + bench.worlds
@@ -93,7 +93,7 @@ def kill_at_random(bench: Bench, kills: int, seed: int) -> None:
 
 
 def _round(world: World, span: float, found: list[Finding]) -> bool:
-    """Begin something, kill it, perhaps kill the next start too, then settle. Whether the first kill came in time."""
+    """Start a command, kill it, perhaps kill the next start too, then settle. Whether the first kill was in time."""
     rng = world.rng
     command = world.decision() if rng.random() < 0.25 else None
     if command is None:
@@ -111,7 +111,7 @@ def _round(world: World, span: float, found: list[Finding]) -> bool:
 
 
 def kill_at_steps(bench: Bench, share: slice, every: int) -> None:
-    """Every step of submit and collect, for both kinds of job, in its first and its second batch."""
+    """Kill at every step of submit and collect, for both kinds of job, in the first and in the second batch."""
     with bench.timed("at every step of submit and collect") as part:
         for step, kind, turn in list(product((*SUBMIT, *COLLECT), KINDS, (1, 2)))[::every][share]:
             world = bench.world(turn)
@@ -121,7 +121,7 @@ def kill_at_steps(bench: Bench, share: slice, every: int) -> None:
 
 
 def kill_calls_at_steps(bench: Bench, share: slice, every: int) -> None:
-    """Every step of a call without the queue."""
+    """Kill at every step of a synchronous call."""
     with bench.timed("at every step of a call at once") as part:
         for step, kind in list(product(SYNCHRONOUS, KINDS))[::every][share]:
             world = bench.world(1)
@@ -149,12 +149,12 @@ def _at_step(
 
 
 def _batches(world: World, state: BatchState) -> set[int]:
-    """Numbers of the batches in a state, in a world with one job."""
+    """The numbers of the batches in a state, in a world with one job."""
     return {batch.number for job in world.jobs() for batch in job.batches if batch.state is state}
 
 
 def kill_exports(bench: Bench, kills: int, seed: int, share: slice, every: int) -> None:
-    """Exports of every form, with and without an older file: killed at every step and at random, and on a full disk."""
+    """Kill exports of every form, with and without an older file, at every step and at random; also fill the disk."""
     with bench.timed("while exporting") as part:
         world = bench.world(seed)
         at_work = exporting.prepare(world, share)
@@ -176,7 +176,7 @@ def kill_exports(bench: Bench, kills: int, seed: int, share: slice, every: int) 
 
 
 def kill_migrations(bench: Bench, share: slice) -> None:
-    """Every step of a migration of the ledger."""
+    """Kill at every step of a migration of the ledger."""
     with bench.timed("while the ledger is migrated") as part:
         for step in migrating.steps()[share]:
             world = bench.world(0)
@@ -186,7 +186,7 @@ def kill_migrations(bench: Bench, share: slice) -> None:
 
 
 def time_out(bench: Bench, share: slice) -> None:
-    """Submits that are accepted and not answered in time: no kill, but the same comparison."""
+    """Submits that are accepted but not answered in time: without kills, and with the same comparison."""
     with bench.timed("answers that come too late") as part:
         for kind in list(KINDS)[share]:
             world = bench.world(0, service=bench.slow)
@@ -198,7 +198,7 @@ def time_out(bench: Bench, share: slice) -> None:
 def _timed_out(world: World, kind: Kind) -> list[Finding]:
     log = world.root / "submits"
     world.start(world.new_job(kind, rows=12), prepare=lambda: _impatient(log))
-    # A body that was cut in the middle never comes: then there is only nothing more to be seen.
+    # A body that was cut in the middle is never accepted, and then the wait ends after three seconds.
     child.until(lambda: log.exists() and len(world.accepted) >= log.stat().st_size, patience=3.0)
     found = world.look()
     return (
@@ -209,7 +209,7 @@ def _timed_out(world: World, kind: Kind) -> list[Finding]:
 
 
 def _impatient(log: Path) -> None:
-    """Submits give up early; each that may have come to the stand-in leaves a byte in the log."""
+    """Shorten the limit of submits. Each that may have reached the service appends a byte to `log`."""
     send = Transport.send
 
     async def hurried(self: Transport, *arguments: Any, seconds: float, **named: Any) -> Any:
@@ -227,7 +227,7 @@ def _impatient(log: Path) -> None:
 
 
 def catch(bench: Bench, variant: Variant) -> None:
-    """Look for a broken variant in its part of the proof, until it is found to do what it must do wrong."""
+    """Run a broken variant in its part of the proof until the breach that it causes is found."""
     for where, look in _places(bench, variant):
         for finding in look():
             if finding.breach is variant.breach:
@@ -274,11 +274,11 @@ def _unflushed(world: World, variant: child.Prepare = child.nothing) -> list[Fin
 
 
 def watch_order(bench: Bench) -> None:
-    """That the program flushes a file before it takes another's place."""
+    """Check that the program flushes a file before renaming it over another."""
     with bench.timed("flushed before it is renamed") as part:
         part.add("an undisturbed run", _unflushed(bench.world(0)))
 
 
 def remove(folder: Path) -> None:
-    """The folder of all worlds."""
+    """Delete the folder of all worlds."""
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Kills and findings, as values that worker processes save as JSON, and as tables."""
+"""Counts of kills and findings, saved as JSON by the worker processes and printed as tables."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -8,12 +8,12 @@ import msgspec
 
 from tests.prove.compare import Breach, Finding
 
-MOST_WORDS = 30  # findings printed one by one
+MOST_WORDS = 30  # findings that are printed individually
 
 
 @dataclass
 class Part:
-    """One part of the proof, as one process did it. `seconds` is how long that took."""
+    """One process's results of one part of the proof. `seconds` is its duration."""
 
     name: str
     kills: int = 0
@@ -22,13 +22,13 @@ class Part:
     seconds: float = 0.0
 
     def add(self, where: str, found: Iterable[Finding]) -> None:
-        """Count findings; `where` is the folder that shows them."""
+        """Add findings; `where` is the folder in which they can be inspected."""
         for finding in found:
             self.breaches[finding.breach.value] = self.breaches.get(finding.breach.value, 0) + 1
             self.words.append(f"{finding.breach.value}: {finding.words} ({where})")
 
     def take_in(self, other: "Part") -> None:
-        """What another process did of the same part."""
+        """Add another process's results of the same part."""
         self.kills += other.kills
         for breach, times in other.breaches.items():
             self.breaches[breach] = self.breaches.get(breach, 0) + times
@@ -38,7 +38,7 @@ class Part:
 
 @dataclass
 class Catch:
-    """A broken variant and the breach it was caught as: `how`, "" when it was not. `words` are the first finding's."""
+    """A broken variant, and in `how` the breach as which it was caught, or "". `words` describe the first finding."""
 
     variant: str
     step: str
@@ -48,14 +48,14 @@ class Catch:
 
 @dataclass
 class Report:
-    """All parts and all broken variants; `seconds` is the time of the whole run."""
+    """The results of all parts and all broken variants; `seconds` is the duration of the whole run."""
 
     parts: list[Part] = field(default_factory=list)
     catches: list[Catch] = field(default_factory=list)
     seconds: float = 0.0
 
     def part(self, name: str) -> Part:
-        """The part of this name, made when it is new."""
+        """The part of this name, which is created if necessary."""
         found = next((part for part in self.parts if part.name == name), None)
         if found is None:
             found = Part(name)
@@ -63,32 +63,32 @@ class Report:
         return found
 
     def take_in(self, other: "Report") -> None:
-        """What another process did."""
+        """Add another process's results."""
         for part in other.parts:
             self.part(part.name).take_in(part)
         self.catches += other.catches
 
     @property
     def is_clean(self) -> bool:
-        """Nothing was found in the program as it is, and something in every broken one."""
+        """Whether nothing was found in the unchanged program, and every broken variant was caught."""
         return not any(part.breaches for part in self.parts) and all(catch.how for catch in self.catches)
 
     @property
     def kills(self) -> int:
-        """Of all parts."""
+        """The number of kills in all parts."""
         return sum(part.kills for part in self.parts)
 
     def save(self, path: Path) -> None:
-        """As JSON."""
+        """Save the report as JSON."""
         path.write_bytes(msgspec.json.encode(self))
 
     @staticmethod
     def load(path: Path) -> "Report":
-        """From JSON."""
+        """Load a report from JSON."""
         return msgspec.json.decode(path.read_bytes(), type=Report)
 
     def lines(self) -> list[str]:
-        """The tables."""
+        """The report as lines of text: tables of parts and variants, and findings."""
         return [*self._parts(), *self._catches(), *self._words()]
 
     def _parts(self) -> list[str]:
@@ -115,7 +115,7 @@ class Report:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a table; columns of numbers are aligned to the right."""
+    """The lines of a table; columns of numbers are right-aligned."""
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
     is_number = [all(row[column].isdigit() for row in rows) for column in range(len(head))]
 

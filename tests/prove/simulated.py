@@ -1,6 +1,6 @@
-"""A loop on which time passes only when the program has nothing left to do, so that no run hangs on how quick it is.
+"""An event loop with simulated time, which advances only when the program is idle: runs do not depend on speed.
 
-The program's threads and its connections are real; what it waits for by the clock is not.
+The program's threads and connections are real; only its timers are simulated.
 """
 
 import asyncio
@@ -16,28 +16,28 @@ from cfbatch_gui.core.workers_ai.transport import HttpAnswer, Transport
 from tests.core.jobs.conftest import Clock
 
 T = TypeVar("T")
-QUIET_ROUNDS = 30  # of the loop, without anything under way; what wakes what takes fewer
+QUIET_ROUNDS = 30  # iterations of the loop without work; chains of callbacks take fewer
 
 
 class Work:
-    """What is under way outside of the loop: threads and exchanges."""
+    """Counts the work in progress outside the loop: threads and exchanges."""
 
     def __init__(self) -> None:
         self._begun = self._ended = 0
         self._changed = asyncio.Event()
 
     def begin(self) -> None:
-        """One more piece."""
+        """Count a piece of work that has begun."""
         self._begun += 1
         self._changed.set()
 
     def end(self) -> None:
-        """One less."""
+        """Count a piece of work that has ended."""
         self._ended += 1
         self._changed.set()
 
     async def is_over(self, pieces: float = math.inf) -> None:
-        """Return when nothing is under way, nor follows from what was; or when so many more pieces have begun."""
+        """Wait until no work is in progress and none follows from it, or until `pieces` more have begun."""
         enough = self._begun + pieces
         quiet = 0
         while quiet < QUIET_ROUNDS and self._begun < enough:
@@ -51,7 +51,7 @@ class Work:
 
 
 class Loop(asyncio.SelectorEventLoop):
-    """Knows what its threads do."""
+    """An event loop that counts the work of its threads."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,11 +62,12 @@ class Loop(asyncio.SelectorEventLoop):
     def run_in_executor(  # type: ignore[override]  # typeshed's own types for the arguments need Python 3.12
         self, executor: Any, func: Callable[..., Any], *args: Any
     ) -> "asyncio.Future[Any]":
-        """As every loop does."""
+        """See `asyncio.loop.run_in_executor`; the call is counted as work."""
         self.work.begin()
         running = (executor or self._threads).submit(func, *args)
         waiting = asyncio.wrap_future(running, loop=self)
-        # The thread's own end: it goes on when whoever waits is cancelled. Told after whoever waits was.
+        # The end of the thread itself, which continues when the waiting task is cancelled. Added after wrap_future's
+        # callback, so that the waiting task is woken first.
         running.add_done_callback(self._tell_end)
         return waiting
 
@@ -76,10 +77,10 @@ class Loop(asyncio.SelectorEventLoop):
 
 
 class CountedTransport(Transport):
-    """Tells the loop of each exchange."""
+    """A transport whose exchanges the loop counts as work."""
 
     async def send(self, *arguments: Any, **named: Any) -> HttpAnswer:
-        """As every transport does."""
+        """See `Transport.send`."""
         loop = asyncio.get_running_loop()
         assert isinstance(loop, Loop)
         loop.work.begin()
@@ -90,7 +91,7 @@ class CountedTransport(Transport):
 
 
 class SimulatedClock(Clock):
-    """Sleepers are woken one after the other, each when nobody else has anything to do."""
+    """A clock that wakes sleeping tasks one after the other, each when the program is otherwise idle."""
 
     def __init__(self, loop: Loop) -> None:
         super().__init__()
@@ -98,7 +99,7 @@ class SimulatedClock(Clock):
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
 
     async def sleep(self, seconds: float) -> None:
-        """Until that moment has come."""
+        """Sleep for so many seconds of simulated time."""
         if seconds <= 0:
             await asyncio.sleep(0)
             return
@@ -107,7 +108,7 @@ class SimulatedClock(Clock):
         await woken
 
     async def passes(self, seconds: float, until: "asyncio.Future[Any] | None" = None) -> None:
-        """Let the program work for so many seconds of its time, or until something is done, and then come to rest."""
+        """Run the program for so many simulated seconds, or until `until` is done, and then until it is idle."""
         end = self.now + seconds
         await self._loop.work.is_over()
         while not (until is not None and until.done()) and self._wake_next(end):
@@ -131,7 +132,7 @@ class SimulatedClock(Clock):
 
 
 class Simulation:
-    """Runs what a test wants done, a piece at a time; between two pieces nothing moves but threads."""
+    """Runs a test's coroutines one at a time; between two of them the loop is stopped and only threads continue."""
 
     def __init__(self) -> None:
         self._runner = asyncio.Runner(loop_factory=Loop)
@@ -140,16 +141,16 @@ class Simulation:
         self.work, self.clock = loop.work, SimulatedClock(loop)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Until it is done; nothing that waits for the clock goes on meanwhile."""
+        """Run the loop until `work` is done. Simulated time does not advance by itself."""
         return self._runner.run(work)
 
     def close(self) -> None:
-        """End what is still there, as the end of a program does."""
+        """Cancel the remaining tasks and close the loop."""
         self._runner.close()
 
 
 async def within(clock: SimulatedClock, seconds: float, work: Awaitable[object], refused: type[Exception]) -> None:
-    """What may be refused in the way given, or take longer than anybody waits: then it is given up."""
+    """Await `work` for at most so many simulated seconds, then cancel it. Exceptions of type `refused` are ignored."""
     task = asyncio.ensure_future(work)
     await clock.passes(seconds, task)
     if not task.done():

@@ -1,6 +1,6 @@
-"""The named steps at which a child kills itself, reached by wrapping the program's own functions in that child.
+"""The named steps at which a child process kills itself. The program's own functions are wrapped in that child.
 
-No hook stands in the program for this. A step counts down: with `turn` 2 the second batch, or the second file, dies.
+The program has no hooks for this. A step is counted: with `turn` 2 the child is killed in the second batch or file.
 """
 
 import functools
@@ -28,8 +28,9 @@ _submitting: ContextVar[bool] = ContextVar("submitting", default=False)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`unknown` is how many batches have an unknown outcome after the next start, None when that is for chance to say:
-    while one batch is collected, another may be on its way.
+    """A step. `unknown` is the number of batches whose outcome is unknown after the next start.
+
+    It is None where that number varies: while one batch is collected, another may be in transit.
     """
 
     name: str
@@ -37,7 +38,7 @@ class Step:
     unknown: int | None = None
 
     def arm(self, turn: int = 1) -> None:
-        """Let this process die when it comes here for the `turn`th time."""
+        """Make this process kill itself when it reaches the step for the `turn`th time."""
         left = turn
 
         def hit() -> None:
@@ -56,7 +57,7 @@ def wrap(
     before: Callable[..., None] | None = None,
     after: Callable[..., None] | None = None,
 ) -> None:
-    """Let `before` see the arguments, and `after` the result and the arguments, of every call."""
+    """Replace a function by one that calls `before` with its arguments and `after` with its result and arguments."""
     original = getattr(owner, name)
 
     def started(*arguments: Any, **named: Any) -> None:
@@ -82,12 +83,12 @@ def wrap(
 
 
 def after_call(owner: Any, name: str) -> Callable[[Hit], None]:
-    """A step right behind a function."""
+    """A step directly after a call of a function."""
     return lambda hit: wrap(owner, name, after=lambda *_, **__: hit())
 
 
 def before_call(owner: Any, name: str) -> Callable[[Hit], None]:
-    """A step right before a function."""
+    """A step directly before a call of a function."""
     return lambda hit: wrap(owner, name, before=lambda *_, **__: hit())
 
 
@@ -124,7 +125,7 @@ def _commit(state: BatchState, *, before: bool = False) -> Callable[[Hit], None]
 
 
 def _traced(event: str) -> Callable[[Hit], None]:
-    """A moment that the transport tells of, in the exchange that submits."""
+    """A step at a trace event of the transport, in the exchange that submits."""
 
     def install(hit: Hit) -> None:
         _mark_submits()
@@ -146,7 +147,7 @@ def _body_half_sent(hit: Hit) -> None:
 
             async def half(data: bytes, timeout: float | None = None) -> None:
                 await whole(data[: len(data) // 2], timeout=timeout)
-                if data:  # the end of a message is written too, and is nothing
+                if data:  # the end of a message is an empty write
                     hit()
                 await whole(data[len(data) // 2 :], timeout=timeout)
 
@@ -190,7 +191,7 @@ def _mark_submits() -> None:
 
 
 def _shown_as(state: BatchState) -> Callable[[Hit], None]:
-    """When a face is told that a batch has got there."""
+    """A step at which the user interface is notified that a batch has reached a state."""
     seen: set[tuple[str, int]] = set()
 
     def show(_: object, job: Any) -> None:
@@ -245,7 +246,7 @@ COLLECT = (
     Step("done shown", _shown_as(BatchState.DONE)),
 )
 
-# A job of one call: the others of a larger one are on their way meanwhile.
+# A job of one call: the calls of a larger job run concurrently.
 SYNCHRONOUS = (
     Step("body not yet written", before_call(synchronous, "write_body"), unknown=0),
     Step("sending about to be committed", _commit(BatchState.SENDING, before=True), unknown=0),

@@ -1,4 +1,4 @@
-"""Everything that people take home, each with what writes it: the results in every form, and the lists beside them."""
+"""Every kind of file that users can export, with the function that writes it: results in every format, and lists."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,21 +24,23 @@ from tests.prove import child
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    """What there is to write: a job of each kind, and a second ranking to be compared with the first."""
+    """The jobs to export: one of each kind, and a second ranking to be compared with the first."""
 
     data: Path
     ids: Mapping[Kind, str]
     second: str
 
     def folder(self, kind: Kind) -> JobFolder:
-        """The folder of the job of that kind."""
+        """The folder of the job of this kind."""
         return JobFolder(Paths(self.data).job(self.ids[kind]))
 
 
 @dataclass(frozen=True, slots=True)
 class Takeaway:
-    """`suffix` is empty for a folder. `writer` is what writes, as a module has it: a kill's clock starts with it, and
-    a disk is full for as long as it runs. `command` writes to a path.
+    """An export. `suffix` is "" for a folder. `command` makes the command that writes to a path.
+
+    `writer` is the writing function, as an owner and an attribute name: a kill's time is counted from its call, and a
+    full disk is simulated while it runs.
     """
 
     kind: Kind
@@ -65,7 +67,7 @@ def _compared(name: str, writer: str, option: str) -> Takeaway:
 
 
 def _called(kind: Kind, name: str, writer: tuple[Any, str], write: Callable[[JobFolder, Path], object]) -> Takeaway:
-    """As the window does it: the call itself, noted as unfinished meanwhile; what fails is said to the user."""
+    """An export by a direct call as in the window: listed as unfinished meanwhile; a UserError is reported."""
 
     def command(jobs: Jobs, path: Path) -> child.Command:
         def run() -> int:
@@ -87,7 +89,7 @@ def _write_keep_list(folder: JobFolder, path: Path) -> None:
 
 
 def _write_plot_data(folder: JobFolder, path: Path) -> None:
-    # Only here: a process that forks many others is better off without a toolkit for windows.
+    # Imported here, so that the process that forks the children does not load Qt.
     from cfbatch_gui.ui.plots.plot import PlotData
 
     places = make_map(Embeddings(folder))

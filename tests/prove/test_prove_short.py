@@ -1,4 +1,4 @@
-"""`make prove` in short: some kills of each sort, and some broken variants, in a process without this one's threads."""
+"""A short `make prove`: some kills of each kind and some broken variants, in a separate process without threads."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ EVERY_VARIANT = 4
 PARTS = ("random", "steps", "exports", "migration", "variants")
 
 
-@pytest.mark.timeout(300)  # some seconds where nothing else runs
+@pytest.mark.timeout(300)  # takes a few seconds on an idle machine
 def test_nothing_is_lost_doubled_or_mislabelled_and_broken_variants_are_caught(tmp_path: Path) -> None:
     found = tmp_path / "report.json"
     only = [word for part in PARTS for word in ("--only", part)]

@@ -1,4 +1,4 @@
-"""A user, a service and a disk that do anything, in any order; what is promised holds after each step."""
+"""Random actions and faults of a user, a service and a disk in any order; all promises hold after each step."""
 
 import asyncio
 import os
@@ -42,9 +42,9 @@ resource = pytest.importorskip("resource", reason="the disk is filled by a limit
 T = TypeVar("T")
 P = ParamSpec("P")
 HOUR, DAY = 3_600.0, 86_400.0
-PATIENCE = 60.0  # seconds of the program's time that the user waits for what was asked for
+PATIENCE = 60.0  # simulated seconds after which the user gives up an action
 LATE = 0.3  # seconds of real time
-EXAMPLES = os.environ.get("PROVE_EXAMPLES", "")  # how many, by chance; "" for a few that are always the same
+EXAMPLES = os.environ.get("PROVE_EXAMPLES", "")  # the number of random examples; "" for a few fixed ones
 
 FAULTS: dict[str, script.AnyFault] = {
     "nobody listens": script.Refuse(),
@@ -67,7 +67,7 @@ FAULTS: dict[str, script.AnyFault] = {
 
 
 class Disk:
-    """Full, for this process and by a limit of the system's own; not for the service, which has a disk of its own."""
+    """A full disk, simulated for this process by a resource limit. It does not apply to the service's files."""
 
     def __init__(self) -> None:
         self.is_full = False
@@ -77,12 +77,12 @@ class Disk:
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """Within the block the limit stands, if the disk is full; outside of it the test itself can write."""
+        """Apply the limit within the block, if the disk is full. Outside of it the test itself can write."""
         with self._changed(in_use=1):
             yield
 
     def lifted_for(self, application: Application) -> Application:
-        """The same application, with room on its disk."""
+        """The application without the limit during its requests."""
 
         async def with_room(*arguments: Any) -> None:
             with self._changed(lifted=1):
@@ -107,7 +107,7 @@ class Disk:
 
 
 class BrokenPromise(AssertionError):
-    """What is wrong, and what was done until then. `first` is the first of a test."""
+    """The finding and the actions that led to it. `first` is the first one of a test."""
 
     first: ClassVar["BrokenPromise | None"] = None
 
@@ -117,7 +117,7 @@ class BrokenPromise(AssertionError):
 
 
 def told(act: Callable[P, T]) -> Callable[P, T]:
-    """The same rule, which also goes into the machine's story."""
+    """A decorator that also records the rule's call in the machine's `story`."""
 
     @wraps(act)
     def telling(*arguments: P.args, **drawn: P.kwargs) -> T:
@@ -131,15 +131,15 @@ def told(act: Callable[P, T]) -> Callable[P, T]:
 
 @cache
 def truth() -> Truth:
-    """Learnt once."""
+    """The correct values, computed once."""
     with tempfile.TemporaryDirectory() as folder, PracticeServer(Path(folder)) as server:
         return learn(server.url)
 
 
 class Machine(RuleBasedStateMachine):
-    """Everything that goes on runs on a loop of its own, and only while a rule lets it.
+    """The program runs on a loop with simulated time, and only during a rule.
 
-    A rule ends when the program has come to rest: nothing is under way, and all that waits does so for the clock.
+    A rule ends when the program is idle: no work is in progress, and every waiting task waits for the clock.
     """
 
     jobs = Bundle("jobs")
@@ -167,12 +167,12 @@ class Machine(RuleBasedStateMachine):
         self.bench = Bench(self.root / "data", self.faulty, self.clock, service_folder=folder)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Let the program work until this is done."""
+        """Run the program until `work` is done."""
         with self.disk.in_use():
             return self.simulation.run(work)
 
     def attempt(self, work: Callable[[], Awaitable[object]], seconds: float = PATIENCE) -> None:
-        """What may be refused, with a sentence, or take longer than the user waits."""
+        """Run an action that may raise UserError; it is cancelled after so many simulated seconds."""
 
         async def bounded() -> None:
             await within(self.clock, seconds, work(), UserError)
@@ -192,7 +192,7 @@ class Machine(RuleBasedStateMachine):
             drafts.append(self.bench.draft(path, kind))
 
         self.attempt(draft)
-        if not drafts:  # for want of room; what is drawn next must not hang on that
+        if not drafts:  # the disk is full; the next draws must not depend on that
             was_full, self.disk.is_full = self.disk.is_full, False
             self.run(draft())
             self.disk.is_full = was_full
@@ -270,7 +270,7 @@ class Machine(RuleBasedStateMachine):
     @rule(job=jobs, what=st.sampled_from(["send", "carry_on"]), pieces=st.integers(1, 12))
     @told
     def restart_in_the_middle(self, job: str, what: str, pieces: int) -> None:
-        """Close the window when the program has begun so many writes and calls, and open it again."""
+        """Close the window after the program has begun so many writes and calls, and open it again."""
         work = {"send": self.bench.actions.send, "carry_on": self.bench.runner.carry_on}[what]
 
         async def begin() -> None:
@@ -283,7 +283,7 @@ class Machine(RuleBasedStateMachine):
         self.run(begin())
         self.restart()
 
-    # The world
+    # Faults of the service, the disk and the clock
 
     @rule(fault=st.sampled_from(sorted(FAULTS)))
     @told
@@ -298,10 +298,10 @@ class Machine(RuleBasedStateMachine):
     @rule(days=st.floats(-1.0, 1.0))
     @told
     def jump(self, days: float) -> None:
-        """Somebody sets this computer's clock, or it sleeps; the service's clock goes on as it does."""
+        """This computer's clock is set, or the computer sleeps; the service's clock is not affected."""
         self.clock.set_by += days * DAY
 
-    @precondition(lambda self: sys.platform != "darwin")  # where the limit stops sockets too
+    @precondition(lambda self: sys.platform != "darwin")  # its limit applies to sockets too
     @rule(is_full=st.booleans())
     @told
     def fill_disk(self, is_full: bool) -> None:
@@ -311,7 +311,7 @@ class Machine(RuleBasedStateMachine):
     async def _follow(self, *faults: script.AnyFault) -> None:
         self.faulty.follow(*faults)
 
-    # What holds
+    # Invariants
 
     @invariant()
     def promises_hold(self) -> None:
@@ -335,7 +335,7 @@ class Machine(RuleBasedStateMachine):
         return BrokenPromise("\n".join([*words, "after", *self.story]))
 
     def teardown(self) -> None:
-        """All causes gone: everything comes to its end."""
+        """Remove all faults and assert that every job comes to its end."""
         try:
             self.disk.is_full = False
             self.go_right()
@@ -364,7 +364,7 @@ class Machine(RuleBasedStateMachine):
 
 
 class TestMachine(Machine.TestCase):  # type: ignore[misc, valid-type]  # hypothesis makes that class at run time
-    """Fails with what was found first, also when it does not come again."""
+    """Fails with the first finding, also when hypothesis cannot reproduce it."""
 
     settings = settings(
         max_examples=int(EXAMPLES or 8),
@@ -374,11 +374,11 @@ class TestMachine(Machine.TestCase):  # type: ignore[misc, valid-type]  # hypoth
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
         database=None,
         print_blob=False,
-        phases=[Phase.generate],  # what is found is told with its story: a shorter one is not worth minutes
+        phases=[Phase.generate],  # a finding is reported with its story; shrinking it would take minutes
     )
 
     def runTest(self) -> None:
-        """The machine, as often as the settings say."""
+        """Run the machine as often as the settings say."""
         BrokenPromise.first = None
         try:
             super().runTest()

@@ -1,4 +1,4 @@
-"""What belongs to which text: asked of the stand-in one text at a time, so that no order can be confused."""
+"""The correct value of each text, requested from the practice service one at a time, so that none can be confused."""
 
 import json
 import random
@@ -53,16 +53,16 @@ class Truth:
     vectors: dict[str, NDArray[np.float64]]
 
     def is_score(self, query: str, text: str, score: float) -> bool:
-        """Whether a score is that of its texts."""
-        return abs(self.scores[query, text] - score) < 0.002  # the stand-in's scores have 11 bits
+        """Whether a score is the correct one for the query and the context."""
+        return abs(self.scores[query, text] - score) < 0.002  # the practice service's scores have 11 bits
 
     def is_vector(self, text: str, vector: NDArray[np.float32]) -> bool:
-        """Whether a vector is that of its text."""
+        """Whether a vector is the correct one for the text."""
         return bool(np.allclose(self.vectors[text], vector, atol=1e-4))
 
 
 def learn(url: str) -> Truth:
-    """Ask for everything once."""
+    """Request every value once."""
     address = f"{url}/accounts/{ACCOUNT}/ai/run/{MODEL}"
     scores = {
         (query, text): float(_ask(address, {"query": query, "contexts": [{"text": text}]})["response"][0]["score"])
@@ -77,7 +77,7 @@ def learn(url: str) -> Truth:
 
 
 def write_input(path: Path, kind: Kind, rng: random.Random, *, rows: int) -> Path:
-    """A file of so many rows, each with texts whose values are known."""
+    """Write an input file of so many rows, whose texts have known values."""
     if kind is Kind.RANK:
         lines = ["question,answer,label"]
         queries = rng.sample(QUERIES, max(1, min(len(QUERIES), rows // 6)))

@@ -1,4 +1,4 @@
-"""The program broken on purpose, one promise at a time, by patching it in the child. The harness must catch each."""
+"""Broken variants of the program, each made by patching it in the child to break one promise. All must be caught."""
 
 import os
 import shutil
@@ -37,7 +37,7 @@ EXPORTERS = (embeddings_cell_csv, embeddings_csv, excel, json_lines, numpy_archi
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """`part` is where it is looked for, `breach` what must be found there."""
+    """A broken variant. `part` is the part of the proof that must find it, `breach` the expected finding."""
 
     name: str
     part: Literal["submit", "collect", "at once", "time-out", "export", "migration", "flush"]
@@ -222,8 +222,10 @@ VARIANTS = (
 
 
 def watch_flushes(report: Path) -> None:
-    """Write down every file that takes another's place before it was flushed. No kill of a process can show that:
-    what it wrote is the system's by then, and is lost only with the system.
+    """Write the names of files that are renamed over others without having been flushed to `report`.
+
+    Killing the process cannot show this: written data is in the system's cache by then and is lost only when the
+    system fails.
     """
     flushed: set[int] = set()
     fsync, replace_file = os.fsync, Path.replace

@@ -1,4 +1,4 @@
-"""One data folder, the account it uses at the stand-in, and the user's part: start, kill, start again, decide."""
+"""A data folder, its account at the practice service, and the user's actions: start, kill, start again, decide."""
 
 import random
 import secrets
@@ -23,7 +23,7 @@ from tests.prove.truth import Truth, command_of, write_input
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A stand-in in a process of its own. `folder` holds its own ledger."""
+    """A practice service in a separate process. `folder` holds its queue, with its record of accepted batches."""
 
     url: str
     folder: Path
@@ -31,7 +31,7 @@ class Service:
 
 @dataclass
 class World:
-    """`prepare` is what every start of the program is changed by: nothing, or a broken variant."""
+    """`prepare` is called in every child process before the program starts: does nothing, or installs a variant."""
 
     root: Path
     service: Service
@@ -52,20 +52,20 @@ class World:
 
     @property
     def accepted(self) -> list[Accepted]:
-        """What the stand-in accepted from this world."""
+        """The batches that the practice service accepted from this world."""
         return [each for each in accepted(self.service.folder) if each.account == self.account]
 
     @property
     def answered(self) -> list[AnsweredSynchronously]:
-        """What the stand-in ran for this world without the queue."""
+        """The synchronous calls that the practice service answered for this world."""
         return [each for each in answered_synchronously(self.service.folder) if each.account == self.account]
 
     def start(self, command: Command, *, prepare: Prepare = child.nothing, kill_after: float | None = None) -> Ended:
-        """Run the program once; it may be killed. `prepare` comes on top of the world's own."""
+        """Run the program once and possibly kill it. `prepare` is called after the world's own."""
         return self.end(self.begin(command, prepare=prepare), kill_after=kill_after)
 
     def begin(self, command: Command, *, prepare: Prepare = child.nothing) -> int:
-        """The first half of `start`; the process id."""
+        """The first half of `start`: start the child; its process id."""
 
         def both() -> None:
             self.prepare()
@@ -74,7 +74,7 @@ class World:
         return child.begin(command, self._environ(), self.root / "child.log", both)
 
     def end(self, process: int, *, kill_after: float | None = None) -> Ended:
-        """The second half of `start`."""
+        """The second half of `start`: wait for the child, or kill it after so many seconds."""
         ended = child.end(process, kill_after=kill_after)
         if ended.was_killed:
             self.kills += 1
@@ -82,7 +82,7 @@ class World:
         return ended
 
     def new_job(self, kind: Kind, *, rows: int, with_output: bool = False, synchronous: bool = False) -> Command:
-        """`cfbatch run` for a new file."""
+        """`cfbatch run` for a new input file."""
         name = f"job {len(self.owed) + 1}"
         path = write_input(self.root / f"{name}.csv", kind, self.rng, rows=rows)
         output = self.out / f"{name}.{'csv' if kind is Kind.RANK else 'npy'}"
@@ -92,11 +92,11 @@ class World:
         return child.cfbatch(*command_of(path, kind, name, outputs), *more, "--data-dir", self.paths.root)
 
     def resume(self) -> Command:
-        """`cfbatch resume`, for everything."""
+        """`cfbatch resume` for all jobs."""
         return child.cfbatch("resume", "--data-dir", self.paths.root)
 
     def decision(self) -> Command | None:
-        """The user's word on one of the outcomes that are unknown; None when there is none."""
+        """The user's random decision about a batch with an unknown outcome; None when there is none."""
         found = [batch for job in self.jobs() for batch in job.batches if batch.state is BatchState.OUTCOME_UNKNOWN]
         if not found:
             return None
@@ -108,16 +108,16 @@ class World:
         return child.decide(self.paths.root, *key, what, self._id_to_adopt(batch))
 
     def jobs(self) -> Sequence[Job]:
-        """All jobs, while nobody writes them."""
+        """All jobs. To be called while the program does not run."""
         with closing(Ledger.open_read_only(self.paths)) as ledger:
             return ledger.jobs()
 
     def look(self) -> list[Finding]:
-        """What is wrong right after a kill, before anything is started again."""
+        """Findings directly after a kill, before the program is started again."""
         return self._comparison().run(settled=False)
 
     def settle(self) -> list[Finding]:
-        """Start the program again, let it come to its end, and compare."""
+        """Start the program again, wait for its end, and compare."""
         ended = self.start(self.resume())
         found = []
         if ended.was_killed:
@@ -129,7 +129,7 @@ class World:
         return found + self._outputs()
 
     def settle_without_ledger(self) -> list[Finding]:
-        """As `settle`, when the ledger has been thrown away: whatever was accepted is known from the other files."""
+        """As `settle`, after deleting or damaging the ledger: accepted batches must be known from the other files."""
         self.told_again.update({(job.id, batch.number): 9 for job in self.jobs() for batch in job.batches})
         if self.rng.random() < 0.5:
             self.paths.ledger.unlink()
@@ -139,14 +139,14 @@ class World:
         return self.settle()
 
     def remove(self) -> None:
-        """Nothing is left of it but what the stand-in knows."""
+        """Delete the world's folder. The practice service's record is kept."""
         shutil.rmtree(self.root)
 
     def _comparison(self) -> Comparison:
         return Comparison(self.paths, self.accepted, self.answered, self.truth, self.told_again)
 
     def _outputs(self) -> list[Finding]:
-        """What was asked for with --out stands there once a job is done."""
+        """Findings for files asked for with --out that are missing although their job is done."""
         done = {job.name for job in self.jobs() if job.batches and job.batches_done == len(job.batches)}
         return [
             Finding(Breach.TORN, f"{path.name} is missing though its job is done")
@@ -155,7 +155,7 @@ class World:
         ]
 
     def _id_to_adopt(self, batch: Batch) -> str:
-        """What a user finds who looks it up; some other id when there is none."""
+        """The request id that a user would find for the batch; a wrong one when there is none."""
         own = [each.request_id for each in self.accepted if each.sha256 == batch.sha256]
         other = [each.request_id for each in self.accepted] or ["00000000-0000-0000-0000-000000000000"]
         return self.rng.choice(own or other)

@@ -1,4 +1,4 @@
-"""The Worker in Cloudflare's runtime, and the practice service behind its binding, once for all tests here."""
+"""Fixtures: the Worker in Cloudflare's runtime with the practice service behind its binding, started once."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ RUNNING_SECONDS = 20
 
 @dataclass
 class Stage:
-    """The practice service's address and clock, and the Worker's address in each of its deployments."""
+    """The practice service's URL and clock, and the Worker's URL in each of its deployments."""
 
     practice_url: str
     workers: Mapping[str, str]
@@ -27,7 +27,7 @@ class Stage:
     now: float = 1_800_000_000.0
 
     def wait_for_results(self) -> None:
-        """Let the time pass that a batch takes."""
+        """Advance the service's clock by the duration of a batch."""
         self.now += QUEUED_SECONDS + RUNNING_SECONDS
 
 
@@ -48,21 +48,21 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 
 class Caller:
-    """Sends bodies to one address, with one secret or token."""
+    """Sends bodies to one URL, with one secret or token."""
 
     def __init__(self, address: str, secret: str) -> None:
         headers = {"Authorization": f"Bearer {secret}"} if secret else {}
         self.http = httpx.Client(base_url=address, headers=headers, timeout=60, trust_env=False)
 
     def post(self, body: object, *, model: str = BGE_M3, queue: bool = True) -> httpx.Response:
-        """Bytes go as they are, everything else as JSON."""
+        """Post a body: bytes unchanged, everything else as JSON."""
         address = f"/ai/run/{model}" + ("?queueRequest=true" if queue else "")
         if isinstance(body, bytes):
             return self.http.post(address, content=body)
         return self.http.post(address, json=body)
 
     def refusal(self, body: object, *, model: str = BGE_M3, queue: bool = True) -> tuple[int, int]:
-        """The HTTP status and the code of a refusal, which has a message."""
+        """Post a body that is refused; the HTTP status and the error code. Asserts that there is a message."""
         return read_refusal(self.post(body, model=model, queue=queue))
 
 
@@ -83,7 +83,7 @@ def callers(stage: Stage) -> Iterator["Callers"]:
 
 
 class Callers:
-    """Makes callers of the Worker and of the practice service, closed with the test."""
+    """Makes callers of the Worker and of the practice service, which are closed after the test."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
@@ -93,7 +93,7 @@ class Callers:
         return self._open(self.stage.workers[deployment], secret)
 
     def direct(self) -> Caller:
-        """The practice service without the Worker."""
+        """A caller of the practice service without the Worker."""
         return self._open(f"{self.stage.practice_url}/accounts/{ACCOUNT}", "any-token")
 
     def _open(self, address: str, secret: str) -> Caller:
@@ -103,5 +103,5 @@ class Callers:
 
 @pytest.fixture
 def worker(callers: Callers) -> Caller:
-    """The Worker as it is meant to be deployed."""
+    """A caller of the Worker deployed with a secret, as recommended."""
     return callers.worker()

@@ -1,4 +1,4 @@
-"""Cloudflare's own runtime, from npm: installed once into build/, run on loopback ports."""
+"""Cloudflare's runtime workerd, from npm: installed once into build/ and run on loopback ports."""
 
 import hashlib
 import json
@@ -18,12 +18,12 @@ from tests.canary import TOKEN
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 CONFIG = HERE / "worker.capnp"
-SECRET = TOKEN  # looked for at the end of the session, like every secret of the tests
+SECRET = TOKEN  # like every secret of the tests, searched for at the end of the session
 _INSTALL_SECONDS = 100
 
 
 def find_runtime() -> Path:
-    """The workerd binary, installed once for a package-lock.json. Skips the test where it cannot be had."""
+    """The path of the workerd binary, installed once for each package-lock.json. Skips the test if that fails."""
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("the Worker runs in Cloudflare's runtime, which comes by npm; npm is not installed")
@@ -38,7 +38,7 @@ def find_runtime() -> Path:
 
 
 def _install(npm: str, folder: Path) -> None:
-    """Fill a folder beside the place, then move it there: two test processes may do this at once."""
+    """Install into a temporary folder and rename it to `folder`: two test processes may do this at the same time."""
     folder.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="worker-runtime-") as name:
         part = Path(name, "part")
@@ -54,13 +54,13 @@ def _install(npm: str, folder: Path) -> None:
             pytest.skip(f"npm did not install workerd within {_INSTALL_SECONDS} seconds")
         if done.returncode:
             pytest.skip(f"npm could not install workerd: {' '.join(done.stderr.split())[:300]}")
-        with suppress(OSError):  # another process was first
+        with suppress(OSError):  # another process was faster
             part.rename(folder)
 
 
 @dataclass(frozen=True)
 class Running:
-    """The runtime's process, and the addresses of the Worker's deployments by the name of their socket."""
+    """The runtime's process id, and the URLs of the Worker's deployments by the name of their socket."""
 
     process_id: int
     addresses: Mapping[str, str]
@@ -68,9 +68,9 @@ class Running:
 
 @contextmanager
 def running_worker(practice_address: str) -> Iterator[Running]:
-    """Run the Worker for the length of the block.
+    """Run the Worker until the block ends.
 
-    `practice_address` is host:port of the practice service, which stands behind the binding.
+    `practice_address` is host:port of the practice service, which the binding calls.
     """
     runtime = find_runtime()
     ours, theirs = os.pipe()
@@ -88,7 +88,7 @@ def running_worker(practice_address: str) -> Iterator[Running]:
 
 
 def _addresses(reports: Iterator[str], process: "subprocess.Popen[bytes]") -> Iterator[tuple[str, str]]:
-    """Read what the runtime tells until it has told of every socket."""
+    """Read the runtime's reports until each socket was reported; its name and URL."""
     waiting = CONFIG.read_text("utf-8").count("127.0.0.1:0")
     for _, line in zip(range(waiting), reports, strict=False):
         report = json.loads(line)

@@ -1,4 +1,4 @@
-"""What the Worker hands on is what the service said, in Cloudflare's runtime and through Cloudflare's own binding."""
+"""The Worker passes on the service's answers unchanged, in Cloudflare's runtime and through Cloudflare's binding."""
 
 import sys
 from pathlib import Path
@@ -28,7 +28,7 @@ from cfbatch_gui.core.workers_ai.wire.requests import (
 from tests.parsed_requests import parse_requests
 from tests.worker.conftest import RUNNING_SECONDS, Caller, Callers, Stage
 
-# The body of both pages about the Workers Binding.
+# The body on both pages about the Workers Binding.
 SEED: dict[str, Any] = {
     "requests": [
         {
@@ -101,7 +101,7 @@ def test_the_results_are_those_of_the_service_itself(callers: Callers, stage: St
 
 
 def test_an_answer_is_handed_on_to_the_letter(callers: Callers, stage: Stage) -> None:
-    """Nothing is added, dropped, reordered or rounded."""
+    """No byte is added, dropped, reordered or rounded."""
     request_id = submit(callers.worker(), encode_batch(encode_request(request) for request in REQUESTS))
     stage.wait_for_results()
     framed = callers.direct().post({"request_id": request_id}).json()
@@ -125,7 +125,7 @@ def test_one_bare_request_is_answered_at_once(callers: Callers, element: dict[st
 
 
 def test_a_body_just_under_the_limit_is_taken(worker: Caller) -> None:
-    """The last byte counts, and the bytes of UTF-8 do, not the letters."""
+    """The limit is exact, and it is in bytes of UTF-8, not in characters."""
     text = "Ä" * 4_999_000
     body = encode_batch([encode_request(EmbedRequest((text,), reference="r"))])
     body += b" " * (9_999_999 - len(body))
@@ -134,7 +134,7 @@ def test_a_body_just_under_the_limit_is_taken(worker: Caller) -> None:
 
 
 def test_what_was_queued_through_the_worker_is_what_was_sent(callers: Callers, stage: Stage) -> None:
-    """A text of every kind of character comes to the service as it left."""
+    """A text with every kind of character arrives at the service unchanged."""
     text = '\U0001f9d1\u200d\U0001f680 \u00e9 e\u0301 \u202e \x00 \ufeff \\ " / \u2029'
     (parsed,) = parse_requests(encode_batch([encode_request(EmbedRequest((text,), reference="r"))]))
     assert parsed.count == 1
@@ -146,7 +146,7 @@ def test_what_was_queued_through_the_worker_is_what_was_sent(callers: Callers, s
 
 
 def test_the_binding_gets_the_body_as_it_was_sent(callers: Callers) -> None:
-    """The queue is asked for where requests are submitted, and only there; the status is handed on, too."""
+    """The queue is requested for submits only, and the HTTP status is passed on."""
     caller = callers.worker("odd-ai")
     for body, queue, options in (
         ({"requests": [{"text": "ä", "more": None}]}, True, {"queueRequest": True}),
@@ -161,7 +161,7 @@ def test_the_binding_gets_the_body_as_it_was_sent(callers: Callers) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads a process's peak of memory from /proc")
 def test_an_answer_of_50_megabytes_passes_through_without_being_held(callers: Callers, stage: Stage) -> None:
-    """A Worker has 128 MB; read as JSON and written again, this answer takes some 280."""
+    """A Worker has 128 MB of memory; parsing this answer and writing it again would take about 280 MB."""
     caller = callers.worker("odd-ai")
     before = peak_megabytes(stage.process_id)
     finished = read_answer(caller.post({"request_id": "7"}, model="@cf/odd/large").content)

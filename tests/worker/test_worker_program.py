@@ -1,4 +1,4 @@
-"""The program ranks and embeds through the Worker as it does without it."""
+"""The program ranks and embeds through the Worker with the same results as without it."""
 
 import csv
 from collections.abc import AsyncIterator
@@ -27,7 +27,7 @@ OWN_MARKS = {"request_id", "external_reference"}
 
 @pytest.fixture
 async def program(stage: Stage, tmp_path: Path) -> AsyncIterator[Program]:
-    """A data folder of its own; the time that a batch takes passes whenever a job changes."""
+    """A program with its own data folder. The service's clock advances by a batch's duration whenever a job changes."""
     opened = await Program.open(
         tmp_path / "data",
         environ={},
@@ -50,7 +50,7 @@ def draft(program: Program, kind: Kind, connection_id: str) -> Job:
 
 
 def exported(program: Program, job: Job, path: Path) -> list[dict[str, str]]:
-    """The rows of the exported file, but for the marks that are every job's own."""
+    """The rows of the exported file, without the values that differ for each job."""
     export(program.folder(job.id), metadata_of(job, "any"), path)
     with path.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
@@ -58,7 +58,7 @@ def exported(program: Program, job: Job, path: Path) -> list[dict[str, str]]:
 
 
 async def test_it_ranks_and_embeds_through_the_worker(program: Program, stage: Stage, tmp_path: Path) -> None:
-    """The exported files are the same, to the last digit."""
+    """The exported files are identical to the last digit."""
     record = SavedConnection("", "Direct", "cloudflare", account_id=ACCOUNT, url=stage.practice_url)
     direct = await program.connections.save(record, secret=OTHER_TOKEN)
     worker = await connect_worker(program, stage, SECRET)

@@ -1,4 +1,4 @@
-"""What the Worker refuses, and what becomes of the service's own refusals."""
+"""The Worker's own refusals, and how it passes on those of the service."""
 
 import json
 import re
@@ -87,7 +87,7 @@ def test_a_body_of_ten_megabytes_is_too_large(worker: Caller, size: int, announc
 
 
 def test_a_wrong_secret_is_told_to_whoever_sends_much(callers: Callers) -> None:
-    """The answer comes through while the body is still on its way."""
+    """The answer arrives while the body is still being sent."""
     assert callers.worker(secret="wrong").refusal(b" " * 9_000_000) == (401, 10000)
 
 
@@ -142,7 +142,7 @@ def test_only_the_models_of_the_list_are_offered(callers: Callers) -> None:
 
 @pytest.mark.parametrize("queue", [True, False])
 def test_an_unknown_request_id_is_said_to_be_unknown(worker: Caller, queue: bool) -> None:
-    """This is also how a connection is checked for free."""
+    """The free test of a connection relies on this."""
     assert worker.refusal({"request_id": UNKNOWN_ID}, queue=queue) == (404, 5504)
 
 
@@ -174,7 +174,7 @@ def test_a_worker_without_the_binding_says_so_before_anything_is_sent(callers: C
 def test_a_failure_behind_the_binding_keeps_its_code(
     callers: Callers, model: str, status: int, error: ServiceError
 ) -> None:
-    """Without a code nobody knows what became of the request, and the status says so: 502."""
+    """Without a code the outcome of the request is unknown, which the status 502 expresses."""
     answer = callers.worker("odd-ai").post(BATCH, model=f"@cf/odd/{model}")
     assert read_refusal(answer) == (status, error.code)
     assert answer.json()["error"]["message"] == error.message
@@ -182,7 +182,7 @@ def test_a_failure_behind_the_binding_keeps_its_code(
 
 
 def test_the_runtime_runs_what_is_deployed() -> None:
-    """The date of the runtime's behaviour, the module and the name of the binding are those of wrangler.jsonc."""
+    """The tests use the compatibility date, the module and the binding's name of wrangler.jsonc."""
     text = re.sub(r"^\s*//.*$", "", (WORKER / "wrangler.jsonc").read_text("utf-8"), flags=re.MULTILINE)
     config = json.loads(text)
     assert config["ai"] == {"binding": "AI"}

@@ -1,4 +1,4 @@
-"""Messy CSV files are detected better than by well-known detectors; benchmarks/detect_csv.py compares more of them."""
+"""Messy CSV files are detected better than by well-known detectors, as benchmarks/detect_csv.py measures."""
 
 import pytest
 
