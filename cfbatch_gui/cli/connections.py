@@ -191,7 +191,7 @@ def _gateway(text: str) -> str:
 
 
 async def _say_where(program: Program, record: SavedConnection, secret_id: str, console: Console) -> None:
-    """The error for a system without a keyring, with the alternative to it."""
+    """On a system without a keyring, print that the secret is not kept, and which environment variable to set."""
     stored_in = await program.credentials.token_source(secret_id, check=check_secret)
     if stored_in is TokenSource.SESSION:
         console.say(

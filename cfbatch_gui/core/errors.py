@@ -130,7 +130,7 @@ class TokenRefused(ConnectionProblem):
 
 
 class Unreachable(ConnectionProblem):
-    """No byte of a request's body was sent: the host was not found, or no connection or TLS session came about."""
+    """No byte of a request's body was sent: unknown host, no connection, or a failed TLS handshake."""
 
     action = Action.RETRY
 
@@ -160,13 +160,13 @@ class QueueNotSupported(ServiceRefused):
 
 
 class RequestGone(ServiceRefused):
-    """The service does not know this request id, or has already deleted its results (code 5504)."""
+    """The service does not know this request id, or no longer knows it (code 5504)."""
 
     action = Action.SEND_AGAIN
 
 
 class OutcomeUnknown(UserError):
-    """At least one byte of a batch's body left, and no readable answer came: it may have been accepted and billed."""
+    """A batch was sent at least in part, and no readable answer was received: it may have been accepted and billed."""
 
 
 class ReplyError(UserError):

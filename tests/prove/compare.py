@@ -27,8 +27,8 @@ from tests.prove.truth import Truth
 class Breach(StrEnum):
     """The ways in which the program can break its promises; the columns of the report."""
 
-    LOST = "lost"  # accepted, and the program does not know it
-    DOUBLED = "doubled"  # accepted more often than the program was told to send it
+    LOST = "lost"  # accepted by the service, and missing in the program's data
+    DOUBLED = "doubled"  # accepted more often than the user asked to send it
     MISLABELLED = "mislabelled"  # shown as unsent though accepted, or as accepted though not
     WRONG = "wrong"  # a score or a vector of another text
     TORN = "torn"  # a final file whose content is neither the old nor the new one

@@ -67,7 +67,7 @@ def _compared(name: str, writer: str, option: str) -> Takeaway:
 
 
 def _called(kind: Kind, name: str, writer: tuple[Any, str], write: Callable[[JobFolder, Path], object]) -> Takeaway:
-    """An export by a direct call as in the window: listed as unfinished meanwhile; a UserError is reported."""
+    """An export by a direct call as in the window: listed as unfinished meanwhile. A UserError means status FAILED."""
 
     def command(jobs: Jobs, path: Path) -> child.Command:
         def run() -> int:

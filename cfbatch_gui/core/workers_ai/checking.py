@@ -27,7 +27,7 @@ _REACHED, _TOKEN, _ACCOUNT, _BATCHES = range(4)
 
 _GOES_ON = " The program goes on by itself."
 
-_JUNK = (9106, 6003, 6111)  # an Authorization header that holds no token at all
+_JUNK = (9106, 6003, 6111)  # the Authorization header does not hold a token
 _JUNK_SENT = "{service} says that this is no API token. Copy it once more, or create a new one."
 _NOT_KNOWN = (
     "{service} does not know this token: it was deleted or replaced, or not copied whole. Copy it once more, or create"

@@ -40,7 +40,7 @@ class Meaning(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One kind of refusal. It applies to an error with one of `codes` (() is any code) whose message holds `words`.
+    """One kind of refusal. It applies to an error with one of `codes` (() is any code) whose message contains `words`.
 
     `sentence` takes `service`, the connection's title. `wait` is in seconds, for BUSY without a Retry-After.
     """

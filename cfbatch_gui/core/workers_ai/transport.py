@@ -239,7 +239,7 @@ class _Watch:
 
 
 class BodyError(Exception):
-    """A body that cannot be read. `reason` is "too_large" or "broken"; `detail` holds nothing secret."""
+    """A body that cannot be read. `reason` is "too_large" or "broken"; `detail` holds no secret."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")

@@ -1,4 +1,4 @@
-"""The service's list of models: unknown forms are tolerated, it is kept with its date, and errors are not raised."""
+"""The service's list of models: unknown forms are tolerated, the last list is kept when a fetch fails."""
 
 import json
 from collections.abc import AsyncIterator

@@ -120,7 +120,7 @@ class FaultBench(Bench):
         return wrong
 
     def results(self, job_id: str) -> int:
-        """The number of stored results."""
+        """The number of items with a stored result."""
         with self.store.folder(job_id).open(read_only=True) as database:
             found: int = database.execute(
                 "SELECT count(*) FROM items JOIN requests r USING(request_no) WHERE r.state = 'done'"

@@ -185,7 +185,7 @@ def _workbook(source: Source) -> list[Cells] | None:
 
     try:
         sheet = openpyxl.load_workbook(source.path, data_only=True)[source.sheet]
-    except Exception:  # damage in a part that ours does not need
+    except Exception:  # damage in a part that this program does not read
         return None
     rows = [
         tuple(cell if isinstance(cell, str) else "" if cell is None else None for cell in row)
@@ -208,7 +208,7 @@ def _parquet(source: Source) -> list[Cells] | None:
         return None
     try:
         rows = parquet.read_table(source.path).to_pylist()
-    except Exception:  # damage in a part that ours does not need
+    except Exception:  # damage in a part that this program does not read
         return None
     return _filled(tuple(_cell(row[name]) for name in source.columns) for row in rows)
 
