@@ -79,7 +79,7 @@ def _guarded(arguments: argparse.Namespace, data_dir: Path, console: Console) ->
 async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     """Run the command. SIGTERM cancels it, as Ctrl+C does."""
     task = asyncio.current_task()
-    with suppress(NotImplementedError):  # Windows
+    with suppress(NotImplementedError):  # on Windows
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel if task else lambda: None)
     command: Command = arguments.run
     return await command(arguments, data_dir, console)

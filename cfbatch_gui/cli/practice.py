@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace, data_dir: Path) -> int:
 
 
 def _serve(app: Application, arguments: argparse.Namespace, *, own_token: bool) -> None:
-    from cfbatch_gui.core.practice.server import load_certificate, serve, serve_with_faults  # uvicorn takes its time
+    from cfbatch_gui.core.practice.server import load_certificate, serve, serve_with_faults  # imports uvicorn: slow
 
     def listening(url: str) -> None:
         _announce(url, own_token=own_token)

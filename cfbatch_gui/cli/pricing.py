@@ -42,7 +42,7 @@ async def send_again(program: Program, job_id: str, *numbers: int, asked: float 
 
 
 def budget_of(asked: float) -> Budget:
-    """The budget for one job in dollars; 0.0 would mean no limit."""
+    """A budget of `asked` dollars for one job. 0.0 becomes a tiny amount, because 0.0 would mean no limit."""
     return Budget(a_job=max(asked, 1e-9))
 
 

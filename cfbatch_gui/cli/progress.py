@@ -9,7 +9,7 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 
 _BAR, _LEAST_BAR = 24, 6  # columns
 _CLEAR = "\r\x1b[K"
-_SECONDS_BETWEEN = 0.1  # between two redraws while a file is read
+_SECONDS_BETWEEN = 0.1  # between two redraws of the line while a file is read
 
 _WORDS = {
     BatchState.PLANNED: "to send",

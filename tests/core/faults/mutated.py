@@ -95,7 +95,7 @@ MUTATED = [
     both("error_string", PARTLY),
     both("error_object", PARTLY),
     both("error_missing", PARTLY),
-    # correct nevertheless
+    # Mutations after which the results are still correct.
     both("ids_missing", GOES_WELL),
     both("references_null", GOES_WELL),
     both("result_nested", GOES_WELL),
