@@ -17,9 +17,9 @@ from cfbatch_gui.core.practice.app import Application, practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import Arrival, FaultyService
 from cfbatch_gui.core.practice.faults.script import AnyFault
 from cfbatch_gui.core.practice.local_models import PracticeModel, choose_model
+from cfbatch_gui.core.practice.loopback import HOST, listen
 from cfbatch_gui.core.practice.routes import PREFIX
 
-_HOST = "127.0.0.1"
 _START_SECONDS = 30.0
 _GRACE_SECONDS = 3
 
@@ -160,14 +160,14 @@ def _server(app: Application) -> _Server:
 
 def _listen(port: int) -> socket.socket:
     try:
-        return socket.create_server((_HOST, port))
+        return listen(port)
     except OSError as problem:
         raise UsageError(
             f"Port {port} on this computer cannot be used. Another program may be listening there; choose another"
             " port, or 0 for any free one.",
-            detail=f"{_HOST}:{port}: {problem.strerror}",
+            detail=f"{HOST}:{port}: {problem.strerror}",
         ) from problem
 
 
 def _url(listener: socket.socket) -> str:
-    return f"http://{_HOST}:{listener.getsockname()[1]}{PREFIX}"
+    return f"http://{HOST}:{listener.getsockname()[1]}{PREFIX}"

@@ -19,9 +19,9 @@ from cfbatch_gui.core.practice.faults.delivery import Line, deliver, reset
 from cfbatch_gui.core.practice.faults.http import Answer, Head, ask, read_head
 from cfbatch_gui.core.practice.faults.schedule import Plan
 from cfbatch_gui.core.practice.faults.script import AnyFault, Kind
+from cfbatch_gui.core.practice.loopback import HOST, listen
 from cfbatch_gui.core.practice.routes import PREFIX
 
-_HOST = "127.0.0.1"
 _PIECE = 1 << 16
 _BEFORE: frozenset[Kind] = frozenset({"submit", "check"})
 _AFTER: frozenset[Kind] = frozenset({"poll"})
@@ -102,10 +102,10 @@ class FaultyService:
         """Listen, at the same port as before."""
         if self._listener is not None:
             return
-        self._listener = socket.create_server((_HOST, self._port), backlog=128)
+        self._listener = listen(self._port)
         self._listener.setblocking(False)
         self._port = self._listener.getsockname()[1]
-        self.url = f"{'https' if self._tls else 'http'}://{_HOST}:{self._port}{PREFIX}"
+        self.url = f"{'https' if self._tls else 'http'}://{HOST}:{self._port}{PREFIX}"
         self._accepting = self._start(self._accept(self._listener))
 
     def shut(self) -> None:
