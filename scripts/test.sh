@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh PYTEST ARGS... runs tests on two cores; tests/conftest.py says which of them stay together.
+# test.sh PYTEST ARGS... runs tests in three processes, so that two cores have work while one waits; tests/conftest.py says which of them stay together.
 set -uo pipefail
 
 # Ledgers are written through to the disk with every change: memory spares the disk that, and the tests the wait.
@@ -8,4 +8,4 @@ if [ -w /dev/shm ] && [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail -1)"
   export TMPDIR
   trap 'rm -rf "$TMPDIR"' EXIT
 fi
-"$1" -n 2 --dist loadscope -m "not interop" "${@:2}"
+"$1" -n 3 --dist loadscope -m "not interop" "${@:2}"

@@ -51,7 +51,7 @@ class QueriesTab(QWidget):
         self._index = -1
         self.queries = TableView("comparison/queries", memory=memory)
         self.queries.setAccessibleName(self.tr("Queries, those that moved most first"))
-        self.queries_model: Rows[int] = Rows(())  # indexes of the comparison's queries
+        self.queries_model: Rows[int] = Rows(())  # indices of the comparison's queries
         self.texts = TableView("comparison/texts", memory=memory)
         self.texts.setAccessibleName(self.tr("Texts of the query in both jobs"))
         self.texts_model: Rows[TextMove] = Rows(())
@@ -86,10 +86,10 @@ class QueriesTab(QWidget):
 
     def show_texts(self, rows: Sequence[TextMove]) -> None:
         """Show the texts of the chosen query; the selected one stays selected if it is there, else the first is."""
-        indexes = [row.index for row in rows]
+        indices = [row.index for row in rows]
         self.texts_model.set_rows(rows)
         if rows:
-            shown = self.texts_model.index_of(rows[indexes.index(self._index)]) if self._index in indexes else 0
+            shown = self.texts_model.index_of(rows[indices.index(self._index)]) if self._index in indices else 0
             self.texts.selectRow(shown)
             self._show_text(shown)
 
@@ -124,8 +124,8 @@ def read_texts(compared: Compared, other: int, query: int) -> tuple[TextMove, ..
     """The texts of one query, best in the first job first. Blocking. Raises DataError."""
     comparison = compared.comparison
     pairs = comparison.of_query(query)[:MOST_TEXTS]
-    indexes = comparison.indices[0][pairs].tolist()
-    texts = comparison.runs[0].texts(indexes)
+    indices = comparison.indices[0][pairs].tolist()
+    texts = comparison.runs[0].texts(indices)
     first, second = (comparison.ranks[number].part(pairs) for number in (0, other))
     first_texts, second_texts = first.texts(), second.texts()
     scores, other_scores = comparison.scores[0][pairs].tolist(), comparison.scores[other][pairs].tolist()
@@ -144,7 +144,7 @@ def read_texts(compared: Compared, other: int, query: int) -> tuple[TextMove, ..
             id=texts[index].id,
             label=texts[index].label,
         )
-        for at, index in enumerate(indexes)
+        for at, index in enumerate(indices)
     )
 
 

@@ -64,7 +64,7 @@ def is_dark() -> bool:
 
 @dataclass(frozen=True, eq=False)
 class DotColours:
-    """`codes` (n,) are rows of the table of colours: indexes into `names`, the last row for all others.
+    """`codes` (n,) are rows of the table of colours: indices into `names`, the last row for all others.
 
     With `limits` the dots go from low to high instead, and `codes` are 0 to 63, or 64 for none.
     """
@@ -168,7 +168,7 @@ def plain(count: int) -> DotColours:
 
 
 def by_category(codes: NDArray[np.integer], names: Sequence[str]) -> DotColours:
-    """`codes` are indexes into `names`, negative for all others."""
+    """`codes` are indices into `names`, negative for all others."""
     others = codes < 0
     return DotColours(np.where(others, len(names), codes), tuple(names), bool(others.any()))
 

@@ -69,7 +69,7 @@ def dot_image(
     amounts = np.broadcast_to(cover, (len(which), len(cover))).ravel()
     covered = np.bincount(touched, amounts, wide * high).astype(np.float64, copy=False)
     owners = np.full(wide * high, -1, dtype=np.int32)
-    owners[touched] = np.repeat(which.astype(np.int32), len(cover))  # of equal indexes the last stays: the upper dot
+    owners[touched] = np.repeat(which.astype(np.int32), len(cover))  # of equal indices the last stays: the upper dot
     return _painted(owners, covered, colours, opacity, wide).copy(reach, reach, width, height)
 
 

@@ -26,7 +26,7 @@ Describe = Callable[[int], tuple[str, str]]
 
 
 class DotMap(Plot):
-    """A dot is identified by its index in `points`. `picked` brings one, -1 for none; `lassoed` an array of indexes."""
+    """A dot is identified by its index in `points`. `picked` brings one, -1 for none; `lassoed` an array of indices."""
 
     picked = Signal(int)
     lassoed = Signal(object)
@@ -77,12 +77,12 @@ class DotMap(Plot):
         self._version += 1
         self.update()
 
-    def mark(self, indexes: NDArray[np.int64] | None) -> None:
+    def mark(self, indices: NDArray[np.int64] | None) -> None:
         """Make all but these faint; None marks nothing."""
         self._marked = None
-        if indexes is not None:
+        if indices is not None:
             self._marked = np.zeros(len(self._points), dtype=np.bool_)
-            self._marked[indexes] = True
+            self._marked[indices] = True
         self._version += 1
         self.update()
 

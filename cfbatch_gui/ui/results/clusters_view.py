@@ -141,8 +141,8 @@ class ClustersView(VectorPage):
         found, chosen = self._found, self.rows.row(index)
         number = chosen.number - 1
         items = found.items_of(number)
-        indexes = found.item_numbers.searchsorted(items)
-        self._members = tuple(zip(items.tolist(), found.similarities[indexes].tolist(), strict=True))
+        indices = found.item_numbers.searchsorted(items)
+        self._members = tuple(zip(items.tolist(), found.similarities[indices].tolist(), strict=True))
         count = display.plural(len(items), self.tr("{n} text"), self.tr("{n} texts"))
         self.title.setText(self.tr("Cluster {n}: {texts}").format(n=chosen.number, texts=count))
         self.members.refresh(len(self._members))

@@ -76,8 +76,8 @@ def _of_clusters(embeddings: Embeddings, item_numbers: NDArray[np.int64]) -> Map
     found = find_clusters(embeddings, min(MOST_CATEGORIES, usual_number(len(item_numbers))))
     typical = embeddings.texts([cluster.typical[0] for cluster in found.clusters])
     names = [f"{number} · {display.one_line(text.text, _NAME)}" for number, text in enumerate(typical, 1)]
-    indexes = np.searchsorted(found.item_numbers, item_numbers)
-    members = found.members[np.minimum(indexes, max(0, len(found.members) - 1))]
+    indices = np.searchsorted(found.item_numbers, item_numbers)
+    members = found.members[np.minimum(indices, max(0, len(found.members) - 1))]
     return MapColours(by_category(members, names), _tr("cluster"), [str(member + 1) for member in members.tolist()])
 
 

@@ -296,18 +296,18 @@ class MapView(VectorPage):
         else:
             self.list.show_neighbours(self.embeddings, int(self._map.item_numbers[index]))
 
-    def _lassoed(self, indexes: NDArray[np.int64]) -> None:
+    def _lassoed(self, indices: NDArray[np.int64]) -> None:
         self.lasso_button.setChecked(False)
-        if len(indexes):
-            self._show_list(indexes, self.tr("Lasso"))
+        if len(indices):
+            self._show_list(indices, self.tr("Lasso"))
         else:
             self._picked(-1)
 
-    def _show_list(self, indexes: NDArray[np.int64], name: str) -> None:
+    def _show_list(self, indices: NDArray[np.int64], name: str) -> None:
         self.dots.set_current(-1)
-        self.dots.mark(indexes)
+        self.dots.mark(indices)
         if self.embeddings is not None and self._map is not None:
-            self.list.show_items(self.embeddings, self._map.item_numbers[indexes], name)
+            self.list.show_items(self.embeddings, self._map.item_numbers[indices], name)
 
     def _layout_picked(self, key: object) -> None:
         layout = Layout(str(key))

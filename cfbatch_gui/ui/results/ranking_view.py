@@ -259,8 +259,8 @@ class RankingView(ResultView):
             self._fill_contexts()
         elif not self.queries.currentIndex().isValid():
             numbers = range(len(shown)) if self._query_no else ()
-            indexes = (index for index in numbers if model.row(index).query_no == self._query_no)
-            self.queries.selectRow(next(indexes, 0))
+            indices = (index for index in numbers if model.row(index).query_no == self._query_no)
+            self.queries.selectRow(next(indices, 0))
 
     def _fill_contexts(self) -> None:
         if self._read is None:

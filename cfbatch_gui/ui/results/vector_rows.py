@@ -55,7 +55,7 @@ def read_rows(embeddings: Embeddings, texts: Sequence[EmbeddedText]) -> tuple[Ve
 
 
 def blank_rows(start: int, stop: int) -> tuple[VectorRow, ...]:
-    """Empty rows for the indexes `start` to `stop`, which cannot be read."""
+    """Empty rows for the indices `start` to `stop`, which cannot be read."""
     return tuple(
         VectorRow(EmbeddedText(index + 1, "", "", "", index + 1, (), Status.FAILED, "", 0), None)
         for index in range(start, stop)

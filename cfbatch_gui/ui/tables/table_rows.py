@@ -260,7 +260,7 @@ class PagedRows(ColumnRows[R]):
 
 
 def stable_order(values: Sequence[Any], *, descending: bool = False) -> npt.NDArray[np.intp]:
-    """The indexes of `values` in sorted order: stable, ignoring case, with None and NaN last in both directions."""
+    """The indices of `values` in sorted order: stable, ignoring case, with None and NaN last in both directions."""
     if values and all(type(value) in (int, float) for value in values):
         numbers = np.asarray(values, dtype=np.float64)
         return np.argsort(-numbers if descending else numbers, kind="stable")

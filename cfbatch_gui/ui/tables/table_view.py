@@ -94,7 +94,7 @@ class TableView(QTableView):
         return model.columns if isinstance(model, ColumnRows) else ()
 
     def selected_rows(self) -> list[int]:
-        """The indexes of the selected rows, ascending."""
+        """The indices of the selected rows, ascending."""
         return sorted({row for top, bottom in self._selected_ranges() for row in range(top, bottom + 1)})
 
     def copy(self) -> None:

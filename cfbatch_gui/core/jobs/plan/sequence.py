@@ -72,7 +72,7 @@ class SequenceArrays:
         return self._bytes_before[stop] - self._bytes_before[start]
 
     def pieces(self, start: int, stop: int) -> list[tuple[int, int]]:
-        """Ranges of indexes in which items and texts follow one another, in order."""
+        """Ranges of indices in which items and texts follow one another, in order."""
         if not self._breaks:
             return [(start, stop)]
         breaks = self._breaks[bisect_right(self._breaks, start) : bisect_left(self._breaks, stop)]
@@ -121,10 +121,10 @@ def with_close_estimates(
     if padded_tokens > 0 and len(sequence):
         _, group, sizes = np.unique(sequence.query, return_inverse=True, return_counts=True)
         is_near |= (np.minimum(sizes, texts_per_request)[group] + 1) * densest > padded_tokens
-    indexes = np.flatnonzero(is_near & (sequence.part == 0))  # parts have been estimated closely
+    indices = np.flatnonzero(is_near & (sequence.part == 0))  # parts have been estimated closely
     upper = sequence.upper.copy()
-    for first in range(0, len(indexes), _QUERIES):
-        block = indexes[first : first + _QUERIES]
+    for first in range(0, len(indices), _QUERIES):
+        block = indices[first : first + _QUERIES]
         numbers = sequence.text[block].tolist()
         tokens = {
             number: tokens_most(text)
@@ -182,8 +182,8 @@ def _with_parts(database: sqlite3.Connection, whole: Sequence) -> Sequence:
     if not counts:
         return whole
     times = np.array([counts.get(number, 1) for number in whole.item.tolist()], np.int64)
-    indexes = np.repeat(np.arange(len(whole)), times)
-    sequence = Sequence(*(getattr(whole, field.name)[indexes] for field in fields(whole)))
+    indices = np.repeat(np.arange(len(whole)), times)
+    sequence = Sequence(*(getattr(whole, field.name)[indices] for field in fields(whole)))
     first = dict(zip(whole.item.tolist(), (np.cumsum(times) - times).tolist(), strict=True))
     part, size, upper, lower = (
         column.copy() for column in (sequence.part, sequence.size, sequence.upper, sequence.lower)
