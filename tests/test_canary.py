@@ -222,13 +222,14 @@ def session(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """A session of its own over LEAKS."""
     (folder / "elsewhere").mkdir()
     (folder / "leaks").mkdir()
-    (folder / "leaks" / "pytest.ini").write_text("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
+    (folder / "leaks" / "pytest.ini").write_text("[pytest]\n")
     (folder / "leaks" / "test_leaks.py").write_text(LEAKS)
-    own = ("-p", "tests.canary_plugin", "-p", "no:cacheprovider", f"--basetemp={folder / 'base'}")
+    own = ("-p", "xdist", "-p", "tests.canary_plugin", "-p", "no:cacheprovider", f"--basetemp={folder / 'base'}")
     environ = {name: text for name, text in os.environ.items() if not name.startswith("PYTEST_")}
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *own, *options, "--rootdir", folder / "leaks", folder / "leaks"],
-        env=environ | {"ELSEWHERE": str(folder / "elsewhere"), "PYTHONPATH": str(ROOT)},
+        env=environ
+        | {"ELSEWHERE": str(folder / "elsewhere"), "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         cwd=folder / "leaks",
         capture_output=True,
         text=True,

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.script import Refusal, ResetAfterBody
@@ -131,7 +132,10 @@ def test_a_refused_token_keeps_the_job_until_it_is_mended(terminal: Terminal, tm
     assert resumed.out.splitlines()[0] == read_csv(out)[0]["query"]
 
 
-def test_no_network_keeps_the_job_until_there_is_one(terminal: Terminal, tmp_path: Path) -> None:
+def test_no_network_keeps_the_job_until_there_is_one(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submitting, "FIRST_WAIT", 0.01)  # the commands run within this process
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     terminal.connect(f"http://127.0.0.1:{port}/client/v4")
