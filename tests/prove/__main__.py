@@ -133,7 +133,8 @@ def _share(bench: Bench, asked: argparse.Namespace, number: int) -> Iterator[Cal
     if "migration" in asked.only:
         yield partial(parts.kill_migrations, bench, share)
     if "exports" in asked.only:
-        yield partial(parts.kill_exports, bench, of(asked.export_kills), seed, share, asked.every_export)
+        every = {"every": asked.every_export, "every_form": asked.every_form}
+        yield partial(parts.kill_exports, bench, of(asked.export_kills), seed, share, **every)
         if number == 0:
             yield partial(parts.watch_order, bench)
     if "variants" in asked.only:
@@ -217,6 +218,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--examples", type=int, default=400, help="runs of the state machine (default: %(default)s)")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth step")
     parser.add_argument("--every-export", type=int, default=1, metavar="N", help="only every Nth step of an export")
+    parser.add_argument("--every-form", type=int, default=1, metavar="N", help="only every Nth form of an export")
     parser.add_argument("--every-variant", type=int, default=1, metavar="N", help="only every Nth broken variant")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there too")
     return parser

@@ -193,11 +193,11 @@ class Exporting:
         return self.world.out / name
 
 
-def prepare(world: World, share: slice = slice(None)) -> Exporting:
-    """Run the jobs. `share` selects the forms to test."""
+def prepare(world: World, share: slice = slice(None), every: int = 1) -> Exporting:
+    """Run the jobs. `share` selects the forms to test, from every Nth of all forms."""
     ids = [_run(world, kind) for kind in (Kind.RANK, Kind.EMBED, Kind.RANK)]
     jobs = Jobs(world.paths.root, {Kind.RANK: ids[0], Kind.EMBED: ids[1]}, second=ids[2])
-    return Exporting(world, list(FORMS)[share] or list(FORMS), jobs, {}, {}, {})
+    return Exporting(world, list(FORMS)[::every][share] or list(FORMS), jobs, {}, {}, {})
 
 
 def _run(world: World, kind: Kind) -> str:

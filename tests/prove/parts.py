@@ -153,11 +153,11 @@ def _batches(world: World, state: BatchState) -> set[int]:
     return {batch.number for job in world.jobs() for batch in job.batches if batch.state is state}
 
 
-def kill_exports(bench: Bench, kills: int, seed: int, share: slice, every: int) -> None:
-    """Kill exports of every form, with and without an older file, at every step and at random; also fill the disk."""
+def kill_exports(bench: Bench, kills: int, seed: int, share: slice, *, every: int, every_form: int) -> None:
+    """Kill exports with and without an older file, at every step and at random; also fill the disk."""
     with bench.timed("while exporting") as part:
         world = bench.world(seed)
-        at_work = exporting.prepare(world, share)
+        at_work = exporting.prepare(world, share, every_form)
         found: list[Finding] = []
         for place, step, turn in list(at_work.steps())[::every]:
             new = at_work.kill_at(place, step, turn)
@@ -242,10 +242,10 @@ def _places(bench: Bench, variant: Variant) -> Iterator[tuple[str, Callable[[], 
 
     match variant.part:
         case "submit" | "collect":
-            for step in SUBMIT if variant.part == "submit" else COLLECT:
+            for step in _shown_first(SUBMIT if variant.part == "submit" else COLLECT, variant):
                 yield step.name, partial(_at_step, world(), step, Kind.RANK, 1)
         case "at once":
-            for step in SYNCHRONOUS:
+            for step in _shown_first(SYNCHRONOUS, variant):
                 yield f"at once, {step.name}", partial(_call_at_step, world(), step, Kind.RANK)
         case "time-out":
             yield "an answer that comes too late", partial(_timed_out, world(bench.slow), Kind.RANK)
@@ -259,6 +259,11 @@ def _places(bench: Bench, variant: Variant) -> Iterator[tuple[str, Callable[[], 
                 yield step.name, partial(migrating.kill_at, world(), step)
         case "flush":
             yield "the order of calls; no kill shows it", partial(_unflushed, bench.world(1), variant.install)
+
+
+def _shown_first(steps: Sequence[Step], variant: Variant) -> list[Step]:
+    """The steps, beginning with the one that is expected to show the variant's breach."""
+    return sorted(steps, key=lambda step: step.name != variant.shown_at)
 
 
 def _unflushed(world: World, variant: child.Prepare = child.nothing) -> list[Finding]:

@@ -14,7 +14,8 @@ from tests.prove.variants import VARIANTS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="fork and kill -9")
 
-SHORT = ("--kills", "10", "--export-kills", "6", "--every", "12", "--every-export", "50", "--workers", "2")
+SHORT = ("--kills", "6", "--export-kills", "4", "--every", "12", "--workers", "2")
+SHORT_EXPORTS = ("--every-form", "4", "--every-export", "25")
 EVERY_VARIANT = 4
 PARTS = ("random", "steps", "exports", "migration", "variants")
 
@@ -28,6 +29,7 @@ def test_nothing_is_lost_doubled_or_mislabelled_and_broken_variants_are_caught(t
         "-m",
         "tests.prove",
         *SHORT,
+        *SHORT_EXPORTS,
         "--every-variant",
         str(EVERY_VARIANT),
         *only,
@@ -38,7 +40,7 @@ def test_nothing_is_lost_doubled_or_mislabelled_and_broken_variants_are_caught(t
     assert ended.returncode == 0, ended.stdout + ended.stderr
     report = Report.load(found)
     assert report.is_clean
-    assert report.kills > 30
+    assert report.kills > 20
     assert len(report.catches) == len(VARIANTS[::EVERY_VARIANT])
 
 

@@ -37,12 +37,16 @@ EXPORTERS = (embeddings_cell_csv, embeddings_csv, excel, json_lines, numpy_archi
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A broken variant. `part` is the part of the proof that must find it, `breach` the expected finding."""
+    """A broken variant. `part` is the part of the proof that must find it, `breach` the expected finding.
+
+    `shown_at` is the step of that part that is tried before the others, as it is known to show the breach.
+    """
 
     name: str
     part: Literal["submit", "collect", "at once", "time-out", "export", "migration", "flush"]
     breach: Breach
     install: Callable[[], None]
+    shown_at: str = ""
 
 
 def _sending_committed_after_the_send(name: str = "submit") -> None:
@@ -194,22 +198,44 @@ def _migrated_without_a_copy() -> None:
 
 
 VARIANTS = (
-    Variant("“sending” committed after the send", "submit", Breach.DOUBLED, _sending_committed_after_the_send),
+    Variant(
+        "“sending” committed after the send", "submit", Breach.DOUBLED, _sending_committed_after_the_send, "body sent"
+    ),
     Variant("id written after “queued” is shown", "submit", Breach.LOST, _id_written_after_queued_is_shown),
     Variant("submissions.jsonl not written", "submit", Breach.LOST, _ids_not_written),
     Variant(
-        "“sending” at the start treated as planned", "submit", Breach.DOUBLED, _sending_at_start_treated_as_planned
+        "“sending” at the start treated as planned",
+        "submit",
+        Breach.DOUBLED,
+        _sending_at_start_treated_as_planned,
+        "body sent",
     ),
     Variant(
-        "“sending” at the start treated as not sent", "submit", Breach.MISLABELLED, _sending_at_start_treated_as_failed
+        "“sending” at the start treated as not sent",
+        "submit",
+        Breach.MISLABELLED,
+        _sending_at_start_treated_as_failed,
+        "sending committed",
     ),
     Variant(
         "“sending” at the start treated as queued", "submit", Breach.MISLABELLED, _sending_at_start_treated_as_queued
     ),
     Variant("submit repeated after a time-out", "time-out", Breach.DOUBLED, _submit_repeated_after_a_time_out),
     Variant("unknown outcome treated as not sent", "time-out", Breach.DOUBLED, _unknown_treated_as_not_sent),
-    Variant("“sending” committed after a call at once", "at once", Breach.DOUBLED, _sending_committed_after_the_call),
-    Variant("a call at once made again at the start", "at once", Breach.DOUBLED, _sending_at_start_treated_as_planned),
+    Variant(
+        "“sending” committed after a call at once",
+        "at once",
+        Breach.DOUBLED,
+        _sending_committed_after_the_call,
+        "body sent",
+    ),
+    Variant(
+        "a call at once made again at the start",
+        "at once",
+        Breach.DOUBLED,
+        _sending_at_start_treated_as_planned,
+        "body sent",
+    ),
     Variant("answers matched by position", "collect", Breach.WRONG, _matched_by_position),
     Variant("answer decoded before it is on disk", "collect", Breach.LOST, _decoded_before_on_disk),
     Variant("export written in place", "export", Breach.TORN, _written_in_place),
