@@ -27,9 +27,15 @@ def filled(path: Path, kind: Kind, count: int = 3000) -> Table:
     return table.embed([("", f"text {row}", 1.0) for row in range(count)], unit_vectors(count, 8))
 
 
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[Kind, Table]:
+    """A job of each kind with 3,000 results; an export only reads it."""
+    return {kind: filled(tmp_path_factory.mktemp("jobs") / "job", kind) for kind in Kind}
+
+
 @pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
-def test_progress_goes_up_to_the_end(tmp_path: Path, kind: Kind, target: Target) -> None:
-    table = filled(tmp_path / "job", kind)
+def test_progress_goes_up_to_the_end(tmp_path: Path, tables: dict[Kind, Table], kind: Kind, target: Target) -> None:
+    table = tables[kind]
     steps: list[tuple[int, int]] = []
     export(
         table.folder, table.metadata(kind), tmp_path / f"out{target.suffixes[0]}", target,
@@ -43,8 +49,10 @@ def test_progress_goes_up_to_the_end(tmp_path: Path, kind: Kind, target: Target)
 
 @pytest.mark.parametrize("at", [1, 3001])
 @pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
-def test_a_cancel_leaves_everything_as_it_was(tmp_path: Path, kind: Kind, target: Target, at: int) -> None:
-    table = filled(tmp_path / "job", kind)
+def test_a_cancel_leaves_everything_as_it_was(
+    tmp_path: Path, tables: dict[Kind, Table], kind: Kind, target: Target, at: int
+) -> None:
+    table = tables[kind]
     path = tmp_path / f"out{target.suffixes[0]}"
     path.write_bytes(b"old")
 
@@ -58,46 +66,53 @@ def test_a_cancel_leaves_everything_as_it_was(tmp_path: Path, kind: Kind, target
     with pytest.raises(Cancelled):
         export(table.folder, table.metadata(kind), path, target, progress=stop)
     assert path.read_bytes() == b"old"
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["job", path.name]
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
 FULL_DISK = """
-import resource, sys
+import gc, resource, signal, sys
 from pathlib import Path
 from cfbatch_gui.core.errors import DiskFull
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports import export, target_for
 from cfbatch_gui.core.results.job_metadata import JobMetadata
-job, path, kind, name = Path(sys.argv[1]), Path(sys.argv[2]), Kind(sys.argv[3]), sys.argv[4]
+job, kind = Path(sys.argv[1]), Kind(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-import signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-try:
-    export(JobFolder(job), JobMetadata("id", "name", kind, "model", "Practice"), path, target_for(path, kind, name))
-except DiskFull as error:
-    print(error.message)
+for name, path in zip(sys.argv[3::2], map(Path, sys.argv[4::2])):
+    try:
+        export(JobFolder(job), JobMetadata("id", "name", kind, "model", "Practice"), path, target_for(path, kind, name))
+    except DiskFull as error:
+        print(name, error.message, sep=": ")
+    gc.collect()
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
-@pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
-def test_a_full_disk(tmp_path: Path, kind: Kind, target: Target) -> None:
-    table = filled(tmp_path / "job", kind)
-    path = tmp_path / f"out{target.suffixes[0]}"
-    path.write_bytes(b"old")
-    command = [sys.executable, "-W", "error", "-c", FULL_DISK, str(table.path), str(path), kind.value, target.name]
+@pytest.mark.parametrize("kind", Kind)
+def test_a_full_disk(tmp_path: Path, tables: dict[Kind, Table], kind: Kind) -> None:
+    """In a process of its own, which reports on its standard error what is only noticed when objects are deleted."""
+    targets = [target for of, target in CASES if of is kind]
+    paths = {target.name: tmp_path / f"out of {target.name}{target.suffixes[0]}" for target in targets}
+    for path in paths.values():
+        path.write_bytes(b"old")
+    arguments = [str(each) for pair in paths.items() for each in pair]
+    command = [sys.executable, "-W", "error", "-c", FULL_DISK, str(tables[kind].path), kind.value, *arguments]
     found = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
     assert found.stderr == ""
-    assert found.stdout.startswith(f"The disk is full: “{path.stem}.")
-    assert path.read_bytes() == b"old"
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["job", path.name]
+    for line, (name, path) in zip(found.stdout.splitlines(), paths.items(), strict=True):
+        assert line.startswith(f"{name}: The disk is full: “{path.stem}.")
+        assert path.read_bytes() == b"old"
+    assert sorted(tmp_path.iterdir()) == sorted(paths.values())
 
 
 @pytest.mark.parametrize("mask", [0x01, 0x80])
 @pytest.mark.parametrize(("kind", "target"), CASES, ids=NAMES)
-def test_a_disk_that_flips_a_bit_is_noticed(tmp_path: Path, kind: Kind, target: Target, mask: int) -> None:
-    table = filled(tmp_path / "job", kind)
+def test_a_disk_that_flips_a_bit_is_noticed(
+    tmp_path: Path, tables: dict[Kind, Table], kind: Kind, target: Target, mask: int
+) -> None:
+    table = tables[kind]
     path = tmp_path / f"out{target.suffixes[0]}"
     path.write_bytes(b"old")
     flipped: list[int] = []
@@ -118,7 +133,7 @@ def test_a_disk_that_flips_a_bit_is_noticed(tmp_path: Path, kind: Kind, target: 
     assert caught.value.detail
     assert flipped
     assert path.read_bytes() == b"old"
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["job", path.name]
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
 def test_nothing_back_yet_is_said(tmp_path: Path) -> None:
