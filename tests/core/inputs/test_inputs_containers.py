@@ -12,6 +12,7 @@ import pytest
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
+from cfbatch_gui.core.inputs.files import open_file
 from cfbatch_gui.core.inputs.input_values import (
     FileFormat,
     ReadOptions,
@@ -46,7 +47,7 @@ def zipped(*members: tuple[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def test_packed_files(tmp_path: Path) -> None:
+def test_packed_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = table(TEXTS, ",").encode()
     for name, packed in (
         ("a.csv.gz", gzip.compress(data)),
@@ -55,8 +56,9 @@ def test_packed_files(tmp_path: Path) -> None:
         rows, source = read(tmp_path, name, packed)
         assert [row.cells for row in rows] == TEXTS[1:]
         assert getattr(source, "size") == len(data)  # noqa: B009
+    monkeypatch.setattr(open_file, "_RATIO_COUNTS_FROM", 8 * 1024**2)
     with pytest.raises(InputError, match="unpacks to more than"):
-        read(tmp_path, "b.txt.gz", gzip.compress((b"a" * 9_999 + b"\n") * 30_000))
+        read(tmp_path, "b.txt.gz", gzip.compress((b"a" * 9_999 + b"\n") * 1_000))
 
 
 DOCUMENT = (

@@ -125,7 +125,7 @@ WRITERS: dict[str, Writer] = {
 
 
 def examples(name: str) -> int:
-    return tries(SHORT.get(name, 25), 5_000)
+    return tries(SHORT.get(name, 15), 5_000)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -165,7 +165,7 @@ def test_a_table_comes_back_as_it_was_written(separator: str, tmp_path: Path) ->
     """With the separator given, rows without a problem are exactly those written, whatever their content."""
     path = tmp_path / "a.csv"
 
-    @settings(max_examples=tries(25, 2_000), deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=tries(15, 2_000), deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(st.lists(cells, min_size=3, max_size=3), min_size=3, max_size=8))
     def round_trip(table: Table) -> None:
         written = [["id", "text", "note"], *([f"{number}", *row[1:]] for number, row in enumerate(table, 10))]

@@ -18,13 +18,13 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 @pytest.fixture(autouse=True)
 def _small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (encodings, recogniser):
-        monkeypatch.setattr(module, "MOST_CHECKED", 2_000_000)
+        monkeypatch.setattr(module, "MOST_CHECKED", 1_200_000)
     for module in (open_file, recogniser):
-        monkeypatch.setattr(module, "MOST_TRIED", 1_500_000)
+        monkeypatch.setattr(module, "MOST_TRIED", 800_000)
 
 
 def large(path: Path, last: str, encoding: str) -> Path:
-    path.write_bytes(b"id,text\n" + b"1,cloud\n" * 400_000 + f"2,{last}\n".encode(encoding))
+    path.write_bytes(b"id,text\n" + b"1,cloud\n" * 300_000 + f"2,{last}\n".encode(encoding))
     return path
 
 
@@ -32,7 +32,7 @@ def large(path: Path, last: str, encoding: str) -> Path:
 def test_what_is_not_utf8_far_down_is_asked_about_and_never_changed(tmp_path: Path, name: str) -> None:
     path = large(tmp_path / name, "Müll und Öl", "cp1252")
     if name == "a.jsonl":
-        path.write_bytes(b'{"text": "cloud"}\n' * 200_000 + '{"text": "Müll und Öl"}\n'.encode("cp1252"))
+        path.write_bytes(b'{"text": "cloud"}\n' * 140_000 + '{"text": "Müll und Öl"}\n'.encode("cp1252"))
     source = open_source(path)
     assert len(preview(source)) == 200
     with pytest.raises(EncodingUnknown) as caught:
@@ -64,7 +64,7 @@ def noise(rows: int) -> bytes:
 
 @pytest.mark.parametrize("name", ["a.csv.gz", "a.zip"])
 def test_of_what_is_packed_only_the_beginning_is_unpacked_before_its_rows_are_shown(tmp_path: Path, name: str) -> None:
-    data = noise(10_000)
+    data = noise(5_000)
     path = packed(tmp_path / name, data)
     whole = path.read_bytes()
     middle = len(whole) * 3 // 4
@@ -75,12 +75,12 @@ def test_of_what_is_packed_only_the_beginning_is_unpacked_before_its_rows_are_sh
     with pytest.raises(InputError, match="is damaged"):
         list(read_rows(source))
     path.write_bytes(whole)
-    assert sum(1 for _ in read_rows(open_source(path))) == 10_000
+    assert sum(1 for _ in read_rows(open_source(path))) == 5_000
 
 
 @pytest.mark.parametrize("name", ["a.csv.gz", "a.zip"])
 def test_what_is_not_utf8_far_down_in_what_is_packed_is_asked_about(tmp_path: Path, name: str) -> None:
-    path = packed(tmp_path / name, noise(10_000) + "1,Müll und Öl\n".encode("cp1252"))
+    path = packed(tmp_path / name, noise(5_000) + "1,Müll und Öl\n".encode("cp1252"))
     source = open_source(path)
     with pytest.raises(EncodingUnknown) as caught:
         list(read_rows(source))
@@ -89,8 +89,8 @@ def test_what_is_not_utf8_far_down_in_what_is_packed_is_asked_about(tmp_path: Pa
 
 def test_several_packed_files_in_one_are_read_to_the_end(tmp_path: Path) -> None:
     path = tmp_path / "a.csv.gz"
-    first, again = noise(5_000), noise(5_000).removeprefix(b"id,text\n")
+    first, again = noise(2_500), noise(2_500).removeprefix(b"id,text\n")
     path.write_bytes(gzip.compress(first, 1) + gzip.compress(again, 1) + gzip.compress(b"x,y\n"))
     source = open_source(path)
     assert len(first) < source.size < 4 * len(first)
-    assert sum(1 for _ in read_rows(source)) == 10_001
+    assert sum(1 for _ in read_rows(source)) == 5_001
