@@ -71,17 +71,17 @@ async def test_an_urgent_call_does_not_stand_in_line() -> None:
     await asyncio.gather(*waiting, return_exceptions=True)
 
 
-async def test_ten_thousand_questions_stay_within_the_budget_for_a_day() -> None:
+async def test_ten_thousand_questions_stay_within_the_budget_for_hours() -> None:
     clock = Clock()
     limited = RateBudget(clock=clock, sleep=clock.sleep)
     times: list[float] = []
 
     async def ask_on_and_on() -> None:
-        while clock.now < 100.0 + 86_400:
+        while clock.now < 100.0 + 2 * 3600:
             await limited.take()
             times.append(clock.now)
             await clock.sleep(0)
 
     await asyncio.gather(*(ask_on_and_on() for _ in range(10)))
-    assert len(times) > 150_000
+    assert len(times) > 12_500
     assert all(later - earlier >= 300 for earlier, later in zip(times, times[800:], strict=False))
