@@ -1,5 +1,6 @@
 """For every test: the search for tokens, Ctrl+C as a terminal has it, who shares a worker, and --random-order."""
 
+import gc
 import random
 import signal
 from typing import Any, Final
@@ -33,6 +34,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--random-order", type=int, metavar="SEED", help="run the tests in another order, module by module"
     )
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays to the end: no collection of garbage searches it again."""
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -267,7 +267,7 @@ class Header(QHeaderView):
         painter.restore()
 
     def sizeHint(self) -> QSize:
-        return QSize(super().sizeHint().width(), HEADER_HEIGHT)
+        return QSize(self.length(), HEADER_HEIGHT)  # Qt's own would measure the text of every column
 
     def event(self, event: QEvent) -> bool:
         handled = super().event(event)

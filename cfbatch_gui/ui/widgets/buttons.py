@@ -50,7 +50,8 @@ class Button(KeyboardRing, QPushButton):
 
     def initStyleOption(self, option: QStyleOptionButton) -> None:
         super().initStyleOption(option)
-        option.features &= ~QStyleOptionButton.ButtonFeature.HasMenu  # it would shift the text; we draw the chevron
+        if self.menu() is not None:  # asked for at every layout and paint, and a flag is slow
+            option.features &= ~QStyleOptionButton.ButtonFeature.HasMenu  # it would shift the text; we draw the chevron
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

@@ -74,8 +74,10 @@ class ElidedLabel(Label):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+        if event.type() == QEvent.Type.FontChange:
             self._elide()
+        elif event.type() == QEvent.Type.StyleChange and self.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):
+            self._elide()  # before it is polished, the stylesheet's font is not set; setting it is a FontChange
 
     def _elide(self) -> None:
         line = display.one_line(self._whole)
