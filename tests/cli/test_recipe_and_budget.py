@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.cli.main import main
+from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.inputs.columns.recipes import Recipe, RecipeBook
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, ReadOptions, Role, Split
 from cfbatch_gui.core.jobs.store.ledger import Ledger
@@ -118,7 +119,10 @@ def test_run_refuses_what_may_cost_more(run: Run, products: Path, paths: Paths) 
 
 
 @pytest.mark.usefixtures("account")
-def test_run_keeps_to_the_budget_of_the_window_unless_it_has_its_own(run: Run, products: Path, paths: Paths) -> None:
+def test_run_keeps_to_the_budget_of_the_window_unless_it_has_its_own(
+    run: Run, products: Path, paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PRACTICE_SECONDS_VARIABLE, "0")
     Settings(budget=Budget(a_job=0.001, unit="neurons")).save(paths.settings)
     status, _, err = run("run", products, "--embed", "--connection", "cloudflare")
     assert status == 5 and "your budget for a job is 0.001 neurons." in err

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from tests.canary import TOKEN
 from tests.journeys.terminal import ACCOUNT, read_csv
 
@@ -23,7 +24,12 @@ PAIRS = b"query,context\nred,a red apple\nred,a blue whale\nblue,a red apple\nbl
 def environ_of(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
     """Nothing of this computer's, but a proxy that nobody may use for this computer's own addresses."""
     nowhere = dict.fromkeys(("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"), "http://127.0.0.1:9")
-    own = {"PATH": os.environ["PATH"], "HOME": str(folder), "CFBATCH_DATA_DIR": str(folder / "data")}
+    own = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "CFBATCH_DATA_DIR": str(folder / "data"),
+        PRACTICE_SECONDS_VARIABLE: "0",
+    }
     return {**own, **nowhere, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen", **more}
 
 

@@ -14,7 +14,7 @@ from cfbatch_gui.core.practice.local_models import choose_model
 from tests.journeys.terminal import Terminal, practice_service, read_csv
 from tests.thorough import tries
 
-TEXTS = tries(5_000, 10_000)  # of which a batch takes 2,000
+TEXTS = tries(4_200, 10_000)  # of which a batch takes 2,000
 QUERIES = tries(200, 1_000)
 pytestmark = pytest.mark.thorough
 
