@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +33,7 @@ class TinyModel:
         return np.array([vector_of(text) for text in texts], dtype=np.float32).reshape(-1, self.dimension)
 
 
+@cache
 def vector_of(text: str) -> npt.NDArray[np.float32]:
     """The vector of a text."""
     numbers = np.random.default_rng(list(text.encode())).normal(size=8)
@@ -44,6 +45,7 @@ def score_of(query: str, context: str) -> float:
     return float(np.float16(vector_of(context) @ vector_of(query)))
 
 
+@cache
 def sent_as(text: str) -> list[float]:
     """The vector of a text as written in an answer and decoded from it."""
     rounded: list[float] = np.round(vector_of(text).astype(np.float64), 7).astype(np.float32).tolist()
