@@ -6,7 +6,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -32,21 +33,26 @@ sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], shown, lambda keyboar
 
 
 @pytest.fixture
-async def endpoints(tmp_path: Path) -> AsyncIterator[Endpoints]:
-    async with opened(service(tmp_path / "service")) as endpoints:
-        yield endpoints
+def endpoints(tmp_path: Path) -> Iterator[Endpoints]:
+    """All endpoints, served by a thread of their own: commands run their own loop in this one."""
+    with asyncio.Runner() as runner, ThreadPoolExecutor(1) as thread:
+        opening = opened(service(tmp_path / "service"))
+        endpoints = thread.submit(runner.run, opening.__aenter__()).result()
+        serving = thread.submit(runner.get_loop().run_forever)
+        try:
+            yield endpoints
+        finally:
+            runner.get_loop().call_soon_threadsafe(runner.get_loop().stop)
+            serving.result()
+            thread.submit(runner.run, opening.__aexit__(None, None, None)).result()
 
 
-async def run(terminal: Terminal, *arguments: object, given: str = "") -> Ended:
-    return await asyncio.to_thread(terminal.run_apart, "connections", *arguments, given=given)
+def run(terminal: Terminal, *arguments: object, given: str = "") -> Ended:
+    return terminal.run("connections", *arguments, given=given)
 
 
-async def test_a_worker_from_the_first_word_to_the_last(
-    terminal: Terminal, endpoints: Endpoints, tmp_path: Path
-) -> None:
-    added = await run(
-        terminal, "add", "worker", "--url", endpoints.worker_url, "--name", "Berlin", "--use", given=SECRET
-    )
+def test_a_worker_from_the_first_word_to_the_last(terminal: Terminal, endpoints: Endpoints, tmp_path: Path) -> None:
+    added = run(terminal, "add", "worker", "--url", endpoints.worker_url, "--name", "Berlin", "--use", given=SECRET)
     assert added.status == 0, added.err
     assert added.out.splitlines() == [
         "Worker reached: yes.",
@@ -54,41 +60,41 @@ async def test_a_worker_from_the_first_word_to_the_last(
         "Workers AI answers: yes.",
         "Model takes batches: yes.",
     ]
-    listed = (await run(terminal, "list", "--json")).json["connections"]
+    listed = (run(terminal, "list", "--json")).json["connections"]
     (berlin,) = [each for each in listed if each["name"] == "Berlin"]
     assert berlin["kind"] == "worker" and berlin["ready"] and berlin["for_new_jobs"]
-    assert "berlin" in (await run(terminal)).out.casefold()
+    assert "berlin" in (run(terminal)).out.casefold()
     # There is no keyring here, and the sentence about it says which variable to set.
     variable = f"CFBATCH_SECRET_{berlin['id'].upper()}"
     assert variable in added.err
-    refused = await run(terminal, "test", "Berlin")
+    refused = run(terminal, "test", "Berlin")
     assert refused.status == 4 and "Secret accepted: NO." in refused.out and "SHARED_SECRET" in refused.out
     terminal.environ[variable] = SECRET
-    tested = await run(terminal, "test", "Berlin", "--json")
+    tested = run(terminal, "test", "Berlin", "--json")
     assert tested.status == 0 and [each["ok"] for each in tested.json["test"]] == [True] * 4
     texts = tmp_path / "texts.txt"
     texts.write_text("an orange cloud\na llama\n")
-    ended = await asyncio.to_thread(terminal.run_apart, "run", texts, "--embed", "--json")
+    ended = terminal.run_apart("run", texts, "--embed", "--json")
     assert ended.status == 0 and ended.json["connection"] == berlin["id"]
-    assert (await run(terminal, "remove", "Berlin")).status == 0
-    assert (await run(terminal, "test", "Berlin")).status == 2
+    assert (run(terminal, "remove", "Berlin")).status == 0
+    assert (run(terminal, "test", "Berlin")).status == 2
     assert len(endpoints.worker.submits) == 1
 
 
-async def test_accounts_and_gateways_out_of_whatever_was_copied(terminal: Terminal, endpoints: Endpoints) -> None:
+def test_accounts_and_gateways_out_of_whatever_was_copied(terminal: Terminal, endpoints: Endpoints) -> None:
     url = f"{endpoints.rest.url}/accounts/{ACCOUNT}/ai/run/@cf/baai/bge-m3"
     curl = f'curl {url} --header "Authorization: Bearer {TOKEN}"'
-    copied = await run(terminal, "add", "cloudflare", "--json", given=curl)
+    copied = run(terminal, "add", "cloudflare", "--json", given=curl)
     assert copied.status == 0 and copied.json["name"] == "Cloudflare 2"
     terminal.environ["CLOUDFLARE_API_BASE_URL"] = endpoints.rest.url
     terminal.environ["MINE"] = TOKEN
-    first = await run(terminal, "add", "cloudflare", "--account", ACCOUNT, "--secret-from", "MINE", "--name", "First")
+    first = run(terminal, "add", "cloudflare", "--account", ACCOUNT, "--secret-from", "MINE", "--name", "First")
     assert first.status == 0 and "Account found: yes." in first.out
     terminal.environ["CLOUDFLARE_API_BASE_URL"] = endpoints.gateway.url
     through = ("--gateway", GATEWAY, "--by-header", "--account", ACCOUNT)
-    ended = await run(terminal, "add", "gateway", *through, given=TOKEN)
+    ended = run(terminal, "add", "gateway", *through, given=TOKEN)
     assert ended.status == 0 and "Model takes batches: not certain." in ended.out
-    names = [each["name"] for each in (await run(terminal, "list", "--json")).json["connections"]]
+    names = [each["name"] for each in (run(terminal, "list", "--json")).json["connections"]]
     assert names == ["Practice service", "Cloudflare", "Cloudflare 2", "First", "AI Gateway"]
 
 
@@ -113,11 +119,11 @@ def test_what_is_missing_is_said_and_nothing_is_kept(
     assert Settings.load(Paths(terminal.data).settings).connections == ()
 
 
-async def test_a_token_that_is_refused_is_kept_and_said(terminal: Terminal, endpoints: Endpoints) -> None:
+def test_a_token_that_is_refused_is_kept_and_said(terminal: Terminal, endpoints: Endpoints) -> None:
     terminal.environ["CLOUDFLARE_API_BASE_URL"] = endpoints.rest.url
-    ended = await run(terminal, "add", "cloudflare", "--account", ACCOUNT, given=OTHER_TOKEN)
+    ended = run(terminal, "add", "cloudflare", "--account", ACCOUNT, given=OTHER_TOKEN)
     assert ended.status == 4 and "Token accepted: NO." in ended.out
-    assert (await run(terminal, "list", "--json")).json["connections"][1]["id"] == "cloudflare"
+    assert (run(terminal, "list", "--json")).json["connections"][1]["id"] == "cloudflare"
 
 
 def test_jobs_that_are_under_way_are_not_left_by_accident(terminal: Terminal, tmp_path: Path) -> None:
@@ -138,11 +144,10 @@ def test_jobs_that_are_under_way_are_not_left_by_accident(terminal: Terminal, tm
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no pseudo-terminals")
-async def test_the_prompt_shows_nothing_of_what_is_typed(terminal: Terminal, endpoints: Endpoints) -> None:
+def test_the_prompt_shows_nothing_of_what_is_typed(terminal: Terminal, endpoints: Endpoints) -> None:
     command = [*COMMAND, "connections", "add", "worker", "--url", endpoints.worker_url, "--name", "Typed"]
     environ = {"PATH": os.environ["PATH"], "HOME": str(terminal.data), "CFBATCH_DATA_DIR": str(terminal.data)}
-    done = await asyncio.to_thread(
-        subprocess.run,
+    done = subprocess.run(
         [sys.executable, "-c", ON_A_TERMINAL, *command],
         input=f"{SECRET}\n",
         capture_output=True,
