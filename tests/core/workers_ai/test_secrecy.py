@@ -30,6 +30,7 @@ from tests.core.workers_ai.telling import everything_told, holds_token
 MODEL = "@cf/baai/bge-m3"
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 BODY = encode_batch([encode_request(RankRequest("cloud", ("an orange cloud", "a llama"), reference="r-1"))])
+# Short, for services that stall; a busy computer can exceed them where none does.
 LIMITS = ExchangeLimits(
     submit_seconds=0.3, poll_seconds=0.3, check_seconds=0.3, poll_bytes=100_000, other_bytes=100_000
 )
@@ -64,12 +65,12 @@ CALLS: dict[str, Callable[[WorkersAI], Awaitable[object]]] = {
 
 
 @asynccontextmanager
-async def connected(url: str, token: str = TOKEN) -> AsyncIterator[WorkersAI]:
+async def connected(url: str, token: str = TOKEN, limits: ExchangeLimits = LIMITS) -> AsyncIterator[WorkersAI]:
     async def give() -> Token:
         return Token(token)
 
     client = WorkersAI(
-        cloudflare(ACCOUNT, base_url=url), give, transport=Transport(), budget=RateBudget(), limits=LIMITS
+        cloudflare(ACCOUNT, base_url=url), give, transport=Transport(), budget=RateBudget(), limits=limits
     )
     yield client
     await client.close()

@@ -14,6 +14,7 @@ from cfbatch_gui.core.errors import Unreachable
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.local_models import HashedNgrams
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimits
 from cfbatch_gui.core.workers_ai.transport import Transport
 from tests.canary import CORE, TOKEN
 from tests.core.workers_ai.telling import everything_told, holds_token
@@ -77,7 +78,10 @@ class Proxy:
 async def test_no_keys_of_a_session_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: None) -> None:
     keys = tmp_path / "keys.log"
     monkeypatch.setenv("SSLKEYLOGFILE", str(keys))
-    async with service(tmp_path / "service", server_side()) as faulty, connected(faulty.url) as client:
+    async with (
+        service(tmp_path / "service", server_side()) as faulty,
+        connected(faulty.url, limits=ExchangeLimits()) as client,
+    ):
         queued = await client.submit(MODEL, BODY)
         await client.ask(MODEL, queued.request_id)
         assert not keys.exists()
@@ -87,7 +91,10 @@ async def test_no_keys_of_a_session_are_written(tmp_path: Path, monkeypatch: pyt
 
 async def test_no_keys_of_a_handshake_that_fails_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys.log"))
-    async with service(tmp_path / "service", server_side()) as faulty, connected(faulty.url) as client:
+    async with (
+        service(tmp_path / "service", server_side()) as faulty,
+        connected(faulty.url, limits=ExchangeLimits()) as client,
+    ):
         with pytest.raises(Unreachable, match="not trusted"):
             await client.submit(MODEL, BODY)
     assert not (tmp_path / "keys.log").exists()
@@ -98,7 +105,7 @@ async def test_no_keys_of_the_session_with_a_proxy_are_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: None
 ) -> None:
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys.log"))
-    async with Proxy(server_side()) as proxy, connected(FAR_AWAY) as client:
+    async with Proxy(server_side()) as proxy, connected(FAR_AWAY, limits=ExchangeLimits()) as client:
         monkeypatch.setenv("HTTPS_PROXY", f"https://127.0.0.1:{proxy.port}")
         with pytest.raises(Unreachable):
             await client.submit(MODEL, BODY)
@@ -107,7 +114,7 @@ async def test_no_keys_of_the_session_with_a_proxy_are_written(
 
 
 async def test_the_certificate_of_a_proxy_is_checked_as_the_services_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Proxy(server_side()) as proxy, connected(FAR_AWAY) as client:
+    async with Proxy(server_side()) as proxy, connected(FAR_AWAY, limits=ExchangeLimits()) as client:
         monkeypatch.setenv("HTTPS_PROXY", f"https://127.0.0.1:{proxy.port}")
         with pytest.raises(Unreachable):
             await client.submit(MODEL, BODY)
@@ -125,7 +132,10 @@ def old_tls() -> ssl.SSLContext:
 
 
 async def test_tls_1_1_is_refused(tmp_path: Path, trusted: None) -> None:
-    async with service(tmp_path / "service", old_tls()) as faulty, connected(faulty.url) as client:
+    async with (
+        service(tmp_path / "service", old_tls()) as faulty,
+        connected(faulty.url, limits=ExchangeLimits()) as client,
+    ):
         with pytest.raises(Unreachable):
             await client.submit(MODEL, BODY)
         assert faulty.arrivals == []
@@ -147,7 +157,7 @@ async def test_tls_1_1_is_refused(tmp_path: Path, trusted: None) -> None:
 async def test_tls_1_2_and_1_3_are_spoken(tmp_path: Path, trusted: None, version: ssl.TLSVersion) -> None:
     tls = server_side()
     tls.minimum_version = tls.maximum_version = version
-    async with service(tmp_path / "service", tls) as faulty, connected(faulty.url) as client:
+    async with service(tmp_path / "service", tls) as faulty, connected(faulty.url, limits=ExchangeLimits()) as client:
         assert (await client.submit(MODEL, BODY)).request_id
 
 
@@ -156,7 +166,7 @@ async def test_a_proxy_hears_where_to_and_no_token(
 ) -> None:
     """The canary is in the proxy's password here, which may be sent to the proxy only."""
     caplog.set_level("DEBUG")
-    async with Proxy() as proxy, connected(FAR_AWAY, TOKEN.replace(CORE, "0" * 24)) as client:
+    async with Proxy() as proxy, connected(FAR_AWAY, TOKEN.replace(CORE, "0" * 24), ExchangeLimits()) as client:
         monkeypatch.setenv("HTTPS_PROXY", f"http://user:{CORE}@127.0.0.1:{proxy.port}")
         with pytest.raises(Unreachable) as caught:
             await client.submit(MODEL, BODY)
@@ -176,7 +186,7 @@ async def test_a_proxy_whose_address_is_wrong_is_said_without_its_password(
     monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", address)
-    async with connected(FAR_AWAY) as client:
+    async with connected(FAR_AWAY, limits=ExchangeLimits()) as client:
         for call in (client.submit(MODEL, BODY), client.ask(MODEL, "x")):
             with pytest.raises(Unreachable, match="proxy cannot be read") as caught:
                 await call
@@ -195,7 +205,7 @@ async def test_a_proxy_whose_address_is_wrong_is_said_without_its_password(
 async def test_other_proxies_of_the_environment_are_not_used(
     monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...], url: str
 ) -> None:
-    async with Proxy() as proxy, connected(url) as client:
+    async with Proxy() as proxy, connected(url, limits=ExchangeLimits()) as client:
         for name in names:
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
             monkeypatch.setenv(name.lower(), f"http://127.0.0.1:{proxy.port}")
@@ -205,7 +215,7 @@ async def test_other_proxies_of_the_environment_are_not_used(
 
 
 async def test_no_proxy_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Proxy() as proxy, connected("https://no-such-host.invalid/client/v4") as client:
+    async with Proxy() as proxy, connected("https://no-such-host.invalid/client/v4", limits=ExchangeLimits()) as client:
         monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.port}")
         monkeypatch.setenv("NO_PROXY", ".invalid")
         with pytest.raises(Unreachable):
