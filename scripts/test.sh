@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# test.sh PYTEST ARGS... runs tests in three processes, so that two cores have work while one waits; tests/conftest.py says which of them stay together.
+# test.sh PYTEST ARGS... runs tests in three processes, so that two cores have work while one waits; tests/conftest.py
+# says which tests stay together.
 set -uo pipefail
 
 # Ledgers are written through to the disk with every change: memory spares the disk that, and the tests the wait.
