@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -80,8 +81,12 @@ class WordLlama:
         into[filled] = sums / counts[filled, None]
 
 
+@cache
 def choose_model() -> PracticeModel:
-    """Load wordllama, or the n-grams where it is missing or incomplete. Takes up to a second: not on the loop."""
+    """Load wordllama, or the n-grams where it is missing or incomplete. Takes up to a second: not on the loop.
+
+    One for the whole process, whoever asks: it is 30 MB that nothing changes.
+    """
     try:
         return WordLlama()
     except (ImportError, OSError, RuntimeError) as problem:  # RuntimeError: a user without a home folder

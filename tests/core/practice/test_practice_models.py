@@ -116,6 +116,10 @@ print(choose_model().name)
     assert said == "hashed n-grams 1024"
 
 
-def test_without_wordllama_the_n_grams_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "wordllama", None)
-    assert choose_model().name == "hashed n-grams 1024"
+def test_without_wordllama_the_n_grams_answer() -> None:
+    said = run(NO_NETWORK + "sys.modules['wordllama'] = None\nprint(choose_model().name)")
+    assert said == "hashed n-grams 1024"
+
+
+def test_it_is_loaded_once() -> None:
+    assert choose_model() is choose_model()
