@@ -114,6 +114,7 @@ class Flow(QLayout):
     def __init__(self, *widgets: QWidget, gap: int = SMALL) -> None:
         super().__init__()
         self._items: list[QLayoutItem] = []
+        self._heights: dict[int, int] = {}  # by width; Qt asks for each several times before it lays anything out
         self._gap = gap
         self.setContentsMargins(0, 0, 0, 0)
         for widget in widgets:
@@ -121,6 +122,11 @@ class Flow(QLayout):
 
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)
+        self._heights.clear()
+
+    def invalidate(self) -> None:
+        self._heights.clear()
+        super().invalidate()
 
     def count(self) -> int:
         return len(self._items)
@@ -129,6 +135,7 @@ class Flow(QLayout):
         return self._items[index] if 0 <= index < len(self._items) else None
 
     def takeAt(self, index: int) -> QLayoutItem | None:
+        self._heights.clear()
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
@@ -149,8 +156,10 @@ class Flow(QLayout):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        heights = [_height(line) for line in self._lines(width)]
-        return sum(heights) + self._gap * max(0, len(heights) - 1)
+        if width not in self._heights:
+            heights = [_height(line) for line in self._lines(width)]
+            self._heights[width] = sum(heights) + self._gap * max(0, len(heights) - 1)
+        return self._heights[width]
 
     def setGeometry(self, rect: QRect) -> None:
         super().setGeometry(rect)
