@@ -16,7 +16,7 @@ class Tasks:
     A cancelled task reports nothing. When the owner is destroyed, its tasks are cancelled; after `close`, none starts.
     """
 
-    def __init__(self, owner: QObject, on_error: Callable[[UserError], None]) -> None:
+    def __init__(self, owner: QObject, on_error: Callable[[UserError], object]) -> None:
         self._running: dict[str, asyncio.Task[None]] = {}
         self._ending: set[asyncio.Task[None]] = set()  # replaced, cancelled or after their last step, but not done
         self._on_error = on_error

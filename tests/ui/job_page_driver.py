@@ -22,6 +22,7 @@ from cfbatch_gui.ui.results.ranking_view import RankingView
 from cfbatch_gui.ui.results.score_summary import FigureReader
 from cfbatch_gui.ui.results.vectors_view import VectorsView
 from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import styled_once
 from cfbatch_gui.ui.widgets import column
 
 MODEL = "@cf/baai/bge-m3"
@@ -66,14 +67,15 @@ class JobPageDriver:
         self.program = await Program.open(
             self._root / "data", environ={}, on_change=self._changed, practice_times=practice_times
         )
-        self.notices = Notices()
-        figures = FigureReader(self.program)
-        self.ranking = RankingView(self.program, self.notices, figures=figures)
-        self.overview = OverviewView(self.program, self.notices, figures=figures)
-        self.vectors = VectorsView(self.program, self.notices)
-        self.page = JobPage(self.program, self.notices, self.ranking, self.vectors, overview_view=self.overview)
-        self.window = QWidget()
-        self.window.setLayout(column(self.notices, self.page, gap=0))
+        with styled_once():
+            self.notices = Notices()
+            figures = FigureReader(self.program)
+            self.ranking = RankingView(self.program, self.notices, figures=figures)
+            self.overview = OverviewView(self.program, self.notices, figures=figures)
+            self.vectors = VectorsView(self.program, self.notices)
+            self.page = JobPage(self.program, self.notices, self.ranking, self.vectors, overview_view=self.overview)
+            self.window = QWidget()
+            self.window.setLayout(column(self.notices, self.page, gap=0))
         self.window.resize(1004, 820)
         self.window.show()
 

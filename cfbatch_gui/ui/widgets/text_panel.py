@@ -1,6 +1,6 @@
 """A panel with one whole text: plain, selectable, in any script, folded to a few lines or open."""
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QTextOption
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
@@ -35,14 +35,19 @@ class TextPanel(Card):
         head = row(self._heading, 8)
         head.addWidget(self._about, 1)
         head.addWidget(self._fold)
-        head.addStrut(self._fold.sizeHint().height())  # the same height with and without the button
         self.body.addLayout(head)
         self.body.addWidget(self._text)
         self.body.addWidget(self._problem)
         self.body.addWidget(self._rest)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._keep_head_height()
         self.set_open(False)
         self.show_text("", "")
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._keep_head_height()
 
     def show_text(self, heading: str, text: str, *, about: str = "", problem: str = "", rest: str = "") -> None:
         """Replace the text.
@@ -84,6 +89,10 @@ class TextPanel(Card):
         """Open the panel if it has more text than it shows."""
         if not self._fold.isHidden():
             self.set_open(True)
+
+    def _keep_head_height(self) -> None:
+        """The head is as high without the button as with it."""
+        self._heading.setMinimumHeight(self._fold.sizeHint().height())
 
     def _show_fold(self) -> None:
         """Show the button only if there are more lines than fit; a plain-text document measures its height in lines."""

@@ -31,7 +31,7 @@ from cfbatch_gui.ui.results.score_summary import FigureReader
 from cfbatch_gui.ui.results.vector_views import VectorViews
 from cfbatch_gui.ui.results.vectors_view import VectorsView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import Scheme, Theme
+from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
 from cfbatch_gui.ui.window.comparing import Comparing
 from cfbatch_gui.ui.window.job_changes import AT_WORK, JobChanges, SettingsMemory
 from cfbatch_gui.ui.window.main_window import MainWindow
@@ -53,13 +53,14 @@ def _tr(text: str) -> str:
 class Workspace:
     """The window with its pages, for one opened program. The event `closed` is set when the user has closed it."""
 
+    @styled_once()
     def __init__(self, program: Program, theme: Theme) -> None:
         self._program, self._theme = program, theme
         self.closed = asyncio.Event()
         memory = SettingsMemory(program)
         self.window = MainWindow(memory, scheme=theme.scheme)
         self._notices = self.window.notices
-        self._tasks = Tasks(self.window, self._show_error)
+        self._tasks = Tasks(self.window, self._notices.show_error)
         self._system = SystemNotices(QApplication.windowIcon(), self.window)
         self._states: dict[str, JobState] = {}
         self._is_closing = False
@@ -315,9 +316,6 @@ class Workspace:
             )
         else:
             self.window.library.show_connection(_tr("Not connected"), _tr("nothing leaves this computer"), "none")
-
-    def _show_error(self, error: UserError) -> None:
-        self._notices.show_error(error)
 
     async def _connection_changed(self) -> None:
         """Show the changed connections, and resume the jobs that paused because of a connection problem."""

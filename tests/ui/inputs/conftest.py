@@ -15,6 +15,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.theme import styled_once
 
 
 class DraftDriver:
@@ -22,13 +23,14 @@ class DraftDriver:
 
     def __init__(self, program: Program, qtbot: Any) -> None:
         self.program, self.qtbot = program, qtbot
-        self.window = QWidget()
-        self.window.resize(1004, 820)
-        self.notices = Notices()
-        self.page = DraftPage(program, self.notices)
-        layout = QVBoxLayout(self.window)
-        layout.addWidget(self.notices)
-        layout.addWidget(self.page, 1)
+        with styled_once():
+            self.window = QWidget()
+            self.window.resize(1004, 820)
+            self.notices = Notices()
+            self.page = DraftPage(program, self.notices)
+            layout = QVBoxLayout(self.window)
+            layout.addWidget(self.notices)
+            layout.addWidget(self.page, 1)
         qtbot.addWidget(self.window)
         self.sent: list[str] = []
         self.changed: list[str] = []
