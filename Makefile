@@ -4,6 +4,8 @@
 .DEFAULT_GOAL := help
 .PHONY: help run test interop check prove bench screenshots requirements
 MAKEFLAGS += --no-print-directory
+# Tests and proofs start the program hundreds of times: each would compile all of its modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 ARGS ?=
 BIN := .venv/bin
 

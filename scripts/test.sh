@@ -9,4 +9,5 @@ if [ -w /dev/shm ] && [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail -1)"
   export TMPDIR
   trap 'rm -rf "$TMPDIR"' EXIT
 fi
+export OPENBLAS_NUM_THREADS=1 # the processes share the cores already; more threads would only wait for each other
 "$1" -n 3 --dist loadscope -m "not interop" "${@:2}"

@@ -118,16 +118,16 @@ def test_many_queries_with_twenty_contexts_each(terminal: Terminal, tmp_path: Pa
             assert abs(score - float(of_query[number // 20] @ of_context[number])) < 1e-3
 
 
-@pytest.mark.parametrize(
-    ("moment", "end", "status"),
-    [
-        ("to send · 1 sending · 1 queued", signal.SIGKILL, -signal.SIGKILL),
-        (r"^0 of \d+ batches done · \d+ queued$", signal.SIGKILL, -signal.SIGKILL),
-        (r"^[1-9] of \d+ batches done", signal.SIGKILL, -signal.SIGKILL),
-        ("collecting", signal.SIGINT, 130),
-        (r" \d+ queued", signal.SIGTERM, 143),
-    ],
+MOMENTS = (
+    ("to send · 1 sending · 1 queued", signal.SIGKILL, -signal.SIGKILL),
+    ("collecting", signal.SIGINT, 130),
+    (r" \d+ queued", signal.SIGTERM, 143),
+    (r"^0 of \d+ batches done · \d+ queued$", signal.SIGKILL, -signal.SIGKILL),
+    (r"^[1-9] of \d+ batches done", signal.SIGKILL, -signal.SIGKILL),
 )
+
+
+@pytest.mark.parametrize(("moment", "end", "status"), MOMENTS[: tries(3, 5)])
 def test_a_run_that_is_cut_short_and_resumed_leaves_the_same_file(
     terminal: Terminal, texts: Path, undisturbed: bytes, tmp_path: Path, moment: str, end: signal.Signals, status: int
 ) -> None:
