@@ -28,8 +28,9 @@ from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window import loop
 from tests.screen import elsewhere, failures, material
-from tests.screen.past import Clock, MemoryKeyring, ThreadedService, draft, run
+from tests.screen.past import Clock, MemoryKeyring, draft, run
 from tests.screen.stage import Stage, opened
+from tests.threaded_service import ThreadedService
 
 APART = (*elsewhere.NAMES, *failures.NAMES)  # pictures that have a window and data of their own
 HERE = Path(__file__).parent
@@ -342,7 +343,7 @@ async def usual_way(root: Path, theme: Theme, camera: Camera) -> None:
     clock = Clock()
     files = root / "files"
     files.mkdir()
-    with ThreadedService(root / "service", clock).opened() as faulty:
+    with ThreadedService(root / "service", clock=clock).opened() as faulty:
         await first_start(root, theme, camera, faulty)
         credentials = Credentials(MemoryKeyring(), {})
         environ = {"CLOUDFLARE_API_BASE_URL": faulty.url}

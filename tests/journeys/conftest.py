@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from cfbatch_gui.core.practice.server import PracticeServer
 from tests.journeys.desktop import Desktop, why_not
-from tests.journeys.terminal import Terminal, practice_service
+from tests.journeys.terminal import Terminal
 
 
 @pytest.fixture
@@ -18,9 +19,9 @@ def terminal(tmp_path: Path) -> Terminal:
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[str]:
-    """The address of a practice service in a process of its own, which answers at once."""
-    with practice_service(tmp_path / "service") as url:
-        yield url
+    """The address of a practice service, which answers at once."""
+    with PracticeServer(tmp_path / "service") as server:
+        yield server.url
 
 
 @pytest.fixture

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from cfbatch_gui.cli.console import width_of
+from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.system.resources import resource
 from tests.canary import TOKEN
-from tests.journeys.terminal import ACCOUNT, Terminal, practice_service, read_csv
+from tests.journeys.terminal import ACCOUNT, Terminal, read_csv
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")
 ORANGE_CLOUD = resource("examples/orange-cloud.jsonl")
@@ -152,8 +153,8 @@ def test_jobs_show_and_export_later(terminal: Terminal, service: str, tmp_path: 
 
 
 def test_reading_commands_work_beside_a_process_that_holds_the_jobs(terminal: Terminal, tmp_path: Path) -> None:
-    with practice_service(tmp_path / "service", queued=600) as url:
-        terminal.connect(url)
+    with PracticeServer(tmp_path / "service", seconds_queued=600) as server:
+        terminal.connect(server.url)
         first = tmp_path / "first.csv"
         with terminal.start("run", EXAMPLE, "--rank", "--connection", "cloudflare", "--out", first) as running:
             assert running.stderr is not None

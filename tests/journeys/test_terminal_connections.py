@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from tests.canary import CORE, OTHER_TOKEN, SECRET, TOKEN
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY, Endpoints, opened, service
-from tests.journeys.terminal import COMMAND, Ended, Terminal, practice_service
+from tests.journeys.terminal import COMMAND, Ended, Terminal
 
 # Runs a command on a terminal of its own, and types what comes on stdin once it is asked for.
 ON_A_TERMINAL = """
@@ -129,8 +130,8 @@ def test_a_token_that_is_refused_is_kept_and_said(terminal: Terminal, endpoints:
 def test_jobs_that_are_under_way_are_not_left_by_accident(terminal: Terminal, tmp_path: Path) -> None:
     texts = tmp_path / "texts.txt"
     texts.write_text("an orange cloud\na llama\n")
-    with practice_service(tmp_path / "service", queued=600) as url:
-        terminal.connect(url)
+    with PracticeServer(tmp_path / "service", seconds_queued=600) as server:
+        terminal.connect(server.url)
         added = terminal.run("connections", "add", "cloudflare", "--account", ACCOUNT, "--name", "Own", given=TOKEN)
         own = re.search(r"CFBATCH_SECRET_\w+", added.err)
         assert own is not None

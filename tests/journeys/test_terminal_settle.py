@@ -1,79 +1,75 @@
 """What was sent and not answered is decided by the user, in the terminal too; and what is there can be backed up."""
 
-import asyncio
 import zipfile
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.script import Refusal, ResetAfterBody
 from cfbatch_gui.core.practice.queue import accepted
 from cfbatch_gui.core.system.resources import resource
 from tests.journeys.terminal import Terminal, read_csv
+from tests.threaded_service import ThreadedService
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")
 
 
 @pytest.fixture
-async def in_doubt(terminal: Terminal, tmp_path: Path) -> AsyncIterator[str]:
+def in_doubt(terminal: Terminal, tmp_path: Path) -> Iterator[str]:
     """A job whose one batch was accepted, and the answer lost; its id. The service is there and well."""
-    application = practice_app(tmp_path / "service", seconds_queued=0, seconds_running=0)
-    async with FaultyService(application, [ResetAfterBody(billed=True)]) as faulty:
-        terminal.connect(faulty.url)
+    with ThreadedService(tmp_path / "service", ResetAfterBody(billed=True)).opened() as service:
+        terminal.connect(service.url)
         out = str(tmp_path / "ranked.csv")
         run = ("run", EXAMPLE, "--rank", "--connection", "cloudflare", "--out", out, "--json")
-        ended = await asyncio.to_thread(terminal.run_apart, *run)
+        ended = terminal.run(*run)
         assert ended.status == 3
         yield ended.json["job"]
 
 
-async def test_the_right_id_brings_the_paid_answer(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
+def test_the_right_id_brings_the_paid_answer(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
     (batch,) = accepted(tmp_path / "service")
-    ended = await asyncio.to_thread(terminal.run_apart, "settle", in_doubt, "--request-id", batch.request_id)
+    ended = terminal.run("settle", in_doubt, "--request-id", batch.request_id)
     assert ended.status == 0
     assert len(read_csv(tmp_path / "ranked.csv")) == 82
     assert len(accepted(tmp_path / "service")) == 1
 
 
-async def test_a_wrong_id_changes_nothing(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
-    ended = await asyncio.to_thread(terminal.run_apart, "settle", in_doubt, "--request-id", "not-an-id")
+def test_a_wrong_id_changes_nothing(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
+    ended = terminal.run("settle", in_doubt, "--request-id", "not-an-id")
     assert ended.status == 1
-    assert (await asyncio.to_thread(terminal.run_apart, "show", in_doubt, "--json")).json["state"] == "outcome_unknown"
+    assert (terminal.run("show", in_doubt, "--json")).json["state"] == "outcome_unknown"
 
 
-async def test_it_is_sent_again_on_the_users_word(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
-    ended = await asyncio.to_thread(terminal.run_apart, "settle", in_doubt, "1", "--send-again")
+def test_it_is_sent_again_on_the_users_word(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
+    ended = terminal.run("settle", in_doubt, "1", "--send-again")
     assert ended.status == 0
     assert len(accepted(tmp_path / "service")) == 2
 
 
-async def test_above_the_budget_it_is_not_sent_again(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
-    ended = await asyncio.to_thread(terminal.run_apart, "settle", in_doubt, "--send-again", "--budget", "0")
+def test_above_the_budget_it_is_not_sent_again(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
+    ended = terminal.run("settle", in_doubt, "--send-again", "--budget", "0")
     assert ended.status == 5
     assert "your budget for a job is $0. Nothing was sent. Allow more with --budget DOLLARS." in ended.complaint
     assert len(accepted(tmp_path / "service")) == 1
 
 
-async def test_above_the_budget_what_failed_is_not_sent_again(terminal: Terminal, tmp_path: Path) -> None:
-    application = practice_app(tmp_path / "service", seconds_queued=0, seconds_running=0)
-    async with FaultyService(application, [Refusal(on="submit", code=5006)]) as faulty:
-        terminal.connect(faulty.url)
+def test_above_the_budget_what_failed_is_not_sent_again(terminal: Terminal, tmp_path: Path) -> None:
+    with ThreadedService(tmp_path / "service", Refusal(on="submit", code=5006)).opened() as service:
+        terminal.connect(service.url)
         run = ("run", EXAMPLE, "--rank", "--connection", "cloudflare", "--json")
-        job = (await asyncio.to_thread(terminal.run_apart, *run)).json["job"]
-        ended = await asyncio.to_thread(terminal.run_apart, "resume", job, "--failed", "--budget", "0")
+        job = (terminal.run(*run)).json["job"]
+        ended = terminal.run("resume", job, "--failed", "--budget", "0")
         assert ended.status == 5 and "Nothing was sent." in ended.complaint
-        assert (await asyncio.to_thread(terminal.run_apart, "resume", job, "--failed", "--budget", "1")).status == 0
+        assert (terminal.run("resume", job, "--failed", "--budget", "1")).status == 0
         assert len(accepted(tmp_path / "service")) == 1
 
 
-async def test_it_is_dismissed(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
-    ended = await asyncio.to_thread(terminal.run_apart, "settle", in_doubt, "--dismiss")
+def test_it_is_dismissed(terminal: Terminal, in_doubt: str, tmp_path: Path) -> None:
+    ended = terminal.run("settle", in_doubt, "--dismiss")
     assert ended.status == 1
     assert len(accepted(tmp_path / "service")) == 1
-    again = await asyncio.to_thread(terminal.run_apart, "settle", in_doubt, "--dismiss")
+    again = terminal.run("settle", in_doubt, "--dismiss")
     assert again.status == 2 and "unknown outcome" in again.complaint
 
 

@@ -1,6 +1,5 @@
 """What goes wrong in the terminal: one sentence, the right status, nothing lost."""
 
-import asyncio
 import csv
 import os
 import signal
@@ -14,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.jobs.run import submitting
-from cfbatch_gui.core.practice.app import practice_app
-from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.script import Refusal, ResetAfterBody
+from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.system.resources import resource
 from tests.canary import OTHER_TOKEN, TOKEN
-from tests.journeys.terminal import Terminal, practice_service, read_csv
+from tests.journeys.terminal import Terminal, read_csv
+from tests.threaded_service import ThreadedService
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")
 RUN = ("run", EXAMPLE, "--rank", "--connection", "cloudflare")
@@ -115,8 +114,8 @@ def test_an_environment_that_cannot_be_right(terminal: Terminal, name: str, valu
 
 
 def test_a_refused_token_keeps_the_job_until_it_is_mended(terminal: Terminal, tmp_path: Path) -> None:
-    with practice_service(tmp_path / "service", token=OTHER_TOKEN) as url:
-        terminal.connect(url)
+    with PracticeServer(tmp_path / "service", token=OTHER_TOKEN) as server:
+        terminal.connect(server.url)
         out = tmp_path / "ranked.csv"
         ended = terminal.run(*RUN, "--out", out, "--json")
         assert ended.status == 4
@@ -126,7 +125,7 @@ def test_a_refused_token_keeps_the_job_until_it_is_mended(terminal: Terminal, tm
         assert f"“cfbatch resume {ended.json['job']}”" in ended.err
         assert not out.exists()
 
-        terminal.connect(url, token=OTHER_TOKEN)
+        terminal.connect(server.url, token=OTHER_TOKEN)
         resumed = terminal.run("resume", ended.json["job"])
     assert resumed.status == 0
     assert resumed.out.splitlines()[0] == read_csv(out)[0]["query"]
@@ -144,19 +143,18 @@ def test_no_network_keeps_the_job_until_there_is_one(
     assert (ended.status, ended.out) == (4, "")
     assert "could not be reached" in ended.err
     assert not out.exists()
-    with practice_service(tmp_path / "service") as url:
-        terminal.connect(url)
+    with PracticeServer(tmp_path / "service") as server:
+        terminal.connect(server.url)
         resumed = terminal.run("resume")
     assert resumed.status == 0
     assert len(read_csv(out)) == 82
 
 
-async def test_an_answer_that_was_lost_leaves_the_outcome_unknown(terminal: Terminal, tmp_path: Path) -> None:
-    application = practice_app(tmp_path / "service", seconds_queued=0, seconds_running=0)
-    async with FaultyService(application, [ResetAfterBody(billed=True)]) as faulty:
-        terminal.connect(faulty.url)
-        ended = await asyncio.to_thread(terminal.run_apart, *RUN, "--out", tmp_path / "ranked.csv", "--json")
-        again = await asyncio.to_thread(terminal.run_apart, "resume")
+def test_an_answer_that_was_lost_leaves_the_outcome_unknown(terminal: Terminal, tmp_path: Path) -> None:
+    with ThreadedService(tmp_path / "service", ResetAfterBody(billed=True)).opened() as service:
+        terminal.connect(service.url)
+        ended = terminal.run(*RUN, "--out", tmp_path / "ranked.csv", "--json")
+        again = terminal.run("resume")
     for each in (ended, again):
         assert each.status == 3
         assert "may have been accepted and billed" in each.err
@@ -165,12 +163,11 @@ async def test_an_answer_that_was_lost_leaves_the_outcome_unknown(terminal: Term
     assert not (tmp_path / "ranked.csv").exists()
 
 
-async def test_what_the_service_refuses_fails_with_its_reason(terminal: Terminal, tmp_path: Path) -> None:
-    application = practice_app(tmp_path / "service", seconds_queued=0, seconds_running=0)
-    script = [Refusal(code=5007, message="No such model @cf/baai/bge-m3 or task")]
-    async with FaultyService(application, script) as faulty:
-        terminal.connect(faulty.url)
-        ended = await asyncio.to_thread(terminal.run_apart, *RUN, "--json")
+def test_what_the_service_refuses_fails_with_its_reason(terminal: Terminal, tmp_path: Path) -> None:
+    fault = Refusal(code=5007, message="No such model @cf/baai/bge-m3 or task")
+    with ThreadedService(tmp_path / "service", fault).opened() as service:
+        terminal.connect(service.url)
+        ended = terminal.run(*RUN, "--json")
     assert ended.status == 1
     assert ended.json["state"] == "failed"
     assert "model" in ended.err

@@ -14,9 +14,10 @@ from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui.theme import Theme
 from tests.canary import OTHER_TOKEN, TOKEN
-from tests.screen.past import Clock, MemoryKeyring, ThreadedService, draft
+from tests.screen.past import Clock, MemoryKeyring, draft
 from tests.screen.small_disk import fill_up, free_up, small_disk
 from tests.screen.stage import Stage, opened
+from tests.threaded_service import ThreadedService
 
 HELP_CENTRE = resource("examples/help-centre-ranking.csv")
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -26,7 +27,7 @@ REFUSED = script.Refusal(on="any", times=0, status=401, code=10000, message="Aut
 
 @pytest.fixture
 def faulty(tmp_path: Path) -> Iterator[ThreadedService]:
-    with ThreadedService(tmp_path / "service", Clock()).opened() as faulty:
+    with ThreadedService(tmp_path / "service", clock=Clock()).opened() as faulty:
         yield faulty
 
 
