@@ -14,9 +14,9 @@ from tests.prove.variants import VARIANTS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="fork and kill -9")
 
-SHORT = ("--kills", "6", "--export-kills", "4", "--every", "12", "--workers", "2")
-SHORT_EXPORTS = ("--every-form", "4", "--every-export", "25")
-EVERY_VARIANT = 4
+SHORT = ("--kills", "6", "--export-kills", "4", "--every", "24", "--workers", "2")
+SHORT_EXPORTS = ("--every-form", "8", "--every-export", "50")
+EVERY_VARIANT = 6
 PARTS = ("random", "steps", "exports", "migration", "variants")
 
 

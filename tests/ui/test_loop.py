@@ -152,7 +152,7 @@ def test_loops_are_made_and_destroyed_again_and_again(qapp: QApplication) -> Non
         await asyncio.sleep(0)
         return await asyncio.to_thread(lambda: 7)
 
-    for _ in range(40):
+    for _ in range(12):
         with asyncio.Runner(loop_factory=lambda: EventLoop(qapp)) as runner:
             assert runner.run(work()) == 7
         gc.collect()

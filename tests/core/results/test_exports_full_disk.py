@@ -64,7 +64,7 @@ def test_a_disk_that_is_full_at_any_byte(tmp_path: Path, kind: Kind, target: Tar
     older = filled(tmp_path / "older", kind, 40)
     export(older.folder, older.metadata(kind), path, target)
     before = content(out)
-    table = filled(tmp_path / "newer", kind, 700)
+    table = filled(tmp_path / "newer", kind, 250)
     exported = export(table.folder, table.metadata(kind), tmp_path / path.name, target)
     largest = max(found.stat().st_size for found in exported.files)
     for share in SHARES:
