@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QImage
 
 from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
@@ -206,11 +208,12 @@ class Desktop:
 
     def main_buttons(self) -> list[tuple[int, int, int, int]]:
         """The boxes that are filled with the accent, from the top."""
-        picture = self.picture()
+        picture = self.picture().convertToFormat(QImage.Format.Format_RGB32)
+        lines = np.frombuffer(picture.constBits(), np.uint32).reshape(picture.height(), picture.width())
         accent = QColor(LIGHT.accent).rgb()
         boxes: list[tuple[int, int, int, int]] = []
         for y in range(4, picture.height(), 8):
-            for left, right in _runs(picture, y, accent):
+            for left, right in _runs(lines[y], accent):
                 if any(b[0] - _INSIDE <= left <= b[2] and b[1] <= y <= b[3] for b in boxes):
                     continue
                 inside = left + _INSIDE
@@ -250,22 +253,11 @@ class Desktop:
         return False
 
 
-def _runs(picture: QImage, y: int, colour: int) -> list[tuple[int, int]]:
+def _runs(line: NDArray[np.uint32], colour: int) -> list[tuple[int, int]]:
     """Where a line of the picture has this colour for the width of a button; a text in it may interrupt."""
-    runs: list[tuple[int, int]] = []
-    x = 0
-    while x < picture.width():
-        if picture.pixel(x, y) != colour:
-            x += 1
-            continue
-        start = last = x
-        while x < picture.width() and x - last < 24:
-            if picture.pixel(x, y) == colour:
-                last = x
-            x += 1
-        if last - start >= 40:
-            runs.append((start, last))
-    return runs
+    found = np.flatnonzero((line ^ colour) & 0xFFFFFF == 0)  # the highest byte is unused
+    runs = np.split(found, np.flatnonzero(np.diff(found) >= 24) + 1) if found.size else []
+    return [(int(run[0]), int(run[-1])) for run in runs if run[-1] - run[0] >= 40]
 
 
 def _reach(picture: QImage, x: int, y: int, colour: int, step: int) -> int:
