@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMenu, QVBoxLayout, QWidget
 
@@ -63,6 +63,10 @@ class DraftDriver:
         return not (state.is_reading or state.opening or state.is_saving) and state.has_data
 
     def click(self, widget: QWidget) -> None:
+        shown: QWidget | None = widget
+        while shown is not None:  # what was put into a window just now is shown by a call that may still be queued
+            QCoreApplication.sendPostedEvents(shown, QEvent.Type.MetaCall)
+            shown = shown.parentWidget()
         assert widget.isVisible() and widget.isEnabled()
         self.qtbot.mouseClick(widget, Qt.MouseButton.LeftButton)
 
