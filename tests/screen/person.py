@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QWindow
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -140,11 +140,24 @@ class Person:
             await asyncio.sleep(_TICK)
 
     async def press(self, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
-        """Press a key where the keyboard is."""
-        if QGuiApplication.focusWindow() is None:
-            _manage_windows()
-        await self.until(QGuiApplication.focusWindow)
-        await _do(lambda: QTest.keyClick(QGuiApplication.focusWindow(), key, modifier))
+        """Press a key where the keyboard is.
+
+        The window is looked up as the key is pressed: a dialog that has closed since has taken the keyboard with it,
+        and QTest ends the process where it gets no window.
+        """
+        pressed: list[QWindow] = []
+
+        def press() -> None:
+            window = QGuiApplication.focusWindow()
+            if window is not None:
+                pressed.append(window)
+                QTest.keyClick(window, key, modifier)
+
+        while not pressed:
+            if QGuiApplication.focusWindow() is None:
+                _manage_windows()
+            await self.until(QGuiApplication.focusWindow)
+            await _do(press)
 
     # Finding
 
@@ -213,8 +226,12 @@ async def _do(act: Callable[[], None]) -> None:
     done: asyncio.Future[None] = loop.create_future()
 
     def do() -> None:
-        act()
-        done.set_result(None)
+        try:
+            act()
+        except Exception as error:
+            done.set_exception(error)
+        else:
+            done.set_result(None)
 
     loop.call_soon(do)
     await done

@@ -111,7 +111,7 @@ def _columns() -> tuple[Column[BatchRow], ...]:
             _tr("Time"),
             lambda row: row.time,
             key="time",
-            width=112,
+            width=140,
             sortable=False,
             tip=_tr("How long it took, or how long it has been in its state."),
         ),
