@@ -68,4 +68,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             return next((start for start in _TOGETHER if nodeid.startswith(start)), nodeid)
 
+        def remove_node(self, node: Any) -> Any:
+            """After a crash, hand on only what has not run: whoever is given a unit without tests waits for ever."""
+            work = self.assigned_work[node]
+            for scope in [scope for scope, tests in work.items() if all(tests.values())]:
+                del work[scope]
+            return super().remove_node(node)
+
     return Sharing(config, log) if config.getoption("dist") == "loadscope" else None
