@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QMenu
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.ui.jobs.library import Library
-from cfbatch_gui.ui.jobs.library_rows import Group, GroupEntry, arrange
+from cfbatch_gui.ui.jobs.library_rows import ENTRY_ROLE, LINES, Group, GroupEntry, arrange
 from cfbatch_gui.ui.jobs.state_names import batch_words, job_words, library_words
 
 NOW = 1_750_000_000.0
@@ -192,6 +192,56 @@ def test_one_of_ten_thousand_jobs_that_changes_is_one_line_anew(qtbot: Any, libr
     library.show_jobs((*many, checked))
     lines = [(changed.at(n)[0].row(), changed.at(n)[1].row()) for n in range(changed.count())]
     assert set(lines) <= {(library.rows.line_of(WORKING.id),) * 2} and reset.count() == 0
+
+
+MANY = tuple(job(number, BatchState.DONE, queries=number) for number in range(10, 10_010))
+
+
+def test_the_list_of_ten_thousand_jobs_grows_as_it_is_scrolled(library: Library) -> None:
+    library.show_jobs(MANY)
+    assert lines(library)[0] == "finished 10000" and library.rows.rowCount() == LINES
+    bar = library.list.verticalScrollBar()
+    for pages in (2, 3, 4):
+        library.grab()
+        bar.setValue(bar.maximum())
+        assert library.rows.rowCount() == pages * LINES
+    names = [name for name in lines(library) if name.startswith("Job")]
+    assert names == [f"Job {number}" for number in range(10, 10 + 4 * LINES - 1)]
+
+
+def test_the_end_key_goes_to_the_last_of_ten_thousand_jobs(qtbot: Any, library: Library) -> None:
+    library.show_jobs(MANY)
+    library.list.setFocus()
+    qtbot.keyClick(library.list, Qt.Key.Key_End)
+    assert library.opened_job() == "10009" and library.list.currentIndex().row() == 10_000
+
+
+def test_a_job_far_down_is_marked_when_it_is_opened(library: Library) -> None:
+    library.show_jobs(MANY)
+    library.open_job("9000")
+    assert library.list.currentIndex().data(ENTRY_ROLE).id == "9000"
+    assert library.list.visualRect(library.list.currentIndex()).intersects(library.list.viewport().rect())
+    assert library.rows.rowCount() < 10_001
+
+
+def test_a_new_job_above_many_is_one_line_more(library: Library) -> None:
+    library.show_jobs(MANY)
+    library.open_job("20")
+    inserted, removed = QSignalSpy(library.rows.rowsInserted), QSignalSpy(library.rows.rowsRemoved)
+    library.show_jobs((job(5, BatchState.DONE), *MANY))
+    assert (inserted.count(), removed.count()) == (1, 0)
+    assert inserted.at(0)[1:] == [1, 1]
+    assert library.list.currentIndex().data(ENTRY_ROLE).id == "20"
+    assert library.rows.rowCount() == LINES + 1
+
+
+def test_after_a_search_the_list_begins_at_its_top(qtbot: Any, library: Library) -> None:
+    library.show_jobs(MANY)
+    qtbot.keyClicks(library.find_field, "Job 10009")
+    qtbot.waitUntil(lambda: lines(library) == ["finished 1", "Job 10009"])
+    library.find_field.clear()
+    qtbot.waitUntil(lambda: library.rows.rowCount() == LINES)
+    assert lines(library)[1] == "Job 10"
 
 
 def test_every_state_has_words_and_an_icon(library: Library) -> None:

@@ -177,17 +177,17 @@ class Workspace:
         self.window.set_can_export(False)
 
     def _show_jobs(self) -> None:
-        self.window.library.show_jobs(self._program.ledger.jobs())
+        jobs = self._program.ledger.jobs()
+        self.window.library.show_jobs(jobs)
         if self.window.pages.currentWidget() is self._comparing.page:
-            self._comparing.page.show_jobs(self._program.ledger.jobs())
+            self._comparing.page.show_jobs(jobs)
         opened = self.window.library.opened_job()
         if not opened:
             return
-        if not any(job.id == opened for job in self._program.ledger.jobs()):
+        job = next((job for job in jobs if job.id == opened), None)
+        if job is None:
             self._open_first()
-            return
-        job = self._program.ledger.job(opened)
-        if job.is_sent and self.window.pages.currentWidget() is self._job:
+        elif job.is_sent and self.window.pages.currentWidget() is self._job:
             self._job.show_job(job)
             self.window.set_can_export(job.batches_done > 0)
         elif job.is_sent and self.window.pages.currentWidget() is self._draft:
