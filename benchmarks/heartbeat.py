@@ -126,6 +126,7 @@ async def main_in_loop(figures: Figures, root: Path, theme: Theme) -> None:
     workspace = Workspace(program, theme)
     listeners.append(workspace.job_changed)
     await workspace.begin(None, with_example=False)
+    loop.favour_window()
     add_beats(figures, f"window over {FINISHED:,} jobs", await best_turn(beat, None, 2.0), idle)
     small = table(root / "small.csv", 40)
     for number in range(WATCHED):

@@ -83,6 +83,7 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme) -> int:
     listeners.append(workspace.job_changed)
     try:
         await workspace.begin(start.file, with_example=start.with_example)
+        loop.favour_window()
         await workspace.closed.wait()
     finally:
         single.close()
