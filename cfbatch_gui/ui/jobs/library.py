@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QSize
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.ui.jobs.job_groups import GroupEntry
 from cfbatch_gui.ui.jobs.library_delegate import LibraryDelegate
-from cfbatch_gui.ui.jobs.library_rows import ENTRY_ROLE, GroupEntry, LibraryRows
+from cfbatch_gui.ui.jobs.library_rows import ENTRY_ROLE, LibraryRows
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
     Clickable,

@@ -17,7 +17,8 @@ from PySide6.QtWidgets import (
 
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.ui import display, icons, theme
-from cfbatch_gui.ui.jobs.library_rows import ENTRY_ROLE, Entry, Group, GroupEntry, LibraryRows, line_height
+from cfbatch_gui.ui.jobs.job_groups import Entry, Group, GroupEntry
+from cfbatch_gui.ui.jobs.library_rows import ENTRY_ROLE, LibraryRows, line_height
 from cfbatch_gui.ui.jobs.state_names import kind_icon, library_words
 from cfbatch_gui.ui.widgets import paint_bar
 

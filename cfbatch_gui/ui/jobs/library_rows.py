@@ -4,55 +4,21 @@ A list view measures every line of its model whenever one comes or goes, 0.15 se
 the first lines only and grows as the view is scrolled to their end, or as a job further down is opened.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from cfbatch_gui.core.jobs.states import NEEDS_USER, Job, JobState
+from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.ui.jobs.job_groups import Entry, GroupEntry, JobGroups, arrange
 
 Index = QModelIndex | QPersistentModelIndex
 ENTRY_ROLE = Qt.ItemDataRole.UserRole
 
 GROUP_HEIGHT, JOB_HEIGHT, WORKING_HEIGHT = 29, 51, 57
-LINES = 400  # that the model has at first and grows by: more than fit on any screen
+LINES = 200  # that the model has at first and grows by: more than fit on any screen
 
 _ROOT = QModelIndex()
-
-
-class Group(StrEnum):
-    """The groups of jobs, in the order of the list."""
-
-    NEEDS_YOU = "needs_you"
-    WORKING = "working"
-    DRAFTS = "drafts"
-    FINISHED = "finished"
-    ARCHIVED = "archived"  # shown only while searching
-
-
-@dataclass(frozen=True, slots=True)
-class GroupEntry:
-    """A line with the name of a group and the number of its jobs."""
-
-    group: Group
-    count: int
-
-
-Entry = GroupEntry | Job
-
-
-def group_of(job: Job) -> Group:
-    """The group that a job belongs to."""
-    if job.archived:
-        return Group.ARCHIVED
-    state = job.state  # read once: it is computed from the batches
-    if state in NEEDS_USER:
-        return Group.NEEDS_YOU
-    if state is JobState.DRAFT:
-        return Group.DRAFTS
-    return Group.FINISHED if state is JobState.DONE else Group.WORKING
 
 
 def line_height(entry: Entry) -> int:
@@ -60,25 +26,6 @@ def line_height(entry: Entry) -> int:
     if isinstance(entry, GroupEntry):
         return GROUP_HEIGHT
     return WORKING_HEIGHT if entry.is_sent and entry.state is JobState.WORKING else JOB_HEIGHT
-
-
-def arrange(jobs: Sequence[Job], find: str = "", group: Callable[[Job], Group] = group_of) -> list[Entry]:
-    """Groups and jobs as lines, the latest job first in each group; only names that contain `find`, in any case."""
-    wanted = find.strip().casefold()
-    by_group: dict[Group, list[Job]] = {each: [] for each in Group}
-    for job in jobs:
-        if wanted and wanted not in job.name.casefold():
-            continue
-        if job.archived and not wanted:
-            continue
-        by_group[group(job)].append(job)
-    entries: list[Entry] = []
-    for each, members in by_group.items():
-        if members:
-            members.sort(key=lambda job: job.finished_at or job.sent_at or job.created_at, reverse=True)
-            entries.append(GroupEntry(each, len(members)))
-            entries.extend(members)
-    return entries
 
 
 def _key(entry: Entry) -> str:
@@ -97,8 +44,7 @@ class LibraryRows(QAbstractListModel):
         self._find = ""
         self._all: list[Entry] = []
         self._entries: list[Entry] = []  # the beginning of all, which the view knows
-        self._lines: dict[str, int] = {}  # by key, of all entries
-        self._groups: dict[str, tuple[Job, Group]] = {}  # so that a job's state is computed once, not at every update
+        self._groups = JobGroups()
 
     def entries(self) -> list[Entry]:
         """The lines that the model has so far, from the top."""
@@ -106,7 +52,7 @@ class LibraryRows(QAbstractListModel):
 
     def line_of(self, job_id: str) -> int:
         """The index of a job's line, -1 when it is in no group that is shown. The model may not have the line yet."""
-        return self._lines.get(job_id, -1)
+        return self._line_with(job_id)
 
     def index_of(self, job_id: str) -> QModelIndex:
         """The index of a job's line, which the model has from now on; an invalid one for a job that is not shown."""
@@ -122,10 +68,7 @@ class LibraryRows(QAbstractListModel):
     def show_jobs(self, jobs: Sequence[Job]) -> None:
         """Replace the jobs."""
         self._jobs = tuple(jobs)
-        known, self._groups = self._groups, {}
-        for job in self._jobs:
-            before = known.get(job.id)
-            self._groups[job.id] = before if before is not None and before[0] is job else (job, group_of(job))
+        self._groups.show(self._jobs)
         self._rearrange()
 
     def find(self, text: str) -> None:
@@ -166,6 +109,9 @@ class LibraryRows(QAbstractListModel):
             return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
         return Qt.ItemFlag.NoItemFlags
 
+    def _line_with(self, key: str) -> int:
+        return next((line for line, entry in enumerate(self._all) if _key(entry) == key), -1)
+
     def _grow(self, lines: int) -> None:
         """Have so many lines, if there are."""
         end = min(lines, len(self._all))
@@ -179,11 +125,11 @@ class LibraryRows(QAbstractListModel):
 
         The model has as many lines as before, and its last one also if that has moved down; `from_the_top` LINES.
         """
-        self._all, old = arrange(self._jobs, self._find, lambda job: self._groups[job.id][1]), self._entries
-        self._lines = {_key(entry): line for line, entry in enumerate(self._all)}
+        self._all = arrange(self._jobs, self._find) if self._find.strip() else self._groups.lines()
+        old = self._entries
         lines = LINES
         if old and not from_the_top:
-            lines = max(lines, len(old), self._lines.get(_key(old[-1]), 0) + 1)
+            lines = max(lines, len(old), self._line_with(_key(old[-1])) + 1)
         fresh = self._all[:lines]
         shorter = min(len(fresh), len(old))
         head = 0

@@ -145,8 +145,7 @@ class Workspace:
         if self._is_closing:
             return
         before, self._states[job.id] = self._states.get(job.id), job.state
-        if not self._settle.isActive():
-            self._settle.start(_SETTLE)
+        self._show_jobs_soon()
         if job.connection != "practice" and not self._tasks.is_running("connection"):
             self._tasks.start("connection", self._show_connection())
         if before in AT_WORK and job.state not in AT_WORK:
@@ -181,8 +180,7 @@ class Workspace:
         self.window.library.show_jobs(jobs)
         if self.window.pages.currentWidget() is self._comparing.page:
             self._comparing.page.show_jobs(jobs)
-        opened = self.window.library.opened_job()
-        if not opened:
+        if not (opened := self.window.library.opened_job()):
             return
         job = next((job for job in jobs if job.id == opened), None)
         if job is None:
@@ -192,6 +190,10 @@ class Workspace:
             self.window.set_can_export(job.batches_done > 0)
         elif job.is_sent and self.window.pages.currentWidget() is self._draft:
             self._open(opened)
+
+    def _show_jobs_soon(self) -> None:
+        if not (self._settle.isActive() or self._is_closing):
+            self._settle.start(_SETTLE)
 
     # Actions of the user
 
@@ -384,7 +386,7 @@ class Workspace:
         for page in (self._welcome, self._job, self._comparing.page):  # the other pages handle a paste themselves
             QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), page).activated.connect(self._paste)
         self._draft.sent.connect(self._sent)
-        self._draft.changed.connect(lambda _: self._show_jobs())
+        self._draft.changed.connect(lambda _: self._show_jobs_soon())
         self._draft.connection_wanted.connect(self.window.connection)
         self._draft.duplicate_made.connect(self._open)
         self._draft.deleted.connect(lambda _: self._show_jobs())

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -69,6 +70,7 @@ class ReserveFile:
 
 
 VERSION = 1
+_created = attrgetter("created_at", "id")
 _DAMAGED = "The list of your jobs is damaged."
 T = TypeVar("T")
 
@@ -132,7 +134,7 @@ class Ledger:
         """All jobs that are not deleted, newest first."""
         with self._guard:
             found = [job for job in self._jobs.values() if not job.deleted_at]
-        return tuple(sorted(found, key=lambda job: (job.created_at, job.id), reverse=True))
+        return tuple(sorted(found, key=_created, reverse=True))
 
     def deleted_jobs(self) -> tuple[Job, ...]:
         """Jobs whose folder is still there."""
