@@ -145,16 +145,18 @@ async def main_in_loop(figures: Figures, root: Path, theme: Theme) -> None:
 
 
 async def _load(workspace: Workspace, program: Program, path: Path) -> None:
-    """Through the page of a draft, as a dropped file."""
+    """Through the page of a draft, as a dropped file, until it can be sent."""
     loaded = asyncio.Event()
+    drafts = workspace._draft.drafts
 
     def look(job_id: str) -> None:
-        if program.ledger.job(job_id).rows_in == ROWS:
+        if program.ledger.job(job_id).rows_in == ROWS and drafts.state(job_id).preflight is not None:
             loaded.set()
 
-    workspace._draft.changed.connect(look)
+    drafts.changed.connect(look)
     workspace.window.files_dropped.emit([path])
     await loaded.wait()
+    drafts.changed.disconnect(look)
 
 
 async def _export(root: Path) -> Callable[[], Awaitable[object]]:

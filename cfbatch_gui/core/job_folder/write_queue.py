@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 
-MOST_ROWS = 4_000  # of one statement
+MOST_ROWS = 2_000  # of one statement; with more the window waits longer for Python while they are bound
 _MOST_WAITING = 8  # statements; each may hold some thousand rows
 
 _Statement = tuple[str, Sequence[object]]

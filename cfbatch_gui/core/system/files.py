@@ -16,6 +16,7 @@ from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError
 from cfbatch_gui.core.system.unfinished import PART_PREFIX, noted
 
 _HASHED_AT_ONCE = 1024 * 1024  # bytes
+_BUFFER = 1_048_576  # bytes; each write to the disk lets other threads have Python, and waits to get it back
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 # Errors of file systems that cannot flush a folder. The file itself has been flushed by then.
 _FOLDER_NOT_FLUSHED = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM})
@@ -85,7 +86,7 @@ def atomic_writer(path: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def _replacing(path: Path, target: Path, part: Path) -> Iterator[BinaryIO]:
     try:
-        stream = part.open("x+b")
+        stream = part.open("x+b", buffering=_BUFFER)
     except OSError as error:
         raise _failure(path, error) from error
     try:

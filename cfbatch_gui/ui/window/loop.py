@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 _LONGEST_TIMER = 2**31 - 1  # milliseconds; the longest interval that a Qt timer takes
 _WAIT_FOR_THREADS = 0.5  # seconds for which closing an executor waits, for all its threads together
-_SWITCH = 0.001  # seconds that another thread keeps Python once the window's wants it; Python's own 0.005 add up
+_SWITCH = 0.0002  # seconds that another thread keeps Python once the window's wants it; Python's own 0.005 add up
 WORK_THREADS, LOOKUP_THREADS = 8, 4
 
 
