@@ -15,14 +15,13 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.matching import Keys, MatchedBy, match
 from cfbatch_gui.core.evaluation.overlap import Overlaps, P, overlaps
 from cfbatch_gui.core.evaluation.runs import Run
+from cfbatch_gui.core.results.rankings.query_texts import QueryTexts, read_queries
 from cfbatch_gui.core.results.rankings.ranks import Ranks, ranks_of
 from cfbatch_gui.core.results.rankings.score_table import (
     Hashes,
-    QueryText,
     ScoreTable,
     count_ids,
     has_same_input,
-    read_queries,
     read_query_hashes,
     read_text_hashes,
 )
@@ -56,7 +55,7 @@ class Comparison:
 
     runs: tuple[Run, ...]
     joined: tuple[Joined, ...]
-    queries: tuple[QueryText, ...]
+    queries: QueryTexts
     query: Numbers
     indices: tuple[Numbers, ...]
     scores: tuple[NDArray[np.float64], ...]

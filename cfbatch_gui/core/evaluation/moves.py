@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.evaluation.comparison import Comparison
 from cfbatch_gui.core.evaluation.overlap import P
-from cfbatch_gui.core.results.rankings.score_table import QueryText
+from cfbatch_gui.core.results.rankings.query_texts import QueryTexts
 
 TOP_K = 10
 _BLOCK = 10_000  # queries
@@ -38,7 +38,7 @@ class QueryMove(msgspec.Struct, frozen=True, gc=False):
 class QueryMoves:
     """All queries in the order of the first job, as arrays of shape (queries,): a `QueryMove` each takes 200 bytes."""
 
-    queries: tuple[QueryText, ...]
+    queries: QueryTexts
     contexts: NDArray[np.int64]
     rbo: NDArray[np.float64]
     top: NDArray[np.float64]

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.evaluation.moves import QueryMoves
 from cfbatch_gui.core.results.numbers import score_text
-from cfbatch_gui.core.results.rankings.score_table import QueryText
+from cfbatch_gui.core.results.rankings.query_texts import QueryTexts
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.evaluation.comparison_figures import Compared, letter
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
@@ -47,7 +47,7 @@ class QueriesTab(QWidget):
     def __init__(self, *, memory: Memory | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._letter = ""
-        self._queries: tuple[QueryText, ...] = ()
+        self._queries = QueryTexts()
         self._index = -1
         self.queries = TableView("comparison/queries", memory=memory)
         self.queries.setAccessibleName(self.tr("Queries, those that moved most first"))

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,14 +37,6 @@ SELECT (SELECT count(*) FROM queries WHERE query_id <> '' AND query_no IN (SELEC
 _BLOCK = 20_000  # texts; between two blocks a running job can store its answers
 _COMPARED = 100_000  # texts; comparing them in SQL is five times as fast as reading them
 NO_ID = 0  # the hash of a missing id
-
-
-class QueryText(msgspec.Struct, frozen=True, gc=False):
-    """A query as in the file; `id` is "" if it has none."""
-
-    number: int
-    id: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,20 +138,6 @@ def count_ids(folder: JobFolder) -> tuple[int, int]:
     with folder.open(read_only=True) as database:
         queries, texts = database.execute(_WITH_ID).fetchone()
     return queries, texts
-
-
-def read_queries(folder: JobFolder, numbers: NDArray[np.integer]) -> tuple[QueryText, ...]:
-    """The queries of these numbers, which must ascend. Raises DataError."""
-    if not len(numbers):
-        return ()
-    wanted = np.zeros(int(numbers[-1]) + 1, dtype=np.bool_)
-    wanted[numbers] = True
-    is_wanted = wanted.tobytes()  # one byte for each number: indexing it creates no objects
-    with folder.open(read_only=True) as database:
-        rows = database.execute(
-            "SELECT query_no, query_id, text FROM queries WHERE query_no <= ? ORDER BY query_no", (int(numbers[-1]),)
-        )
-        return tuple(QueryText(*row) for row in rows if is_wanted[row[0]])
 
 
 def hashed_id(identifier: str) -> int:
