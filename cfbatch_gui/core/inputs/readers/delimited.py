@@ -28,7 +28,7 @@ _READER_OPTIONS: dict[Quoting, dict[str, Any]] = {
 _MOST_MANIFEST_BYTES = 4 * 1024 * 1024
 csv.field_size_limit(LONGEST_LINE)  # the default of 131,072 is less than a chapter of a book; the limit is per process
 _REPEATED = "This row repeats the names of the columns."
-_MOST_AT_ONCE = 1_024  # records; reading them holds Python for 2 ms, for which the window waits
+_MOST_AT_ONCE = 1_500  # records; reading them holds Python for 3 ms, for which the window waits
 _BACKSLASH = (Quoting.ESCAPED, Quoting.OUTFILE)
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|(.))", re.DOTALL)
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
