@@ -126,12 +126,12 @@ async def _page(figures: Figures, program: Program, jobs: Sequence[Job]) -> None
     await _opened(program, small)  # the first page of a process costs more
     plain, _ = await _opened(program, small)
     ours, view = await _opened(program, job)
-    figures.versus("  page opened", ours, f"of {SMALL:,} scores; promised: 100 ms", plain, limit=5.0)
+    figures.versus("  page opened", ours, f"of {SMALL:,} scores; promised: 100 ms", plain, limit=4.0)
     folder = program.folder(job.id)
     plain = apart(_plain_sort, folder)  # its memory is not the page's
     for name, table in (("queries", view.queries), ("texts", view.contexts)):
         ours = seconds(lambda: _sort(table))  # noqa: B023 - called at once
-        figures.versus(f"  {name} sorted", ours, "sorted() of all scores; promised: 1 s", plain, limit=2.0)
+        figures.versus(f"  {name} sorted", ours, "sorted() of all scores; promised: 1 s", plain, limit=1.5)
     _search(figures, folder)
     plain = await _frames(_plain_table())
     for name, table in (("queries", view.queries), ("texts", view.contexts)):

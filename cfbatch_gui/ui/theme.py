@@ -138,11 +138,17 @@ HIGH_CONTRAST_DARK = replace(
 )
 _BY_WINDOW = {tokens.window: tokens for tokens in (LIGHT, DARK, HIGH_CONTRAST_LIGHT, HIGH_CONTRAST_DARK)}
 
+_of_palette: dict[int, Tokens] = {}  # the current one, by its palette's cache key
+
 
 def tokens() -> Tokens:
     """The current colours, read from the application's palette; the accent is the system's if it has one."""
     palette = QGuiApplication.palette()
-    return _tokens(palette.window().color().name(), palette.accent().color().name())
+    key = palette.cacheKey()
+    if key not in _of_palette:  # each cell of a table asks twice, and reading colours costs several calls into Qt
+        _of_palette.clear()
+        _of_palette[key] = _tokens(palette.window().color().name(), palette.accent().color().name())
+    return _of_palette[key]
 
 
 @lru_cache(maxsize=16)
