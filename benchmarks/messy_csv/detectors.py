@@ -122,7 +122,7 @@ def _found(separator: str, rows: list[list[str]], header: bool) -> Found:
 
 
 def is_here(name: str) -> bool:
-    """Whether a rival is installed."""
+    """Whether the other program is installed."""
     return name == "csv.Sniffer" or importlib.util.find_spec(name.lower()) is not None
 
 

@@ -22,7 +22,7 @@ PAIRS = b"query,context\nred,a red apple\nred,a blue whale\nblue,a red apple\nbl
 
 
 def environ_of(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
-    """Nothing of this computer's, but a proxy that nobody may use for this computer's own addresses."""
+    """An environment without this computer's settings, and a proxy that must not be used for loopback addresses."""
     nowhere = dict.fromkeys(("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"), "http://127.0.0.1:9")
     own = {
         "PATH": os.environ["PATH"],
@@ -73,7 +73,7 @@ def is_ranked(folder: Path) -> bool:
 
 
 def test_a_job_on_the_practice_service_speaks_to_nobody(tmp_path: Path, ranking: tuple[object, ...]) -> None:
-    """Also with an account connected; where it can be done, without a network, so that nothing can need one."""
+    """Also with an account connected; where the system allows it, in a network namespace without a network."""
     account = {"CLOUDFLARE_ACCOUNT_ID": ACCOUNT, "CLOUDFLARE_API_TOKEN": TOKEN}
     before = _without_network()
     assert watched(tmp_path, *ranking, "--connection", "practice", environ=account, before=before) == NOTHING

@@ -1,4 +1,4 @@
-"""A job that a curl line of Cloudflare's own pages has begun is added in the window, watched there, and taken home."""
+"""A job that a curl line of Cloudflare's own pages has begun is added in the window, watched there, and exported."""
 
 import os
 import shutil

@@ -1,7 +1,7 @@
 """Pictures of every way in which connecting fails: what the page says, and what it says to do next.
 
-What answers is on this computer: the practice service with faults, an address that is nowhere, a
-certificate that has run out, a proxy that lets nothing through.
+All of it is on this computer: the practice service with faults, an address where nothing listens, an expired
+certificate, a proxy that asks for a password.
 """
 
 import asyncio
@@ -88,7 +88,7 @@ async def _page(root: Path, theme: Theme, url: str) -> AsyncIterator[Stage]:
 
 @asynccontextmanager
 async def _proxy() -> AsyncIterator[str]:
-    """The address of a proxy that asks for a password that nobody has."""
+    """The address of a proxy that asks for a password which was not set."""
 
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

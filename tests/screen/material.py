@@ -1,4 +1,4 @@
-"""Files as people have them, made by chance that is always the same."""
+"""Sample files as users have them, made from a fixed seed."""
 
 import csv
 import random

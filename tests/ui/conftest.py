@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 if sys.platform.startswith("linux"):
-    # Nobody's desktop flickers, the keyboard's focus is always where it should be, and no window of ours lies over
-    # those that tests/journeys drives on a real screen. The whole window fits on this one, as it does not on Qt's own.
+    # No window appears on the developer's desktop, the keyboard's focus is always where a test expects it, and no
+    # window lies over those that tests/journeys drives on a real screen. Qt's own offscreen screen is too small.
     os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={Path(__file__).parents[1] / 'data' / 'offscreen.json'}"
 os.environ.setdefault("QT_API", "pyside6")
 
@@ -50,9 +50,9 @@ def theme(qapp: QApplication) -> Iterator[Theme]:
 
 @pytest.fixture(autouse=True)
 def _no_leftovers(qapp: QApplication) -> Iterator[None]:
-    """After a test no window of it is left: each change of the look would dress those of all tests before it.
+    """Delete the windows of each test: a change of the theme would style those of all earlier tests again.
 
-    A page that was never shown has no window to go with, and what is deleted later waits for a loop that ends before.
+    A page that was never shown is no window's child, and `deleteLater` waits for a loop that has ended by then.
     """
     yield
     for left in qapp.topLevelWidgets():

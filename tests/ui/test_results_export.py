@@ -1,4 +1,4 @@
-"""Taking results home through the dialog."""
+"""Exporting results through the dialog."""
 
 import asyncio
 import csv

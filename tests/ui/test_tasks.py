@@ -60,7 +60,7 @@ async def test_a_replaced_one_that_never_began_is_closed(tasks: Tasks) -> None:
 
 
 async def test_work_after_its_last_step_is_not_under_way(tasks: Tasks) -> None:
-    """Who asks between that step and the end of the task has something to say that it would not see."""
+    """A caller that asks between that step and the task's end may start new work, which this task would not do."""
     seen: list[tuple[bool, tuple[str, ...]]] = []
 
     async def work() -> None:

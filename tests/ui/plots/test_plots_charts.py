@@ -1,4 +1,4 @@
-"""Charts show what they were given, say what is under the mouse, and leave as picture, drawing and table."""
+"""Charts show what they were given, say what is under the mouse, and are exported as PNG, SVG and CSV."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The plane of dots: what is under the mouse, what a lasso holds, what wheel, drag and keys do, what is taken home."""
+"""The map of dots: the dot under the mouse, the lasso, wheel, drag and keys, and its exports."""
 
 import numpy as np
 import pytest
