@@ -24,6 +24,7 @@ from cfbatch_gui.core.system.files import flush_to_disk, own_file_writer
 from cfbatch_gui.core.system.unfinished import noted
 
 _FLUSHED_FROM = 64_000_000  # bytes of the first file; below there is nothing to gain
+_TEXTS_BUFFER = 1_048_576  # bytes; each write lets other threads have Python, and then waits to get it back
 _FAST = (
     "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -8000;"
 )
@@ -64,7 +65,7 @@ def fill(
         try:
             texts = folder.new_texts()
             with (
-                own_file_writer(texts) as stream,
+                own_file_writer(texts, buffering=_TEXTS_BUFFER) as stream,
                 flushed_early(Path(stream.name), fresh) as written,
                 schema.opened(fresh, any_thread=True) as database,
             ):

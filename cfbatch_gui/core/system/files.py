@@ -16,7 +16,6 @@ from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError
 from cfbatch_gui.core.system.unfinished import PART_PREFIX, noted
 
 _HASHED_AT_ONCE = 1024 * 1024  # bytes
-_BUFFER = 1_048_576  # bytes; each write to the disk lets other threads have Python, and waits to get it back
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 # Errors of file systems that cannot flush a folder. The file itself has been flushed by then.
 _FOLDER_NOT_FLUSHED = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM})
@@ -55,10 +54,10 @@ def flush_to_disk(path: Path) -> None:
 
 
 @contextmanager
-def own_file_writer(path: Path) -> Iterator[BinaryIO]:
+def own_file_writer(path: Path, *, buffering: int = -1) -> Iterator[BinaryIO]:
     """`atomic_writer` for a file in the program's own folder. Raises DiskFull and DataError."""
     try:
-        with atomic_writer(path) as stream:
+        with atomic_writer(path, buffering=buffering) as stream:
             yield stream
     except ExportError as error:
         raise DataError(
@@ -69,24 +68,24 @@ def own_file_writer(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def atomic_writer(path: Path) -> Iterator[BinaryIO]:
+def atomic_writer(path: Path, *, buffering: int = -1) -> Iterator[BinaryIO]:
     """A binary stream whose content becomes the file `path` when the block ends; nothing changes when it raises.
 
     The bytes are written to a hidden ".part" file in the target's folder, which replaces the target after it was
     flushed to the disk. The stream can seek and be read. A symbolic link is kept, and so are an older file's
-    permissions.
+    permissions. `buffering` is as of open(): with a large buffer, what is read back may not come from the disk.
     Raises DiskFull and ExportError.
     """
     target = _target(path)
     part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
-    with noted(part), _replacing(path, target, part) as stream:
+    with noted(part), _replacing(path, target, part, buffering) as stream:
         yield stream
 
 
 @contextmanager
-def _replacing(path: Path, target: Path, part: Path) -> Iterator[BinaryIO]:
+def _replacing(path: Path, target: Path, part: Path, buffering: int) -> Iterator[BinaryIO]:
     try:
-        stream = part.open("x+b", buffering=_BUFFER)
+        stream = part.open("x+b", buffering)
     except OSError as error:
         raise _failure(path, error) from error
     try:
