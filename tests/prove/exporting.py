@@ -206,8 +206,10 @@ def _run(world: World, kind: Kind) -> str:
     name = list(world.owed)[-1]
     with (world.root / f"{name}.csv").open("a", encoding="utf-8") as file:
         file.write(f"{INCOMPLETE[kind]}\n")
-    world.start(command)
-    return next(job.id for job in world.jobs() if job.name == name)
+    ended = world.start(command)
+    found = [job.id for job in world.jobs() if job.name == name]
+    assert found, f"{name} is not there: {ended}\n{(world.root / 'child.log').read_text('utf-8')}"
+    return found[0]
 
 
 def _leave_room(size: int, form: Takeaway) -> None:

@@ -155,8 +155,8 @@ def _decoded_before_on_disk() -> None:
 
 def _written_in_place() -> None:
     @contextmanager
-    def in_place(path: Path) -> Iterator[BinaryIO]:
-        with path.open("w+b") as stream:
+    def in_place(path: Path, *, buffering: int = -1) -> Iterator[BinaryIO]:
+        with path.open("w+b", buffering) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
