@@ -105,7 +105,7 @@ async def test_it_replaces_the_first_map_by_itself(show: Opened, begin: threadin
     page = show()
     await until(lambda: page.map() is not None)
     assert shown(page) is Layout.DIRECTION
-    await until(lambda: page.tasks.is_running("neighbours"))
+    await until(page.stop_link.isVisible)
     assert page.stop_link.isVisible()
     assert page.summary.whole_text().endswith(" % of the spread")
     begin.set()
@@ -120,7 +120,7 @@ async def test_it_replaces_the_first_map_by_itself(show: Opened, begin: threadin
 
 async def test_nothing_moves_under_the_hand(show: Opened, begin: threading.Event, until: Until) -> None:
     page = show()
-    await until(lambda: page.tasks.is_running("neighbours"))
+    await until(page.stop_link.isVisible)
     QTest.mouseClick(page.dots, Qt.MouseButton.LeftButton, pos=page.dots.pixel_of(7).toPoint())
     before = page.dots.pixel_of(7)
     begin.set()
@@ -161,7 +161,7 @@ async def test_the_choice_is_remembered_and_the_map_is_there_at_once(show: Opene
 
 async def test_it_can_be_stopped_and_does_not_come_again(show: Opened, begin: threading.Event, until: Until) -> None:
     page = show()
-    await until(lambda: page.tasks.is_running("neighbours"))
+    await until(page.stop_link.isVisible)
     page.stop_link.click()
     begin.set()
     await at_rest(page, until)
