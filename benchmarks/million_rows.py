@@ -26,7 +26,7 @@ from cfbatch_gui.core.jobs.states import Job
 ROWS = 1_000_000
 BATCHES_TO_PACK = 20
 TURNS = 4
-WALL_LIMIT = 4.0  # 2.7 to 3.5 on two cores that are shared with other computers, by the hour; promised: 3
+WALL_LIMIT = 4.0  # 2.6 to 3.5 on two cores that are shared with other computers, by the hour; promised: 3
 COMPUTING_LIMIT = 5.0
 REPEATS = 9
 _TEXT = "How do I change the address on my invoice, and who is told? The settings have a page for it, {number:07}. "

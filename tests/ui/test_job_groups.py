@@ -26,9 +26,7 @@ def job(number: int, state: BatchState | None, at: int, *, archived: bool) -> Jo
 
 
 @given(_changes)
-def test_a_changed_job_stands_where_it_would_stand_anew(
-    changes: list[Change],
-) -> None:
+def test_a_changed_job_stands_where_it_would_stand_anew(changes: list[Change]) -> None:
     jobs = {str(number): job(number, BatchState.DONE, 0, archived=False) for number in range(20)}
     groups = JobGroups()
     for number, state, at, archived, is_deleted in changes:

@@ -50,9 +50,12 @@ class LibraryRows(QAbstractListModel):
         """The lines that the model has so far, from the top."""
         return self._entries
 
-    def line_of(self, job_id: str) -> int:
-        """The index of a job's line, -1 when it is in no group that is shown. The model may not have the line yet."""
-        return self._line_with(job_id)
+    def line_of(self, key: str) -> int:
+        """The index of the line of a job, by its id, or of a group; -1 when it is not shown.
+
+        The model may not have the line yet.
+        """
+        return next((line for line, entry in enumerate(self._all) if _key(entry) == key), -1)
 
     def index_of(self, job_id: str) -> QModelIndex:
         """The index of a job's line, which the model has from now on; an invalid one for a job that is not shown."""
@@ -109,9 +112,6 @@ class LibraryRows(QAbstractListModel):
             return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
         return Qt.ItemFlag.NoItemFlags
 
-    def _line_with(self, key: str) -> int:
-        return next((line for line, entry in enumerate(self._all) if _key(entry) == key), -1)
-
     def _grow(self, lines: int) -> None:
         """Have so many lines, if there are."""
         end = min(lines, len(self._all))
@@ -129,7 +129,7 @@ class LibraryRows(QAbstractListModel):
         old = self._entries
         lines = LINES
         if old and not from_the_top:
-            lines = max(lines, len(old), self._line_with(_key(old[-1])) + 1)
+            lines = max(lines, len(old), self.line_of(_key(old[-1])) + 1)
         fresh = self._all[:lines]
         shorter = min(len(fresh), len(old))
         head = 0
