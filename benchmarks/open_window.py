@@ -39,10 +39,8 @@ def fill(root: Path, count: int) -> None:
 
 def _write_all(ledger: Ledger) -> None:
     """In one transaction: ten thousand commits that are flushed to the disk take minutes."""
-    from cfbatch_gui.core.jobs.store.ledger import _batch_row, _job_row
-
     jobs = list(ledger._jobs.values())
-    ledger._write([_job_row(job) for job in jobs], [_batch_row(batch) for job in jobs for batch in job.batches])
+    ledger._write(jobs, [batch for job in jobs for batch in job.batches])
 
 
 def opening(root: Path) -> float:

@@ -26,10 +26,12 @@ from cfbatch_gui.core.jobs.run.attaching import name_texts, read_pasted_job
 from cfbatch_gui.core.jobs.run.job_actions import JobActions
 from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.states import BatchState, Job
+from cfbatch_gui.core.jobs.store.folder_doubt import Doubt, FolderAnswer, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.results.job_metadata import JobMetadata
+from cfbatch_gui.core.system.folder_identity import place_of, state_root
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, Settings, SettingsStore
 from cfbatch_gui.core.system.unfinished import end_list, keep_list
@@ -77,6 +79,8 @@ class Program:
         self.calibration = Calibration(paths.calibration, self._is_counted_by_cloudflare)
         self.drafts = Drafts(ledger, paths, clock=clock, metadata_for=self._metadata_for)
         self.recovered: tuple[Job, ...] = ()  # rebuilt from their folders at this start, because the ledger was lost
+        self.damage: tuple[str, ...] = ()  # sentences about what was found damaged at this start
+        self.doubt: Doubt | None = None  # while it is not None, nothing is sent before `settle_doubt`
         self.address_book = AddressBook(
             lambda: self.settings.connections,
             paths,
@@ -116,13 +120,14 @@ class Program:
 
         Raises DataError.
         """
-        paths = Paths(root)
+        paths = Paths(root, state_root(environ))
         await asyncio.to_thread(paths.create)
-        ledger, recovered = await asyncio.to_thread(lambda: open_or_recover(paths, clock=clock))
+        here = await asyncio.to_thread(place_of, root)
+        opened = await asyncio.to_thread(lambda: open_or_recover(paths, clock=clock, here=here))
         await asyncio.to_thread(keep_list, paths.unfinished)
         program = cls(
             paths,
-            ledger,
+            opened.ledger,
             environ=environ,
             credentials=credentials or Credentials(environ=environ),
             on_change=on_change,
@@ -130,7 +135,8 @@ class Program:
             patience=patience,
             clock=clock,
         )
-        program.recovered = recovered
+        program.recovered, program.damage, program.doubt = opened.recovered, opened.damage, opened.doubt
+        program.store.holds_back = opened.doubt is not None
         await asyncio.to_thread(program.drafts.clear_deleted)
         return program
 
@@ -141,6 +147,19 @@ class Program:
         await asyncio.to_thread(self._disk.shutdown)
         end_list(self.paths.unfinished)
         self.ledger.close()
+
+    async def settle_doubt(self, answer: FolderAnswer) -> tuple[Job, ...]:
+        """Do what the user says about the data folder, then go on; the jobs that wait for the user's word now.
+
+        Raises DiskFull and DataError; nothing is sent then.
+        """
+        here = await asyncio.to_thread(place_of, self.paths.root)
+        paused = await self.store.on_disk(settle_doubt, self.ledger, self.paths, here, answer)
+        self.doubt, self.store.holds_back = None, False
+        for job in paused:
+            self.store.show(self.ledger.job(job.id))
+        await self.runner.resume_all()
+        return paused
 
     @property
     def settings(self) -> Settings:

@@ -8,7 +8,7 @@ from typing import Any
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store import ledger
+from cfbatch_gui.core.jobs.store import ledger_tables
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from tests.prove.child import put
 from tests.prove.compare import Breach, Finding
@@ -16,14 +16,14 @@ from tests.prove.steps import Hit, Step, after_call, before_call
 from tests.prove.world import World
 
 JOBS = 60
-OLD_VERSION = ledger.VERSION
+OLD_VERSION = ledger_tables.VERSION
 NEW_VERSION = OLD_VERSION + 1
 
 
 def register() -> None:
     """Register a new version, whose migration writes every job once."""
-    ledger.VERSION = NEW_VERSION
-    ledger.MIGRATIONS[NEW_VERSION] = _migrate
+    ledger_tables.VERSION = NEW_VERSION
+    ledger_tables.MIGRATIONS[NEW_VERSION] = _migrate
 
 
 def _migrate(database: sqlite3.Connection) -> None:
@@ -65,7 +65,7 @@ def steps() -> tuple[Step, ...]:
         Step("copy made", after_call(shutil, "copy2")),
         Step("mid-migration", after_call(here, "halfway")),
         Step("migrated, not committed", after_call(here, "migrated")),
-        Step("committed", after_call(ledger, "_prepare")),
+        Step("committed", after_call(ledger_tables, "prepare")),
     )
 
 

@@ -96,7 +96,7 @@ def _replacing(path: Path, target: Path, part: Path, buffering: int) -> Iterator
         with suppress(FileNotFoundError):
             part.chmod(stat.S_IMODE(target.stat().st_mode))
         part.replace(target)
-        _flush_folder(target.parent)
+        flush_folder(target.parent)
     except OSError as error:
         # Errors of files that the caller opened have a filename; errors of writing to this stream have none, and
         # those of replacing the target have the part's.
@@ -152,14 +152,14 @@ def _move_into(part: Path, target: Path) -> None:
         if target.exists():
             shutil.rmtree(target)
         part.replace(target)
-        _flush_folder(target.parent)
+        flush_folder(target.parent)
         return
     for name in sorted(new):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         (part / name).replace(target / name)
     for name in old - new:
         (target / name).unlink()
-    _flush_folder(target)
+    flush_folder(target)
 
 
 def append_line_durably(path: Path, line: bytes) -> None:
@@ -176,7 +176,7 @@ def append_line_durably(path: Path, line: bytes) -> None:
         finally:
             os.close(descriptor)
         if is_new:
-            _flush_folder(path.parent)
+            flush_folder(path.parent)
     except OSError as error:
         failure = _failure(path, error)
         raise failure if isinstance(failure, DiskFull) else DataError(failure.message, detail=failure.detail) from error
@@ -230,7 +230,7 @@ def _append(descriptor: int, line: bytes) -> None:
         raise
 
 
-def _flush_folder(folder: Path) -> None:
+def flush_folder(folder: Path) -> None:
     """Flush the folder, so that a new name in it survives a power failure."""
     if sys.platform == "win32":
         return

@@ -12,9 +12,13 @@ OVERRIDE = "CFBATCH_DATA_DIR"
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Paths below the data folder `root`. Creating an instance does not access the disk."""
+    """Paths below the data folder `root`. Creating an instance does not access the disk.
+
+    `state` is a folder outside of it in which the data folder is known by its id; None where there is none.
+    """
 
     root: Path
+    state: Path | None = None
 
     @property
     def ledger(self) -> Path:
@@ -40,6 +44,11 @@ class Paths:
     def submissions(self) -> Path:
         """One JSON line for each batch that the service has accepted; kept separately in case the ledger is lost."""
         return self.root / "submissions.jsonl"
+
+    @property
+    def identity(self) -> Path:
+        """The data folder's own id and place; see folder_identity.py."""
+        return self.root / "folder.json"
 
     @property
     def jobs(self) -> Path:

@@ -5,21 +5,44 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.jobs.states import BatchState, JobState
-from cfbatch_gui.core.jobs.store.submissions import submissions
-from cfbatch_gui.core.practice.faults.script import ResetAfterBody
+from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
+from cfbatch_gui.core.jobs.store.submissions import Event, read_submissions, submissions
+from cfbatch_gui.core.practice.faults.script import ResetAfterBody, Stall
 from cfbatch_gui.core.practice.queue import accepted
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS
 
 
+def make_unwritable(path: Path) -> None:
+    """Put a folder in the place of the file, so that no line can be written."""
+    path.rename(path.with_name("kept"))
+    path.mkdir()
+
+
+def make_writable(path: Path) -> None:
+    """Put the file back."""
+    path.rmdir()
+    path.with_name("kept").rename(path)
+
+
+async def run_without_room_for_the_id(bench: Bench, path: Path) -> Job:
+    """Run a job during which the submissions file becomes unwritable after its batch has left."""
+    bench.faulty.follow(Stall(on="submit", seconds=0.3, billed=True))
+    running = asyncio.create_task(bench.run(bench.draft(path, Kind.RANK)))
+    async with asyncio.timeout(20):
+        while not bench.faulty.submits:
+            await asyncio.sleep(0.005)
+    make_unwritable(bench.paths.submissions)
+    job = await running
+    assert job.state is JobState.DONE  # the ledger has the id, so the job goes on
+    return job
+
+
 async def test_an_id_that_could_not_be_written_down_is_written_later(
     bench: Bench, write: Callable[[str, str], Path]
 ) -> None:
-    bench.paths.submissions.mkdir()  # so no line can be written to the file
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    assert job.state is JobState.DONE  # the ledger has the id, so the job goes on
-    bench.paths.submissions.rmdir()
+    job = await run_without_room_for_the_id(bench, write("clouds.csv", CLOUDS))
+    make_writable(bench.paths.submissions)
     async with asyncio.timeout(20):
         while not submissions(bench.paths.submissions):
             await asyncio.sleep(0.01)
@@ -31,10 +54,9 @@ async def test_an_id_that_could_not_be_written_down_is_written_later(
 async def test_an_id_that_stood_in_one_place_when_the_program_ended_stands_in_both_after_the_next_start(
     bench: Bench, write: Callable[[str, str], Path]
 ) -> None:
-    bench.paths.submissions.mkdir()
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    job = await run_without_room_for_the_id(bench, write("clouds.csv", CLOUDS))
     await bench.stop()
-    bench.paths.submissions.rmdir()
+    make_writable(bench.paths.submissions)
     bench.start()
     await bench.runner.resume_all()
     (written,) = submissions(bench.paths.submissions)
@@ -49,11 +71,10 @@ async def test_an_id_that_stood_in_one_place_when_the_program_ended_stands_in_bo
 async def test_a_start_that_cannot_write_an_id_down_goes_on_and_tries_again(
     bench: Bench, write: Callable[[str, str], Path]
 ) -> None:
-    bench.paths.submissions.mkdir()
-    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    job = await run_without_room_for_the_id(bench, write("clouds.csv", CLOUDS))
     await bench.restart()
     await bench.runner.resume_all()
-    bench.paths.submissions.rmdir()
+    make_writable(bench.paths.submissions)
     async with asyncio.timeout(20):
         while not submissions(bench.paths.submissions):
             await asyncio.sleep(0.01)
@@ -65,15 +86,28 @@ async def test_an_adopted_id_is_kept_twice_whoever_gave_up_waiting(
 ) -> None:
     bench.faulty.follow(ResetAfterBody(on="submit", billed=True))
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
-    bench.paths.submissions.mkdir()
+    make_unwritable(bench.paths.submissions)
     (found,) = accepted(bench.service_folder)
     adopting = asyncio.create_task(bench.actions.adopt(job.id, 1, found.request_id))
     async with asyncio.timeout(20):
         while bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN:
             await asyncio.sleep(0.01)
     adopting.cancel()
-    bench.paths.submissions.rmdir()
+    make_writable(bench.paths.submissions)
     async with asyncio.timeout(20):
         while not submissions(bench.paths.submissions):
             await asyncio.sleep(0.01)
     assert bench.ledger.job(job.id).batches[0].request_id == found.request_id
+
+
+async def test_nothing_leaves_while_the_attempt_cannot_be_written_down(
+    bench: Bench, write: Callable[[str, str], Path]
+) -> None:
+    bench.paths.submissions.mkdir()
+    job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
+    assert job.state is JobState.PAUSED and "submissions.jsonl" in job.paused_because
+    assert job.batches[0].state is BatchState.PLANNED and not bench.faulty.submits
+    bench.paths.submissions.rmdir()
+    await bench.runner.carry_on(job.id)
+    assert (await bench.runner.wait(job.id)).state is JobState.DONE
+    assert [each.event for each in read_submissions(bench.paths.submissions).lines] == [Event.SENDING, Event.ACCEPTED]

@@ -59,6 +59,7 @@ def test_a_newer_ledger_is_refused_unharmed(paths: Paths) -> None:
     Ledger.open(paths).close()
     with sqlite3.connect(paths.ledger) as database:
         database.execute("PRAGMA user_version = 99")
+        database.execute("UPDATE metadata SET value = 99 WHERE name = 'version'")
     database.close()
     before = paths.ledger.read_bytes()
     with pytest.raises(DataError, match="newer version"):

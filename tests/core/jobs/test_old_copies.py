@@ -20,7 +20,7 @@ Write = Callable[[str, str], Path]
 
 def start_again(bench: Bench) -> None:
     """Start the program with recovery of the ledger."""
-    open_or_recover(bench.paths, clock=bench.clock)[0].close()
+    open_or_recover(bench.paths, clock=bench.clock).ledger.close()
     bench.start()
 
 

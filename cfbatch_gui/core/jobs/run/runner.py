@@ -14,6 +14,7 @@ from cfbatch_gui.core.errors import (
     DataError,
     NotConnected,
     ServiceRefused,
+    TokenRefused,
     Unreachable,
     UserError,
     WrongAccount,
@@ -59,7 +60,7 @@ class Runner:
         for job in self._store.jobs():
             await self._settle(job)
         await self._submitter.catch_up(self._store.jobs)
-        going_on = [job for job in self._store.jobs() if job.is_sent and not _is_settled(job)]
+        going_on = [job for job in self._store.jobs() if job.is_sent and not self._is_settled(job)]
         for job in going_on:
             self.start(job.id)
         return tuple(going_on)
@@ -138,7 +139,7 @@ class Runner:
             await self._pause_with(job_id, error)
             return
         more = self._more[job_id]
-        while not _is_settled(self._store.job(job_id)):
+        while not self._is_settled(self._store.job(job_id)):
             more.set()
             try:
                 await self._send_and_watch(job_id, more)
@@ -148,14 +149,17 @@ class Runner:
                 await self._pause_connection(job, error)
 
     async def _send_and_watch(self, job_id: str, more: asyncio.Event) -> None:
-        """Until there is nothing to send and nothing to ask for, the job is paused, or an error ends either."""
+        """Until there is nothing to send and nothing to ask for, the job is paused, or an error ends either.
+
+        When both end with an error, that of asking is raised if it is the token's, which concerns every other job too.
+        """
         sending = asyncio.create_task(self._keep_sending(job_id, more), name=f"send {job_id}")
         watching = asyncio.create_task(self._watcher.watch(job_id), name=f"watch {job_id}")
         try:
             await asyncio.wait((sending, watching), return_when=asyncio.FIRST_COMPLETED)
-            for task in (sending, watching):
-                if task.done():
-                    task.result()
+            errors = [error for task in (sending, watching) if task.done() and (error := task.exception()) is not None]
+            if errors:
+                raise next((error for error in errors if isinstance(error, TokenRefused)), errors[0])
         finally:
             for task in (sending, watching):
                 task.cancel()
@@ -172,18 +176,24 @@ class Runner:
     async def _pause_connection(self, failed: Job, error: UserError) -> None:
         """The token was refused: every job of the connection waits for the user, after this one call."""
         for job in self._store.jobs():
-            if job.id == failed.id or job.connection != failed.connection or _is_settled(job):
+            if job.id == failed.id or job.connection != failed.connection or self._is_settled(job):
                 continue
             if (task := self._tasks.get(job.id)) is not None:
                 await self._pause_with(job.id, error)
                 task.cancel()
-        if not _is_settled(self._store.job(failed.id)):
+        if not self._is_settled(self._store.job(failed.id)):
             await self._pause_with(failed.id, error)  # last, as its task ends here, and carrying on begins a new one
 
     async def _pause_with(self, job_id: str, error: UserError) -> None:
         """Pause a job because of an error that only the user can mend."""
         self._errors[job_id] = error
         await self._store.change(job_id, lambda known: replace(known, paused_because=error.message))
+
+    def _is_settled(self, job: Job) -> bool:
+        """Nothing more happens by itself."""
+        waits = {BatchState.OUTCOME_UNKNOWN} | ({BatchState.PLANNED} if self._store.holds_back else set())
+        unsettled = (batch for batch in job.batches if not batch.state.is_final)
+        return bool(job.paused_because) or all(batch.state in waits for batch in unsettled)
 
     async def _settle(self, job: Job) -> None:
         """What was being sent when the program ended: queued when its id was written down, else unknown."""
@@ -197,9 +207,3 @@ class Runner:
                 await self._store.save(replace(batch, state=BatchState.QUEUED, request_id=request_id))
             else:
                 await self._submitter.lost(batch)
-
-
-def _is_settled(job: Job) -> bool:
-    """Nothing more happens by itself."""
-    unsettled = (batch for batch in job.batches if not batch.state.is_final)
-    return bool(job.paused_because) or all(batch.state is BatchState.OUTCOME_UNKNOWN for batch in unsettled)

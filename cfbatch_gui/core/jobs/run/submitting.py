@@ -15,7 +15,6 @@ from typing import Any
 from cfbatch_gui.core.errors import (
     Action,
     DataError,
-    DiskFull,
     OutcomeUnknown,
     QueueNotSupported,
     ServiceBusy,
@@ -28,8 +27,9 @@ from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.run.poll_schedule import sleep_until
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
-from cfbatch_gui.core.jobs.store.submissions import Submission, submissions, write_down
+from cfbatch_gui.core.jobs.store.submissions import Event, Submission, submissions
 from cfbatch_gui.core.workers_ai.client import WorkersAI
+from cfbatch_gui.core.workers_ai.wire.replies import Queued
 
 ATTEMPTS = 4  # to reach the service, before the user is asked
 FIRST_WAIT = 1.0  # seconds; doubled each time
@@ -118,7 +118,7 @@ class Submitter:
         is_written = is_saved = False
         while True:
             if not is_written:
-                unwritten = await _failure_of(self._store.on_disk(self._write_down, submission))
+                unwritten = await _failure_of(self._store.on_disk(self._store.write_down, submission))
                 is_written = unwritten is None
             if not is_saved:
                 unsaved = await _failure_of(self._store.save(queued))
@@ -154,15 +154,29 @@ class Submitter:
             if batch.request_id and (batch.attempt, batch.request_id) not in written
         ]
         if missing:
-            self._write_down(*missing)
+            self._store.write_down(*missing)
 
-    def _write_down(self, *accepted: Submission) -> None:
+    async def about_to_leave(self, job: Job, batch: Batch, body: bytes) -> Batch:
+        """Commit *sending* with a new attempt, then write the attempt down: an older ledger learns of it there.
+
+        Raises DataError when either cannot be written; nothing has left then, and the batch is planned.
+        """
+        sending = new_attempt(batch, body, self._store.client(job), self._clock())
+        await self._store.save(sending)
+        submission = submission_of(job, sending, sending.sent_at, Event.SENDING)
         try:
-            write_down(self._store.paths.submissions, *accepted)
-        except DiskFull:
-            if not self._store.make_room():
-                raise
-            write_down(self._store.paths.submissions, *accepted)
+            await self._store.on_disk(self._store.write_down, submission)
+        except DataError as error:
+            await self._store.save(with_error(replace(sending, state=BatchState.PLANNED), error))
+            raise
+        return sending
+
+    async def not_accepted(self, job: Job, batch: Batch, error: UserError) -> None:
+        """Back to *planned*: proven not to have been accepted."""
+        await self._store.save(with_error(replace(batch, state=BatchState.PLANNED), error))
+        submission = submission_of(job, batch, self._clock(), Event.NOT_ACCEPTED)
+        with suppress(DataError):  # without this line the attempt of an older ledger would count as unknown
+            await self._store.on_disk(self._store.write_down, submission)
 
     async def lost(self, batch: Batch) -> None:
         """A batch that was being sent when the program ended."""
@@ -198,7 +212,7 @@ class Submitter:
 
     def _next(self, job_id: str) -> Batch | None:
         job = self._store.job(job_id)
-        if job.paused_because:
+        if job.paused_because or self._store.holds_back:
             return None
         waiting = (batch for batch in job.batches if batch.state is BatchState.PLANNED and not batch.at_once)
         return next(waiting, None)
@@ -234,17 +248,30 @@ class Submitter:
 
     async def _send(self, job: Job, batch: Batch, bodies: Bodies) -> None:
         body = await asyncio.to_thread(write_body, self._store, job, batch, bodies)
-        sending = about_to_leave(batch, body, self._store.client(job), self._clock())
-        await self._store.save(sending)
+        sending = await self.about_to_leave(job, batch, body)
         try:
             queued = await self._store.client(job).submit(job.model, body)
         except OutcomeUnknown as error:
             await self._store.save(with_error(replace(sending, state=BatchState.OUTCOME_UNKNOWN), error))
-        except UserError as error:  # proven not to have been accepted
-            await self._store.save(with_error(replace(sending, state=BatchState.PLANNED), error))
+        except UserError as error:
+            await self.not_accepted(job, sending, error)
             raise
         else:
-            await self.accepted(sending, queued.request_id, queued.status)
+            await self._answered(job, sending, queued)
+
+    async def _answered(self, job: Job, batch: Batch, queued: Queued) -> None:
+        """Keep the id, unless it is another batch's: the answer is then not to this batch, whose outcome is unknown."""
+        if not self._store.has_request_id(job.connection, queued.request_id):
+            await self.accepted(batch, queued.request_id, queued.status)
+            return
+        unknown = replace(
+            batch,
+            state=BatchState.OUTCOME_UNKNOWN,
+            error="The service answered with the id of another batch. This one may have been accepted and billed, so it"
+            " is not sent again by itself.",
+            error_detail=f"request id {queued.request_id[:80]}",
+        )
+        await self._store.save(unknown)
 
     async def _wait(self, batch: Batch, error: UserError, until: float) -> None:
         planned = replace(
@@ -272,8 +299,8 @@ def write_body(store: JobStore, job: Job, batch: Batch, bodies: Bodies) -> bytes
     return body
 
 
-def submission_of(job: Job, batch: Batch, time: float) -> Submission:
-    """What is written down of an accepted batch. `time` in seconds since 1970."""
+def submission_of(job: Job, batch: Batch, time: float, event: Event = Event.ACCEPTED) -> Submission:
+    """What is written down of a batch. `time` in seconds since 1970."""
     return Submission(
         attempt=batch.attempt,
         request_id=batch.request_id,
@@ -283,10 +310,11 @@ def submission_of(job: Job, batch: Batch, time: float) -> Submission:
         batch=batch.number,
         connection=job.connection,
         model=job.model,
+        event=event,
     )
 
 
-def about_to_leave(batch: Batch, body: bytes, client: WorkersAI, now: float) -> Batch:
+def new_attempt(batch: Batch, body: bytes, client: WorkersAI, now: float) -> Batch:
     """The batch as it is committed before the first byte leaves: a new attempt with exactly this body."""
     return replace(
         batch,

@@ -26,7 +26,6 @@ from cfbatch_gui.core.jobs.run.submitting import (
     SAVE_AGAIN_SECONDS,
     Bodies,
     Submitter,
-    about_to_leave,
     with_error,
     write_body,
 )
@@ -97,7 +96,7 @@ class SynchronousCalls:
 
     def _next(self, shared: _Round) -> Batch | None:
         job = self._store.job(shared.job_id)
-        if job.paused_because or shared.is_over:
+        if job.paused_because or shared.is_over or self._store.holds_back:
             return None
         for batch in job.batches:
             if batch.state is BatchState.PLANNED and batch.at_once and batch.number not in shared.taken:
@@ -130,14 +129,13 @@ class SynchronousCalls:
     async def _run(self, job: Job, batch: Batch) -> None:
         client = self._store.client(job)
         body = await asyncio.to_thread(write_body, self._store, job, batch, Bodies())
-        sending = about_to_leave(batch, body, client, self._clock())
-        await self._store.save(sending)
+        sending = await self._submitter.about_to_leave(job, batch, body)
         try:
             raw = await client.run(job.model, body)
         except OutcomeUnknown as error:
             await self._store.save(with_error(replace(sending, state=BatchState.OUTCOME_UNKNOWN), error))
         except UserError as error:
-            await self._store.save(with_error(replace(sending, state=BatchState.PLANNED), error))
+            await self._submitter.not_accepted(job, sending, error)
             raise
         else:
             await self._keep(sending, raw)

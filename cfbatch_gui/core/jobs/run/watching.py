@@ -55,7 +55,7 @@ class Watcher:
         Raises what only the user can mend: ConnectionProblem, ServiceRefused and DataError.
         """
         hurry = self._hurry.setdefault(job_id, asyncio.Event())
-        while _has_work(self._store.job(job_id)):
+        while self._has_work(self._store.job(job_id)):
             job, now, is_hurried = self._in_step(job_id), self._clock(), hurry.is_set()
             hurry.clear()  # before the round: a press during it asks for the rest at once, and for all once more
             for batch in _away(job):
@@ -67,6 +67,14 @@ class Watcher:
         """End the present wait: all batches are asked for now."""
         if job_id in self._hurry:
             self._hurry[job_id].set()
+
+    def _has_work(self, job: Job) -> bool:
+        return not job.paused_because and (self._is_sending(job) or bool(_away(job)))
+
+    def _is_sending(self, job: Job) -> bool:
+        """Whether a batch of the job may come to the service by itself."""
+        soon = {BatchState.SENDING} if self._store.holds_back else {BatchState.SENDING, BatchState.PLANNED}
+        return any(batch.state in soon for batch in job.batches)
 
     def _in_step(self, job_id: str) -> Job:
         """The job; after the clock was set back, its batches do not wait until it is there again."""
@@ -82,7 +90,7 @@ class Watcher:
         soonest = min((batch.next_check_at for batch in _away(job)), default=self._clock() + _FIRST_LOOK)
         left = soonest - self._clock()
         # A batch that is being sent has no time yet: look often enough to see it arrive.
-        longest = SLICE if not _is_sending(job) else _FIRST_LOOK
+        longest = SLICE if not self._is_sending(job) else _FIRST_LOOK
         if left > 0:
             await self._sleep_or(hurry, min(left, longest))
 
@@ -251,14 +259,6 @@ def check_account(client: WorkersAI, batch: Batch) -> None:
 
 def _away(job: Job) -> list[Batch]:
     return [batch for batch in job.batches if batch.state.is_at_service]
-
-
-def _is_sending(job: Job) -> bool:
-    return any(batch.state in (BatchState.PLANNED, BatchState.SENDING) for batch in job.batches)
-
-
-def _has_work(job: Job) -> bool:
-    return not job.paused_because and (_is_sending(job) or bool(_away(job)))
 
 
 def _failed_sentence(collected: Collected) -> str:

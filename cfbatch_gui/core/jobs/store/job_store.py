@@ -1,26 +1,33 @@
 """The jobs as the parts at work see them: read at any time, changed on the disk first and shown after that."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
 from typing import TypeVar
 
+from cfbatch_gui.core.errors import DataError, DiskFull
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Batch, Job
+from cfbatch_gui.core.jobs.store.folder_doubt import folder_id, submissions_elsewhere
 from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.jobs.store.submissions import Submission, write_down
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 
 T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
 
 
 class JobStore:
     """The ledger, the job folders, and the client of each connection. Every method belongs to the loop's thread.
 
     `client_for` returns the client of a connection's id and raises NotConnected. `disk` runs the writes, one at a time
-    and in order. `on_change` is called with a job after each change of it.
+    and in order. `on_change` is called with a job after each change of it. While `holds_back` is true nothing is sent,
+    because the user has not said yet whether the data folder is a copy; what is at the service is asked for.
     """
 
     def __init__(
@@ -35,6 +42,7 @@ class JobStore:
     ) -> None:
         self.paths, self.client_for = paths, client_for
         self._ledger, self._disk, self._on_change, self._clock = ledger, disk, on_change, clock
+        self.holds_back = False
 
     def jobs(self) -> tuple[Job, ...]:
         """All jobs that are not deleted, newest first."""
@@ -47,6 +55,11 @@ class JobStore:
     def batch(self, job_id: str, number: int) -> Batch:
         """A batch as it is now. Raises UsageError when there is none."""
         return self._ledger.batch(job_id, number)
+
+    def has_request_id(self, connection: str, request_id: str) -> bool:
+        """Whether a batch of a connection has this request id already."""
+        of_connection = (job for job in self._ledger.jobs() if job.connection == connection)
+        return any(batch.request_id == request_id for job in of_connection for batch in job.batches)
 
     def folder(self, job_id: str) -> JobFolder:
         """The folder of a job."""
@@ -88,6 +101,24 @@ class JobStore:
         if is_shown:
             self.show(job)
         return job
+
+    def write_down(self, *submissions: Submission) -> None:
+        """Write lines to the submissions file, then to its copy outside of the data folder, for the `disk` to run.
+
+        Raises DiskFull and DataError for the first; the copy is not needed unless the whole folder is put back.
+        """
+        try:
+            write_down(self.paths.submissions, *submissions)
+        except DiskFull:
+            if not self.make_room():
+                raise
+            write_down(self.paths.submissions, *submissions)
+        elsewhere = submissions_elsewhere(self.paths, folder_id(self._ledger))
+        if elsewhere is not None:
+            try:
+                write_down(elsewhere, *submissions)
+            except DataError as error:
+                _log.warning("The copy of submissions.jsonl was not written: %s", error.detail or error.message)
 
     def show(self, job: Job) -> None:
         """Call `on_change`."""

@@ -5,22 +5,19 @@ first.
 """
 
 import os
-import shutil
 import sqlite3
 import threading
-import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
-from typing import TypeVar
-
-import msgspec
 
 from cfbatch_gui.core.errors import DataError, DiskFull, LedgerDamaged, UsageError
 from cfbatch_gui.core.job_folder.schema import transaction, translated
 from cfbatch_gui.core.jobs.states import Batch, Job
+from cfbatch_gui.core.jobs.store import ledger_tables
+from cfbatch_gui.core.jobs.store.ledger_tables import HAS_ALL_ATTEMPTS, IS_IN_USE, put_metadata
 from cfbatch_gui.core.system.file_locks import take_lock
 from cfbatch_gui.core.system.paths import Paths
 
@@ -69,19 +66,7 @@ class ReserveFile:
         return True
 
 
-VERSION = 1
 _created = attrgetter("created_at", "id")
-_DAMAGED = "The list of your jobs is damaged."
-T = TypeVar("T")
-
-TABLES = """
-CREATE TABLE jobs(id TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE batches(
-    job_id TEXT NOT NULL, number INTEGER NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL,
-    PRIMARY KEY(job_id, number)) WITHOUT ROWID;
-"""
-
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}  # version reached → what lifts the one before
 
 
 class Ledger:
@@ -93,8 +78,8 @@ class Ledger:
         self._database, self._path, self._lock, self._reserve = database, path, lock, reserve
         self._writing = threading.Lock()  # one writer at a time, from reading what is changed until it is on disk
         self._guard = threading.Lock()  # what is in memory; never held while the disk works, as the window reads here
-        self._jobs: dict[str, Job] = {}
-        self._load()
+        self._is_in_use = False  # by this process, which has written something
+        self._jobs = ledger_tables.load(database)
 
     @classmethod
     def open(cls, paths: Paths) -> "Ledger":
@@ -106,9 +91,10 @@ class Ledger:
         reserve = ReserveFile(paths.reserve_file)
         reserve.create()
         try:
-            database = _connect(paths.ledger)
+            database = ledger_tables.connect(paths.ledger)
             try:
-                _prepare(database, paths.ledger)
+                ledger_tables.prepare(database, paths.ledger)
+                ledger_tables.check_after_crash(database)
                 return cls(database, paths.ledger, lock, reserve)
             except BaseException:
                 database.close()
@@ -126,9 +112,15 @@ class Ledger:
         if not paths.ledger.exists():
             return cls(sqlite3.connect(":memory:", check_same_thread=False), paths.ledger, None)
         try:
-            return cls(_connect(paths.ledger, read_only=True), paths.ledger, None)
+            database = ledger_tables.connect(paths.ledger, read_only=True)
+            try:
+                ledger_tables.check_version(database)
+                return cls(database, paths.ledger, None)
+            except BaseException:
+                database.close()
+                raise
         except sqlite3.Error as error:
-            raise translated(error, paths.ledger) from error
+            raise _opening_failed(error, paths.ledger) from error
 
     def jobs(self) -> tuple[Job, ...]:
         """All jobs that are not deleted, newest first."""
@@ -164,17 +156,18 @@ class Ledger:
 
     def batch(self, job_id: str, number: int) -> Batch:
         """One batch. Raises UsageError when there is none."""
-        for batch in self.job(job_id).batches:
-            if batch.number == number:
-                return batch
-        raise UsageError(f"This job has no batch {number}.")
+        batches = self.job(job_id).batches
+        index = _index(batches, number)
+        if index == len(batches):
+            raise UsageError(f"This job has no batch {number}.")
+        return batches[index]
 
     def save_job(self, job: Job) -> Job:
         """Write a new job's own values; one that is known is changed with `change`. Batches stay as they are."""
         with self._writing:
             known = self._known(job.id)
             job = replace(job, batches=known.batches if known else ())
-            self._write([_job_row(job)], ())
+            self._write([job])
             self._keep(job)
             return job
 
@@ -182,7 +175,7 @@ class Ledger:
         """Write a job that is not shown yet, with a new set of batches in place of those it had."""
         with self._writing:
             job = replace(job, batches=tuple(batches))
-            self._write([_job_row(job)], [_batch_row(batch) for batch in job.batches], forget_batches_of=job.id)
+            self._write([job], job.batches, forget_batches_of=job.id)
             self._keep(job)
             return job
 
@@ -195,8 +188,7 @@ class Ledger:
             before = self.job(job_id)
             after = change(before)
             is_new_plan = after.batches is not before.batches
-            rows = [_batch_row(batch) for batch in after.batches] if is_new_plan else []
-            self._write([_job_row(after)], rows, forget_batches_of=job_id if is_new_plan else "")
+            self._write([after], after.batches if is_new_plan else (), forget_batches_of=job_id if is_new_plan else "")
             with self._guard:
                 if not is_new_plan:
                     after = replace(after, batches=self._jobs[job_id].batches)  # with checks shown in the meantime
@@ -207,7 +199,7 @@ class Ledger:
         """Write one batch, and what changes in its job, in one transaction."""
         with self._writing:
             changed = replace(self._with_batch(batch), **job_changes)  # type: ignore[arg-type]  # checked by replace
-            self._write([_job_row(changed)] if job_changes else (), [_batch_row(batch)])
+            self._write([changed] if job_changes else (), [batch])
             with self._guard:  # anew: other batches may have been shown meanwhile
                 changed = replace(self._with_batch(batch), **job_changes)  # type: ignore[arg-type]  # as above
                 self._jobs[batch.job_id] = changed
@@ -223,14 +215,44 @@ class Ledger:
     def remove(self, job_id: str) -> None:
         """Forget a job for good."""
         with self._writing:
-            try:
-                with transaction(self._database):
-                    self._database.execute("DELETE FROM batches WHERE job_id = ?", (job_id,))
-                    self._database.execute("DELETE FROM jobs WHERE id = ?", (job_id,))
-            except sqlite3.Error as error:
-                raise translated(error, self._path) from error
+            self._commit(lambda: ledger_tables.forget(self._database, job_id))
             with self._guard:
                 self._jobs.pop(job_id, None)
+
+    def metadata(self, name: str) -> object:
+        """A value of the ledger as a whole, None when there is none."""
+        with self._writing:
+            return ledger_tables.metadata(self._database, name)
+
+    def put_metadata(self, values: Mapping[str, str | int]) -> None:
+        """Write values of the ledger as a whole, in one transaction. Raises DiskFull and DataError."""
+
+        def put() -> None:
+            for name, value in values.items():
+                put_metadata(self._database, name, value)
+
+        with self._writing:
+            self._commit(put)
+
+    @property
+    def has_all_attempts(self) -> bool:
+        """Whether `attempts` is complete; a ledger of an earlier version did not keep them."""
+        return bool(self.metadata(HAS_ALL_ATTEMPTS))
+
+    def attempts(self) -> frozenset[str]:
+        """The ids of all attempts to send that were ever committed here, or learned from submissions.jsonl."""
+        with self._writing:
+            return frozenset(attempt for (attempt,) in self._database.execute("SELECT attempt FROM attempts"))
+
+    def learn_attempts(self, attempts: Collection[tuple[str, str]]) -> None:
+        """Add attempts of submissions.jsonl, each with its job's id. Raises DiskFull and DataError."""
+
+        def learn() -> None:
+            ledger_tables.add_attempts(self._database, attempts)
+            put_metadata(self._database, HAS_ALL_ATTEMPTS, 1)
+
+        with self._writing:
+            self._commit(learn)
 
     def make_room(self) -> bool:
         """On a full disk: delete the reserve file. False when there was none to delete."""
@@ -239,6 +261,9 @@ class Ledger:
     def close(self) -> None:
         """Close the file and release the writer's lock."""
         with self._writing:
+            if self._is_in_use:
+                with suppress(sqlite3.Error), transaction(self._database):
+                    put_metadata(self._database, IS_IN_USE, 0)
             self._database.close()
             if self._lock is not None:
                 self._lock.release()
@@ -253,86 +278,39 @@ class Ledger:
             self._jobs[job.id] = job
 
     def _with_batch(self, batch: Batch) -> Job:
+        """The job with this batch in place of the one of its number. A copy of the others, which takes microseconds."""
         job = self._jobs[batch.job_id]
-        return replace(job, batches=tuple(batch if each.number == batch.number else each for each in job.batches))
+        index = _index(job.batches, batch.number)
+        return replace(job, batches=(*job.batches[:index], batch, *job.batches[index + 1 :]))
 
-    def _write(
-        self, jobs: Sequence[tuple[object, ...]], batches: Sequence[tuple[object, ...]], forget_batches_of: str = ""
-    ) -> None:
-        def write() -> None:
-            with transaction(self._database):
-                self._database.execute("DELETE FROM batches WHERE job_id = ?", (forget_batches_of,))
-                self._database.executemany("INSERT OR REPLACE INTO jobs VALUES(?, ?, ?)", jobs)
-                self._database.executemany("INSERT OR REPLACE INTO batches VALUES(?, ?, ?, ?)", batches)
+    def _write(self, jobs: Sequence[Job], batches: Sequence[Batch] = (), forget_batches_of: str = "") -> None:
+        self._commit(lambda: ledger_tables.write(self._database, jobs, batches, forget_batches_of=forget_batches_of))
 
+    def _commit(self, change: Callable[[], object]) -> None:
+        """Run `change` in a transaction; on a full disk once more, after the reserve file was deleted."""
         try:
-            write()
+            with transaction(self._database):
+                if not self._is_in_use:
+                    put_metadata(self._database, IS_IN_USE, 1)
+                change()
+            self._is_in_use = True
         except sqlite3.Error as error:
             failure = translated(error, self._path)
             if not isinstance(failure, DiskFull) or not self.make_room():
                 raise failure from error
-            self._write(jobs, batches, forget_batches_of)  # once more: deleting the reserve file has freed space
-
-    def _load(self) -> None:
-        if not self._database.execute("SELECT 1 FROM sqlite_master WHERE name = 'jobs'").fetchone():
-            return
-        batches: dict[str, list[Batch]] = {}
-        for job_id, value, checksum in self._database.execute(
-            "SELECT job_id, value, checksum FROM batches ORDER BY job_id, number"
-        ):
-            batches.setdefault(job_id, []).append(_decode(value, checksum, Batch))
-        for job_id, value, checksum in self._database.execute("SELECT id, value, checksum FROM jobs"):
-            self._jobs[job_id] = replace(_decode(value, checksum, Job), batches=tuple(batches.get(job_id, ())))
-
-
-def _connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    address = f"{path.resolve().as_uri()}?mode={'rw' if read_only else 'rwc'}"
-    database = sqlite3.connect(address, uri=True, timeout=10.0, isolation_level=None, check_same_thread=False)
-    if read_only:
-        # Not SQLite's own "ro": that cannot roll back what a crash has left half written.
-        database.execute("PRAGMA query_only = ON")
-    else:
-        database.execute("PRAGMA journal_mode = DELETE")
-        database.execute("PRAGMA synchronous = EXTRA")  # also the folder's entry of the journal, for a power cut
-    return database
-
-
-def _prepare(database: sqlite3.Connection, path: Path) -> None:
-    version = database.execute("PRAGMA user_version").fetchone()[0]
-    if version > VERSION:
-        raise DataError(
-            "Your jobs were written by a newer version of CF Batch. Update to open them; nothing was changed."
-        )
-    if version == 0:
-        with transaction(database):
-            for statement in TABLES.strip().split(";\n"):
-                database.execute(statement)
-            database.execute(f"PRAGMA user_version = {VERSION}")
-    for number in range(max(version, 1) + 1, VERSION + 1):
-        shutil.copy2(path, path.with_name(f"{path.name}.before-{number}"))
-        with transaction(database):
-            MIGRATIONS[number](database)
-            database.execute(f"PRAGMA user_version = {number}")
+            self._commit(change)
 
 
 def _opening_failed(error: sqlite3.Error, path: Path) -> DataError:
-    if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
-        return LedgerDamaged(_DAMAGED, detail=f"{path.name}: {error}")
+    # SQLite's own "logic error" stands for tables or columns that are missing.
+    is_system = isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode != sqlite3.SQLITE_ERROR
+    if isinstance(error, sqlite3.DatabaseError) and not is_system:
+        return LedgerDamaged(ledger_tables.DAMAGED, detail=f"{path.name}: {error}")
     return translated(error, path)
 
 
-def _job_row(job: Job) -> tuple[object, ...]:
-    value = msgspec.json.encode(replace(job, batches=()))
-    return job.id, value, zlib.crc32(value)
-
-
-def _batch_row(batch: Batch) -> tuple[object, ...]:
-    value = msgspec.json.encode(batch)
-    return batch.job_id, batch.number, value, zlib.crc32(value)
-
-
-def _decode(value: object, checksum: int, kind: type[T]) -> T:
-    if not isinstance(value, bytes) or zlib.crc32(value) != checksum:
-        raise LedgerDamaged(_DAMAGED)
-    return msgspec.json.decode(value, type=kind)
+def _index(batches: Sequence[Batch], number: int) -> int:
+    """The index of a batch by its number, which are ascending and mostly without gaps; their count without one."""
+    if 0 < number <= len(batches) and batches[number - 1].number == number:
+        return number - 1
+    return next((index for index, batch in enumerate(batches) if batch.number == number), len(batches))

@@ -1,19 +1,41 @@
-"""`submissions.jsonl`: a line for each batch that the service accepted, beside the ledger and independent of it.
+"""`submissions.jsonl`: a line before each batch leaves and one when it was accepted, beside the ledger and independent
+of it.
 
 The service has no list of jobs: a request id that is lost is a paid job lost. The ids are here even if the ledger is
-not.
+not, and an older ledger that is put back learns here what was sent after it was copied. Each line is a JSON object
+whose last value is the CRC-32 of the bytes before it; lines of earlier versions, which have none, are all before the
+first that has one.
 """
 
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from cfbatch_gui.core.errors import DataError
-from cfbatch_gui.core.system.files import append_line_durably
+from cfbatch_gui.core.system.files import append_line_durably, write_own_file
+
+_CHECKED: Final = re.compile(rb'(\{.*),"crc32":"([0-9a-f]{8})"\}', re.DOTALL)
+_STRING: Final = rb'"%s":"([^"\\]{1,200})"'
+_FIELDS: Final = {name: re.compile(_STRING % name.encode()) for name in ("job_id", "request_id")}
+_BATCH: Final = re.compile(rb'"batch":([0-9]{1,9})[,}]')
 
 
-class Submission(msgspec.Struct, frozen=True):
-    """What is needed to find a batch again. `time` in seconds since 1970, UTC."""
+class Event(StrEnum):
+    """What a line is about."""
+
+    SENDING = "sending"  # written before the first byte leaves
+    ACCEPTED = "accepted"
+    NOT_ACCEPTED = "not accepted"  # it was refused, or no byte of it left
+
+
+class Submission(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One line. `time` in seconds since 1970, UTC; `request_id` is "" unless the batch was accepted."""
 
     attempt: str
     request_id: str
@@ -23,38 +45,122 @@ class Submission(msgspec.Struct, frozen=True):
     batch: int = 0
     connection: str = ""
     model: str = ""
+    event: Event = Event.ACCEPTED
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedLine:
+    """A line that is not as it was written. What can be read of it may be wrong; "" and 0 for what cannot be."""
+
+    number: int  # from 1
+    job_id: str
+    batch: int
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The whole lines in their order, and the damaged ones. A last line without its end was cut short by a crash."""
+
+    lines: tuple[Submission, ...] = ()
+    damaged: tuple[DamagedLine, ...] = ()
+
+    def request_id(self, attempt: str) -> str:
+        """The request id that an attempt got, "" when none was written down."""
+        found = (each.request_id for each in self.lines if each.attempt == attempt and each.event is Event.ACCEPTED)
+        return next(found, "")
+
+    def hints(self, job_id: str, batch: int) -> tuple[DamagedLine, ...]:
+        """The damaged lines that seem to hold a request id of a batch."""
+        return tuple(
+            line for line in self.damaged if line.request_id and line.batch == batch and line.job_id in ("", job_id)
+        )
 
 
 def write_down(path: Path, *submissions: Submission) -> None:
     """Add a line for each; when this returns, they are on the disk. Raises DiskFull and DataError."""
-    append_line_durably(path, b"\n".join(msgspec.json.encode(each) for each in submissions))
+    append_line_durably(path, b"\n".join(map(_encode, submissions)))
 
 
 def recovered(path: Path, attempt: str) -> str:
-    """The request id that an attempt got, "" when none was written down."""
-    for submission in submissions(path):
-        if submission.attempt == attempt:
-            return submission.request_id
-    return ""
+    """The request id that an attempt got, "" when none was written down. Raises DataError."""
+    return read_submissions(path).request_id(attempt)
 
 
 def submissions(path: Path) -> list[Submission]:
-    """All lines; those that a crash tore are passed over. Raises DataError."""
+    """All lines that tell of an accepted batch and are as they were written. Raises DataError."""
+    return [each for each in read_submissions(path).lines if each.event is Event.ACCEPTED]
+
+
+def read_submissions(path: Path) -> Written:
+    """All lines of a file of any content. Raises DataError when the system does not let it be read."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        return []
+        return Written()
     except OSError as error:
         raise DataError(
             f"“{path.name}”, which holds the ids of your batches, could not be read. Is a permission missing in the"
             " program's own folder? Nothing was lost; carry on once that is mended.",
             detail=f"{path.name}: {error.strerror}",
         ) from error
-    found = []
-    decoder = msgspec.json.Decoder(Submission)
-    for line in data.splitlines():
-        try:
-            found.append(decoder.decode(line))
-        except msgspec.DecodeError:
-            continue
-    return found
+    return _parsed(data)
+
+
+def put_damage_aside(path: Path, written: Written, name: str) -> None:
+    """Keep the file as it is under another name, and leave the whole lines in its place. Raises DiskFull, DataError."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"“{path.name}” could not be read.", detail=f"{path.name}: {error.strerror}") from error
+    write_own_file(path.with_name(name), data)
+    write_own_file(path, _encode_all(written.lines))
+
+
+def _encode(submission: Submission) -> bytes:
+    data = msgspec.json.encode(submission)
+    return b'%s,"crc32":"%08x"}' % (data[:-1], zlib.crc32(data))
+
+
+def _encode_all(lines: Sequence[Submission]) -> bytes:
+    return b"".join(_encode(each) + b"\n" for each in lines)
+
+
+def _parsed(data: bytes) -> Written:
+    *whole, rest = data.split(b"\n")
+    numbered: Iterable[tuple[int, bytes]] = enumerate(whole, 1)
+    found: list[Submission] = []
+    damaged: list[DamagedLine] = []
+    is_checked = False
+    for number, line in numbered:
+        checked = _CHECKED.fullmatch(line)
+        is_checked = is_checked or checked is not None
+        submission = _read(line, checked, may_lack_checksum=not is_checked)
+        if submission is not None:
+            found.append(submission)
+        elif line.strip():
+            damaged.append(_read_damaged(number, line))
+    last = _read(rest, _CHECKED.fullmatch(rest), may_lack_checksum=False)
+    if last is not None:  # all of it but the end of the line
+        found.append(last)
+    return Written(tuple(found), tuple(damaged))
+
+
+def _read(line: bytes, checked: re.Match[bytes] | None, *, may_lack_checksum: bool) -> Submission | None:
+    if checked is not None:
+        line = checked[1] + b"}"
+        if zlib.crc32(line) != int(checked[2], 16):
+            return None
+    elif not may_lack_checksum:
+        return None
+    try:
+        return msgspec.json.decode(line, type=Submission)
+    except (ValueError, RecursionError):  # also for bytes that are not UTF-8
+        return None
+
+
+def _read_damaged(number: int, line: bytes) -> DamagedLine:
+    strings = {name: pattern.search(line) for name, pattern in _FIELDS.items()}
+    batch = _BATCH.search(line)
+    read = {name: one[1].decode("ascii", "replace") if one else "" for name, one in strings.items()}
+    return DamagedLine(number, read["job_id"], int(batch[1]) if batch else 0, read["request_id"])

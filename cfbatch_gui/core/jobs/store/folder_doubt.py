@@ -1,0 +1,154 @@
+"""Whether a data folder was moved, copied or put back from a backup since it was last opened here.
+
+What was sent from a copy, or after a backup was made, is not in this folder: nothing is sent from it before the user
+has said what happened.
+"""
+
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+
+from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.jobs.states import BatchState, Job
+from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.jobs.store.submissions import Submission, read_submissions
+from cfbatch_gui.core.system.folder_identity import Identity, Place, new_id, read_identity, write_identity
+from cfbatch_gui.core.system.paths import Paths
+
+FROM_COPY = (
+    "This job comes from a copy. What it shows as not sent may have been sent from the other one, or after the copy was"
+    " made; carry on to send it, which is then paid for again."
+)
+FOLDER, GENERATION = "folder", "generation"  # in the ledger's metadata
+
+_log = logging.getLogger(__name__)
+
+
+class Doubt(StrEnum):
+    """What does not fit."""
+
+    PLACE = "place"  # it was opened in another folder or on another computer before
+    OLDER = "older"  # something newer than this folder, or than its ledger, was here before
+    FOREIGN = "foreign"  # its ledger is that of another folder
+
+
+class FolderAnswer(StrEnum):
+    """What the user says."""
+
+    MOVED = "moved"  # nothing else uses it, and it is not older than what was sent
+    COPIED = "copied"  # or restored from a backup
+
+
+def reason_to_doubt(ledger: Ledger, paths: Paths, here: Place, *, is_new: bool, learned: bool) -> Doubt | None:
+    """What does not fit, None when all does, or when nothing waits here to be sent by itself.
+
+    `is_new`: the ledger was created at this start. `learned`: it did not know of attempts that were written down.
+    """
+    doubt = _doubt(ledger, paths, here, is_new=is_new, learned=learned)
+    if doubt is None or any(map(_would_send, ledger.jobs())):
+        return doubt
+    _log.info("The data folder was moved, copied or restored (%s); nothing in it waits to be sent.", doubt.value)
+    settle_doubt(ledger, paths, here, FolderAnswer.COPIED)
+    return None
+
+
+def keep_place(ledger: Ledger, paths: Paths, here: Place) -> None:
+    """Count this start, in the ledger first and then beside it: a crash in between must not look like an old ledger.
+
+    A failure is logged only: a full disk must not keep the program from starting.
+    """
+    kept = read_identity(paths.identity)
+    folder = _text(ledger.metadata(FOLDER)) or (kept.id if kept else "") or new_id()
+    elsewhere = _elsewhere(paths, folder)
+    counted = [each.generation for each in (kept, elsewhere) if each is not None and each.id == folder]
+    identity = Identity(folder, here, max((_number(ledger.metadata(GENERATION)), *counted)) + 1)
+    try:
+        _keep(ledger, paths, identity)
+    except DataError as error:
+        _log.warning("This start was not counted: %s", error.detail or error.message)
+
+
+def settle_doubt(ledger: Ledger, paths: Paths, here: Place, answer: FolderAnswer) -> tuple[Job, ...]:
+    """Do what the user's answer means; the jobs that were paused. Raises DiskFull and DataError.
+
+    A copy gets an id of its own, and what it would send waits for the user's word, job by job.
+    """
+    paused = []
+    if answer is FolderAnswer.COPIED:
+        paused = [ledger.change(job.id, _held_back) for job in ledger.jobs() if _would_send(job)]
+        _keep(ledger, paths, Identity(new_id(), here, 1))
+    else:
+        keep_place(ledger, paths, here)
+    return tuple(paused)
+
+
+def lines_kept_elsewhere(ledger: Ledger, paths: Paths) -> Sequence[Submission]:
+    """What was written down of this folder outside of it; () when nothing was, or it cannot be read."""
+    kept = read_identity(paths.identity)
+    found: list[Submission] = []
+    for folder in {_text(ledger.metadata(FOLDER)), kept.id if kept else ""} - {""}:
+        path = submissions_elsewhere(paths, folder)
+        if path is not None:
+            with suppress(DataError):
+                found += read_submissions(path).lines
+    return found
+
+
+def submissions_elsewhere(paths: Paths, folder: str) -> Path | None:
+    """The second copy of `submissions.jsonl`, outside of the data folder; None where the system has no place for it."""
+    return None if paths.state is None else paths.state / f"{folder}.jsonl"
+
+
+def folder_id(ledger: Ledger) -> str:
+    """The id of the data folder, "" while it has none."""
+    return _text(ledger.metadata(FOLDER))
+
+
+def _doubt(ledger: Ledger, paths: Paths, here: Place, *, is_new: bool, learned: bool) -> Doubt | None:
+    kept = read_identity(paths.identity)
+    folder = _text(ledger.metadata(FOLDER))
+    if kept is not None and folder and folder != kept.id:
+        return Doubt.FOREIGN
+    elsewhere = _elsewhere(paths, folder or (kept.id if kept else ""))
+    if (kept is not None and kept.place != here) or (kept is None and folder):
+        return Doubt.PLACE
+    if elsewhere is not None and elsewhere.place != here:
+        return Doubt.PLACE
+    counted = [each.generation for each in (kept, elsewhere) if each is not None]
+    is_older = not is_new and _number(ledger.metadata(GENERATION)) < max(counted, default=0)
+    return Doubt.OLDER if is_older or (learned and not is_new) else None
+
+
+def _keep(ledger: Ledger, paths: Paths, identity: Identity) -> None:
+    ledger.put_metadata({FOLDER: identity.id, GENERATION: identity.generation})
+    write_identity(paths.identity, identity)
+    if paths.state is not None:
+        with suppress(OSError, DataError):  # a home that is read-only: the folder's own file is there
+            paths.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_identity(paths.state / f"{identity.id}.json", identity)
+
+
+def _elsewhere(paths: Paths, folder: str) -> Identity | None:
+    if paths.state is None or not folder:
+        return None
+    return read_identity(paths.state / f"{folder}.json")
+
+
+def _would_send(job: Job) -> bool:
+    """Whether something of a job leaves by itself at a start."""
+    return job.is_sent and not job.paused_because and any(each.state is BatchState.PLANNED for each in job.batches)
+
+
+def _held_back(job: Job) -> Job:
+    return replace(job, paused_because=FROM_COPY)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,292 @@
+"""The tables of the ledger: rows with checksums, sums over them, and the upgrades of older versions.
+
+Each job, each batch and each attempt to send is a row. A row's checksum tells whether it is as it was written; the sums
+tell whether rows are missing, or whether a part of the file is older than the rest.
+"""
+
+import shutil
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from cfbatch_gui.core.errors import DataError, LedgerDamaged
+from cfbatch_gui.core.job_folder.schema import transaction
+from cfbatch_gui.core.jobs.states import Batch, Job
+from cfbatch_gui.core.system.files import flush_folder, flush_to_disk
+
+VERSION = 2
+DAMAGED = "The list of your jobs is damaged."
+T = TypeVar("T")
+
+_TABLES_OF_1 = """
+CREATE TABLE jobs(id TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE batches(
+    job_id TEXT NOT NULL, number INTEGER NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL,
+    PRIMARY KEY(job_id, number)) WITHOUT ROWID;
+"""
+# `batches` and `sum`: how many rows a job has in `batches`, and the sum of their checksums. `attempts`: every attempt
+# that was ever committed, also those that a batch does not show any more.
+_SINCE_2 = """
+ALTER TABLE jobs ADD COLUMN batches INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE jobs ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE attempts(attempt TEXT PRIMARY KEY, job_id TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE metadata(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
+"""
+
+SUM = "sum"  # over all rows of `jobs` (checksum, batches and sum) and of `attempts`
+WRITTEN_BY = "version"  # as SQLite's user_version, of which one bit may be damaged unnoticed
+IS_IN_USE = "is_in_use"  # 1 from the first write until the ledger is closed
+HAS_ALL_ATTEMPTS = "has_all_attempts"  # 1 once `attempts` has those of submissions.jsonl too
+
+JobRow = tuple[str, bytes, int]
+BatchRow = tuple[str, int, bytes, int]
+
+
+def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """A connection that any thread may use. Raises sqlite3.Error."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    address = f"{path.resolve().as_uri()}?mode={'rw' if read_only else 'rwc'}"
+    database = sqlite3.connect(address, uri=True, timeout=10.0, isolation_level=None, check_same_thread=False)
+    if read_only:
+        # Not SQLite's own "ro": that cannot roll back what a crash has left half written.
+        database.execute("PRAGMA query_only = ON")
+    else:
+        database.execute("PRAGMA journal_mode = DELETE")
+        database.execute("PRAGMA synchronous = EXTRA")  # also the folder's entry of the journal, for a power cut
+    return database
+
+
+def prepare(database: sqlite3.Connection, path: Path) -> None:
+    """Create the tables, or upgrade those of an older version, of which a copy is kept. Raises DataError."""
+    version = check_version(database)
+    if version == 0:
+        with transaction(database):
+            _execute(database, _TABLES_OF_1)
+            for number in range(2, VERSION + 1):
+                _upgrade(database, number)
+            put_metadata(database, HAS_ALL_ATTEMPTS, 1)
+    for number in range(max(version, 1) + 1, VERSION + 1) if version else ():
+        copy = path.with_name(f"{path.name}.before-{number}")
+        shutil.copy2(path, copy)
+        flush_to_disk(copy)
+        flush_folder(copy.parent)
+        with transaction(database):
+            _upgrade(database, number)
+
+
+def check_version(database: sqlite3.Connection) -> int:
+    """The version of the tables, 0 without any. Raises LedgerDamaged, and DataError for a newer one."""
+    version: int = database.execute("PRAGMA user_version").fetchone()[0]
+    tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if (version == 0 and tables) or (version > 1 and metadata(database, WRITTEN_BY) != version):
+        raise LedgerDamaged(DAMAGED, detail=f"its version is not {version}")
+    if version > VERSION:
+        raise DataError(
+            "Your jobs were written by a newer version of CF Batch. Update to open them; nothing was changed."
+        )
+    return version
+
+
+def check_after_crash(database: sqlite3.Connection) -> None:
+    """Raise LedgerDamaged when the last writer did not come to its end and SQLite finds the file's structure broken."""
+    if metadata(database, IS_IN_USE):
+        (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
+        if found != "ok":
+            raise LedgerDamaged(DAMAGED, detail=str(found))
+
+
+def _upgrade(database: sqlite3.Connection, number: int) -> None:
+    MIGRATIONS[number](database)
+    database.execute(f"PRAGMA user_version = {number}")
+    put_metadata(database, WRITTEN_BY, number)
+
+
+def _to_version_2(database: sqlite3.Connection) -> None:
+    _execute(database, _SINCE_2)
+    database.execute(
+        "UPDATE jobs SET batches = (SELECT count(*) FROM batches b WHERE b.job_id = jobs.id),"
+        " sum = (SELECT coalesce(sum(checksum), 0) FROM batches b WHERE b.job_id = jobs.id)"
+    )
+    database.execute(
+        "INSERT OR IGNORE INTO attempts SELECT json_extract(CAST(value AS TEXT), '$.attempt') AS attempt, job_id"
+        " FROM batches WHERE attempt <> ''"
+    )
+    put_metadata(database, SUM, _sum_of_all(database))
+
+
+# Version reached → what lifts the one before.
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {2: _to_version_2}
+
+
+def _execute(database: sqlite3.Connection, statements: str) -> None:
+    # executescript would commit the transaction first.
+    for statement in statements.strip().split(";\n"):
+        database.execute(statement)
+
+
+def metadata(database: sqlite3.Connection, name: str) -> object:
+    """A value of the ledger as a whole, None when it was never put."""
+    found = database.execute("SELECT value FROM metadata WHERE name = ?", (name,)).fetchone()
+    return found[0] if found else None
+
+
+def put_metadata(database: sqlite3.Connection, name: str, value: object) -> None:
+    """Write a value of the ledger as a whole, in the caller's transaction."""
+    database.execute("INSERT OR REPLACE INTO metadata VALUES(?, ?)", (name, value))
+
+
+def write(
+    database: sqlite3.Connection, jobs: Sequence[Job], batches: Sequence[Batch], *, forget_batches_of: str = ""
+) -> None:
+    """Write jobs without their batches, and batches, with all sums; in the caller's transaction."""
+    rows = {job.id: _job_row(job) for job in jobs}
+    by_job: dict[str, list[Batch]] = {job_id: [] for job_id in (*rows, forget_batches_of) if job_id}
+    for batch in batches:
+        by_job.setdefault(batch.job_id, []).append(batch)
+    change = 0
+    for job_id, written in by_job.items():
+        change += _write_job(database, job_id, rows.get(job_id), written, is_new_plan=job_id == forget_batches_of)
+    change += put_attempts(database, ((batch.attempt, batch.job_id) for batch in batches if batch.attempt))
+    _add_to_sum(database, change)
+
+
+def forget(database: sqlite3.Connection, job_id: str) -> None:
+    """Delete a job's rows, in the caller's transaction."""
+    change = 0
+    for known in database.execute("SELECT checksum, batches, sum FROM jobs WHERE id = ?", (job_id,)):
+        change -= sum(known)
+    for (attempt,) in database.execute("SELECT attempt FROM attempts WHERE job_id = ?", (job_id,)):
+        change -= _checksum(attempt.encode())
+    for table, column in (("batches", "job_id"), ("attempts", "job_id"), ("jobs", "id")):
+        database.execute(f"DELETE FROM {table} WHERE {column} = ?", (job_id,))  # noqa: S608  # constants
+    _add_to_sum(database, change)
+
+
+def put_attempts(database: sqlite3.Connection, attempts: Iterable[tuple[str, str]]) -> int:
+    """Add attempts that are not known yet, each with its job's id; what that adds to the sum of all rows."""
+    change = 0
+    for attempt, job_id in attempts:
+        added = database.execute("INSERT OR IGNORE INTO attempts VALUES(?, ?)", (attempt, job_id)).rowcount
+        change += _checksum(attempt.encode()) if added > 0 else 0
+    return change
+
+
+def add_attempts(database: sqlite3.Connection, attempts: Iterable[tuple[str, str]]) -> None:
+    """`put_attempts` with the sum of all rows, in the caller's transaction."""
+    _add_to_sum(database, put_attempts(database, attempts))
+
+
+def load(database: sqlite3.Connection) -> dict[str, Job]:
+    """All jobs with their batches. Raises LedgerDamaged for a row or a sum that is not as it was written."""
+    with _snapshot(database):
+        version = database.execute("PRAGMA user_version").fetchone()[0]
+        if version < 1:
+            return {}
+        batches: dict[str, list[Batch]] = {}
+        sums: dict[str, int] = {}
+        for job_id, number, value, checksum in database.execute(
+            "SELECT job_id, number, value, checksum FROM batches ORDER BY job_id, number"
+        ):
+            batch = decoded(value, checksum, Batch)
+            if (batch.job_id, batch.number) != (job_id, number):
+                raise LedgerDamaged(DAMAGED, detail=f"batch {number} of {job_id} is another's")
+            batches.setdefault(job_id, []).append(batch)
+            sums[job_id] = sums.get(job_id, 0) + checksum
+        jobs = {}
+        for job_id, value, checksum in database.execute("SELECT id, value, checksum FROM jobs"):
+            job = decoded(value, checksum, Job)
+            if job.id != job_id:
+                raise LedgerDamaged(DAMAGED, detail=f"job {job_id} is another's")
+            jobs[job_id] = replace(job, batches=tuple(batches.get(job_id, ())))
+        if batches.keys() - jobs.keys():
+            raise LedgerDamaged(DAMAGED, detail="batches without a job")
+        if version > 1:
+            check_sums(database, {job_id: (len(job.batches), sums.get(job_id, 0)) for job_id, job in jobs.items()})
+        return jobs
+
+
+def check_sums(database: sqlite3.Connection, found: dict[str, tuple[int, int]]) -> None:
+    """Raise LedgerDamaged unless these counts and sums of each job's batches, and the sum of all, are those written."""
+    for job_id, count, total in database.execute("SELECT id, batches, sum FROM jobs"):
+        if found.get(job_id) != (count, total):
+            raise LedgerDamaged(DAMAGED, detail=f"job {job_id} has not the {count} batches that were written")
+    if (metadata(database, SUM) or 0) != _sum_of_all(database):
+        raise LedgerDamaged(DAMAGED, detail="a part of it is missing, or is older than the rest")
+
+
+def decoded(value: object, checksum: int, kind: type[T]) -> T:
+    """A row's value. Raises LedgerDamaged when it is not as it was written."""
+    if not isinstance(value, bytes) or zlib.crc32(value) != checksum:
+        raise LedgerDamaged(DAMAGED)
+    try:
+        return msgspec.json.decode(value, type=kind)
+    except ValueError as error:
+        raise LedgerDamaged(DAMAGED, detail=str(error)) from error
+
+
+@contextmanager
+def _snapshot(database: sqlite3.Connection) -> Iterator[None]:
+    """Several reads of one state: another process may be writing."""
+    database.execute("BEGIN")
+    try:
+        yield
+    finally:
+        database.execute("COMMIT")
+
+
+def _write_job(
+    database: sqlite3.Connection, job_id: str, row: JobRow | None, batches: Sequence[Batch], *, is_new_plan: bool
+) -> int:
+    """Write one job's rows; what that adds to the sum of all rows."""
+    known = database.execute("SELECT checksum, batches, sum FROM jobs WHERE id = ?", (job_id,)).fetchone()
+    checksum, count, total = known or (0, 0, 0)
+    if is_new_plan:
+        database.execute("DELETE FROM batches WHERE job_id = ?", (job_id,))
+        count = total = 0
+    rows = [_batch_row(batch) for batch in batches]
+    for _, number, _, new in rows:
+        old = None
+        if not is_new_plan:
+            old = database.execute(
+                "SELECT checksum FROM batches WHERE job_id = ? AND number = ?", (job_id, number)
+            ).fetchone()
+        count += old is None
+        total += new - (old[0] if old else 0)
+    database.executemany("INSERT OR REPLACE INTO batches VALUES(?, ?, ?, ?)", rows)
+    if row is not None:
+        checksum = row[2]
+        database.execute("INSERT OR REPLACE INTO jobs VALUES(?, ?, ?, ?, ?)", (*row, count, total))
+    else:
+        database.execute("UPDATE jobs SET batches = ?, sum = ? WHERE id = ?", (count, total, job_id))
+    return checksum + count + total - sum(known or ())
+
+
+def _add_to_sum(database: sqlite3.Connection, change: int) -> None:
+    if change:
+        database.execute("UPDATE metadata SET value = value + ? WHERE name = ?", (change, SUM))
+
+
+def _sum_of_all(database: sqlite3.Connection) -> int:
+    (jobs,) = database.execute("SELECT coalesce(sum(checksum + batches + sum), 0) FROM jobs").fetchone()
+    attempts = database.execute("SELECT attempt FROM attempts").fetchall()
+    return int(jobs) + sum(_checksum(attempt.encode()) for (attempt,) in attempts)
+
+
+def _checksum(value: bytes) -> int:
+    return zlib.crc32(value)
+
+
+def _job_row(job: Job) -> JobRow:
+    value = msgspec.json.encode(replace(job, batches=()))
+    return job.id, value, _checksum(value)
+
+
+def _batch_row(batch: Batch) -> BatchRow:
+    value = msgspec.json.encode(batch)
+    return batch.job_id, batch.number, value, _checksum(value)

@@ -1,0 +1,100 @@
+"""What tells a data folder from its copies: a random id, where it is, and how often it was opened.
+
+The same is kept in the folder and outside of it, in the user's folder for program state. A folder that was moved,
+copied or put back from a backup differs in one of these.
+"""
+
+import secrets
+import sys
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+
+from cfbatch_gui.core.system.files import write_own_file
+
+_MACHINE_ID = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
+_PURPOSE = "cfbatch data folder "  # the machine's id itself is not to be written anywhere, by its documentation
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a data folder is. `machine` identifies this computer, "" when it has no id."""
+
+    path: str
+    machine: str
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """A data folder's own. `generation` counts the times that it was opened for writing."""
+
+    id: str
+    place: Place
+    generation: int
+
+
+def new_id() -> str:
+    """A random id for a folder."""
+    return secrets.token_hex(8)
+
+
+def place_of(root: Path) -> Place:
+    """Where a folder is now, on this computer."""
+    return Place(str(root.resolve()), machine())
+
+
+def machine() -> str:
+    """An id of this computer, made of the system's own, which does not change between starts; "" without one."""
+    found = _windows_id() if sys.platform == "win32" else _unix_id()
+    return sha256((_PURPOSE + found).encode()).hexdigest()[:16] if found else ""
+
+
+def read_identity(path: Path) -> Identity | None:
+    """What a file holds; None when there is none, or none that can be read."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Identity)
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def write_identity(path: Path, identity: Identity) -> None:
+    """Write a file durably; its folder is created. Raises DiskFull and DataError."""
+    write_own_file(path, msgspec.json.encode(identity))
+
+
+def state_root(environ: Mapping[str, str], platform: str = sys.platform) -> Path | None:
+    """The user's own folder for the state of this program, apart from its data; None when the system names none."""
+    if platform == "win32":
+        roaming = environ.get("APPDATA", "")
+        return Path(roaming) / "CF Batch" if roaming else None
+    home = environ.get("HOME", "")
+    if platform == "darwin":
+        return Path(home) / "Library" / "Preferences" / "CF Batch" if home else None
+    state = environ.get("XDG_STATE_HOME", "")
+    if state.startswith("/"):  # relative paths are to be ignored, as for the data
+        return Path(state) / "cfbatch"
+    return Path(home) / ".local" / "state" / "cfbatch" if home else None
+
+
+def _unix_id() -> str:
+    for path in _MACHINE_ID:
+        try:
+            return path.read_text(encoding="ascii").strip()
+        except (OSError, ValueError):
+            continue
+    return ""
+
+
+if sys.platform == "win32":
+    import winreg
+
+    def _windows_id() -> str:
+        try:
+            with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, r"SOFTWARE\Microsoft\Cryptography") as key:
+                return str(winreg.QueryValueEx(key, "MachineGuid")[0])
+        except OSError:
+            return ""
+else:
+
+    def _windows_id() -> str:
+        return ""
