@@ -156,6 +156,7 @@ def _check_folder(path: Path, target: Path, is_ours: Callable[[str], bool]) -> N
 def _move_into(part: Path, target: Path) -> None:
     new = {found.relative_to(part) for found in part.rglob("*") if found.is_file()}
     old = {found.relative_to(target) for found in target.rglob("*") if found.is_file()}
+    _flush_folders(part)  # the names of the new files, before the folder has its own
     if not old:
         if target.exists():
             shutil.rmtree(target)
@@ -167,7 +168,14 @@ def _move_into(part: Path, target: Path) -> None:
         (part / name).replace(target / name)
     for name in old - new:
         (target / name).unlink()
-    _flush_folder(target)
+    _flush_folders(target)
+
+
+def _flush_folders(folder: Path) -> None:
+    """Flush a folder and those in it."""
+    for each in (*folder.rglob("*"), folder):
+        if each.is_dir():
+            _flush_folder(each)
 
 
 def append_line_durably(path: Path, line: bytes) -> None:
