@@ -6,14 +6,13 @@ See docs/proof.md, "Power loss".
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cfbatch_gui.core.practice.queue import Accepted, AnsweredSynchronously
 from tests.prove import child
 from tests.prove.child import Prepare
-from tests.prove.compare import Breach, Finding, unfinished_files
+from tests.prove.compare import Breach, Finding
 from tests.prove.power_check import Examination, Marks, Promises, note_promises
 from tests.prove.power_disk import Flush, Mark, Move, Name, Operation, Resize, Tree, Write, applied, data_of
 from tests.prove.power_record import CannotBeRecorded, Recorder, Recording, tree_of
@@ -96,17 +95,17 @@ class Cutting:
     most: int = 0  # states; 0 for all
 
     def __post_init__(self) -> None:
-        ids = {each.request_id for each in self.world.accepted}
-        self.examination = Examination(
-            self.world,
-            frozenset(ids) & self.known,
-            self.recording.before,
-            tree_of(self.world.root, is_left_out),
-            compares=self.run.compares,
-            told_again=self.run.told_again,
-            deletable=self.run.deletable,
-            more=self.run.more,
-        )
+        with self.run.around():
+            self.examination = Examination(
+                self.world,
+                self.known,
+                self.recording.before,
+                tree_of(self.world.root, is_left_out),
+                compares=self.run.compares,
+                told_again=self.run.told_again,
+                deletable=self.run.deletable,
+                more=self.run.more,
+            )
 
     known: frozenset[str] = frozenset()  # ids of batches accepted before the recording
 
@@ -148,8 +147,6 @@ class Cutting:
             *world.answered[answered:],
         ]
         found = [Finding(Breach.STUCK, f"“cfbatch resume” ended with {ended}")] if ended.status not in (0, 1, 3) else []
-        with suppress(OSError):
-            found += unfinished_files(world.paths.root, world.out)
         return found + self.examination.settled(promises, new)
 
     def _told(self, state: State) -> str:

@@ -24,6 +24,8 @@ from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.practice.queue import Accepted, AnsweredSynchronously
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.folder_identity import place_of, state_root
+from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.unfinished import listing
 from tests.bodies import body_of
 from tests.prove.compare import Breach, Comparison, Finding
@@ -169,24 +171,26 @@ class Examination:
 
     def _look(self, promises: Promises) -> Iterator[Finding]:
         try:
-            jobs = self._start()
+            jobs, doubt = self._start()
         except UserError as error:
             yield Finding(Breach.STUCK, f"the program does not start: {error.message} {error.detail}")
             return
+        if doubt:
+            yield Finding(Breach.STUCK, f"the program asks whether its folder was copied or restored: {doubt}")
         yield from self._states(jobs, promises)
         yield from self._drafts(jobs)
         if self.compares:
             yield from self.comparison(jobs, promises).run(settled=False)
         yield from self.more(self, promises)
 
-    def _start(self) -> dict[str, Job]:
-        """As `Program.open`, without a network."""
-        paths = self.world.paths
+    def _start(self) -> tuple[dict[str, Job], str]:
+        """As `Program.open`, without a network. The jobs, and the reason for which the user is asked something."""
+        paths = Paths(self.world.paths.root, state_root({"HOME": str(self.world.root)}))
         paths.create()
-        ledger, _ = open_or_recover(paths)
-        with closing(ledger), listing(paths.unfinished):
+        opened = open_or_recover(paths, here=place_of(paths.root))
+        with closing(opened.ledger) as ledger, listing(paths.unfinished):
             Drafts(ledger, paths).clear_deleted()
-            return {job.id: job for job in ledger.jobs()}
+            return {job.id: job for job in ledger.jobs()}, opened.doubt.value if opened.doubt else ""
 
     def comparison(
         self, jobs: dict[str, Job], promises: Promises, new: Sequence[Accepted | AnsweredSynchronously] = ()

@@ -14,7 +14,8 @@ _NOT_COUNTED = ("data/traffic.jsonl", "data/unfinished/", "tmp/")
 
 def is_left_out(name: str) -> bool:
     """Paths that are not recorded: logs, the file that only takes up room, input files, and the child's output."""
-    return name in ("child.log", "data/ballast") or name.startswith("data/logs/") or ("/" not in name and "." in name)
+    is_input = "/" not in name and name.endswith(".csv")
+    return name in ("child.log", "data/ballast") or name.startswith("data/logs/") or is_input
 
 
 class Digests:

@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store import ledger
+from cfbatch_gui.core.jobs.store import ledger_tables
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import submissions
 from cfbatch_gui.core.program import Program
@@ -184,7 +184,7 @@ _COUNT = "SELECT count(*) FROM jobs"
 
 @contextmanager
 def _registered() -> Iterator[None]:
-    with patch.object(ledger, "VERSION", ledger.VERSION), patch.dict(ledger.MIGRATIONS):
+    with patch.object(ledger_tables, "VERSION", ledger_tables.VERSION), patch.dict(ledger_tables.MIGRATIONS):
         migrating.register()
         yield
 
