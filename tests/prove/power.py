@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from cfbatch_gui.core.practice.queue import Accepted, AnsweredSynchronously
 from tests.prove import child
@@ -82,17 +81,21 @@ def _all_there(recording: Recording) -> Tree:
 class Cutting:
     """The states of one recorded run, examined one after the other.
 
-    `resumed_every`: in each so many-th state the real program is started and runs to its end as well; 0 for never.
+    `known` are the ids of batches that were accepted before the recording. `share`, number and count of parts, selects
+    operations behind which the states are examined, `every` so many-th of them. In each `resumed_every`-th state the
+    real program is started and runs to its end as well; 0 for never.
     """
 
     world: World
     run: Run
     recording: Recording
     seed: int
+    known: frozenset[str]
+    share: tuple[int, int] = (0, 1)
+    every: int = 1
     draws: int = 8
     is_short: bool = False
     resumed_every: int = 0
-    most: int = 0  # states; 0 for all
 
     def __post_init__(self) -> None:
         with self.run.around():
@@ -106,14 +109,16 @@ class Cutting:
                 deletable=self.run.deletable,
                 more=self.run.more,
             )
-
-    known: frozenset[str] = frozenset()  # ids of batches accepted before the recording
+            self.run.at_end()
 
     def findings(self, outcome: Outcome) -> Iterator[Finding]:
         """Examine the states; findings as they come, which are added to `outcome` as well."""
         disk, _ = self.recording.disk()
-        states = States(self.recording.operations, disk, self.seed, self.draws, self.is_short)
-        marks, digests, scene = Marks(self.recording.operations), Digests(), Scene(self.world.root)
+        operations = self.recording.operations
+        index, count = self.share
+        places = range(len(operations) * index // count, len(operations) * (index + 1) // count, self.every)
+        states = States(operations, disk, self.seed, self.draws, self.is_short, places)
+        marks, digests, scene = Marks(operations), Digests(), Scene(self.world.root)
         seen: set[bytes] = set()
         checked: set[tuple[bytes, int]] = set()
         with self.run.around():
@@ -134,8 +139,6 @@ class Cutting:
                 for finding in found:
                     outcome.add(finding, self._told(state))
                     yield finding
-                if self.most and outcome.states >= self.most:
-                    return
 
     def _resumed(self, promises: Promises) -> list[Finding]:
         """Findings when the real program is started on the state and runs to its end."""
@@ -175,15 +178,8 @@ def told(operation: Operation) -> str:
             return operation.words
 
 
-def cut(world: World, workload: Workload, seed: int, variant: Prepare = child.nothing, **how: int | bool) -> Cutting:
+def cut(world: World, workload: Workload, seed: int, variant: Prepare = child.nothing) -> Cutting:
     """Make a world ready and record the run of the program, or of a variant. Raises CannotBeRecorded."""
     run = workload.make(world)
     known = frozenset(each.request_id for each in world.accepted)
-    recording = record(world, run, variant)
-    return Cutting(world, run, recording, seed, known=known, **how)  # type: ignore[arg-type]  # its own fields
-
-
-def folder_in_memory() -> Path | None:
-    """A folder whose files are in memory, None if there is none."""
-    memory = Path("/dev/shm")
-    return memory if memory.is_dir() else None
+    return Cutting(world, run, record(world, run, variant), seed, known)

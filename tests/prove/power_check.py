@@ -179,6 +179,7 @@ class Examination:
             yield Finding(Breach.STUCK, f"the program asks whether its folder was copied or restored: {doubt}")
         yield from self._states(jobs, promises)
         yield from self._drafts(jobs)
+        yield from self._replies(jobs)
         if self.compares:
             yield from self.comparison(jobs, promises).run(settled=False)
         yield from self.more(self, promises)
@@ -243,6 +244,16 @@ class Examination:
                 yield from _batches(job, saved, coming)
         for job_id in promises.removed & jobs.keys():
             yield Finding(Breach.MISLABELLED, f"a job that was removed is back: {jobs[job_id].paused_because}")
+
+    def _replies(self, jobs: dict[str, Job]) -> Iterator[Finding]:
+        """Findings for synchronous calls whose answer is said to be here and is not: it cannot be asked for again."""
+        for job in jobs.values():
+            for batch in job.batches:
+                if batch.at_once and batch.state in (BatchState.COLLECTING, BatchState.DONE):
+                    try:
+                        JobFolder(self.world.paths.job(job.id)).read_reply(batch.number)
+                    except (OSError, EOFError) as error:
+                        yield Finding(Breach.LOST, f"the answer to call {batch.number}, {batch.state.value}: {error}")
 
     def _drafts(self, jobs: dict[str, Job]) -> Iterator[Finding]:
         """Findings for drafts that say they were filled, and whose data is not there."""

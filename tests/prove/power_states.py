@@ -6,7 +6,7 @@ draws follow from the seed.
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
@@ -48,19 +48,25 @@ class _Choice:
 
 @dataclass
 class States:
-    """The states of a recording, in the order of its operations. `draws` is the number of random ones at each place."""
+    """The states of a recording, in the order of its operations.
+
+    `draws` is the number of random ones at each place, `places` are the numbers of operations at which states are made.
+    """
 
     operations: Sequence[Operation]
     start: Disk
     seed: int
     draws: int = 8
     is_short: bool = False  # only the states that are made in every case
+    places: Container[int] | None = None  # None: all
 
     def __iter__(self) -> Iterator[State]:
         disk = self.start
         rng = random.Random(self.seed)
         for number, operation in enumerate(self.operations):
             disk.take(number, operation)
+            if self.places is not None and number not in self.places:
+                continue
             for how, model, choice in self._choices(disk, operation, rng):
                 contents = {
                     file: applied(disk.files[file], kept, size=disk.size(file) if file in choice.longer else None)

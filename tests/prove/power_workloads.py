@@ -6,11 +6,14 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unittest.mock import patch
 
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.plan import packing
+from cfbatch_gui.core.jobs.run.job_actions import planned_batch
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store import ledger_tables
 from cfbatch_gui.core.jobs.store.ledger import Ledger
@@ -19,7 +22,7 @@ from cfbatch_gui.core.program import Program
 from tests.prove import child, migrating
 from tests.prove.compare import Breach, Finding
 from tests.prove.power_check import Examination, Promises, bodies_of, results_of
-from tests.prove.steps import SUBMIT
+from tests.prove.steps import SUBMIT, SYNCHRONOUS
 from tests.prove.truth import MODEL
 from tests.prove.world import World
 
@@ -43,7 +46,8 @@ class Run:
 
     With `compares` all jobs are compared with the record of the service. `resumes`: whether the program can be run to
     its end from each state. `around` is entered in the process that examines the states, `prepare` called in the child.
-    `deletable` has the job that the user deletes, by the hashes of its bodies.
+    `deletable` has the job that the user deletes, by the hashes of its bodies. `at_end` is called in the examining
+    process when the recorded run has ended.
     """
 
     command: child.Command
@@ -54,14 +58,16 @@ class Run:
     told_again: Counter[tuple[str, int]] = field(default_factory=Counter)
     deletable: dict[str, str] = field(default_factory=dict)
     more: More = no_more
+    at_end: Callable[[], object] = child.nothing
 
 
 @dataclass(frozen=True)
 class Workload:
-    """`make` makes a world ready."""
+    """`make` makes a world ready. In `size` parts the states of one take about as long as those of another."""
 
     name: str
     make: Callable[[World], Run]
+    size: int = 1
 
 
 def _first_job(world: World) -> Run:
@@ -76,6 +82,18 @@ def _vectors(world: World) -> Run:
 def _synchronous(world: World) -> Run:
     _start_once(world)
     return Run(world.new_job(Kind.RANK, rows=FEW, synchronous=True))
+
+
+def _synchronous_without_folders(world: World) -> Run:
+    """A job as a backup brings it back, without its empty folders."""
+    ended = world.start(
+        world.new_job(Kind.RANK, rows=FEW, synchronous=True),
+        prepare=lambda: SYNCHRONOUS[0].arm(),  # noqa: PLW0108
+    )
+    assert ended.was_killed, ended
+    for path in world.paths.jobs.glob("*/*/"):
+        path.rmdir()
+    return Run(world.resume())
 
 
 def _start_once(world: World) -> None:
@@ -197,6 +215,41 @@ def _ask(path: Path, question: str) -> object:
             return str(error)
 
 
+def _duplicated(world: World) -> Run:
+    job = _finished(world, Kind.RANK)
+    expected: list[bytes] = []
+
+    def bodies() -> list[bytes]:
+        """What the copy would send; nothing while there is none."""
+        with closing(Ledger.open_read_only(world.paths)) as opened:
+            drafts = [each for each in opened.jobs() if each.name == "Copy" and each.source_name]
+        return [body for draft in drafts for body in _planned_bodies(world, draft)]
+
+    def more(_: Examination, __: Promises) -> Iterator[Finding]:
+        if bodies() not in ([], expected):
+            yield Finding(Breach.WRONG, "a copy of a job would send other texts")
+
+    def at_end() -> None:
+        expected[:] = bodies()
+
+    return Run(lambda: asyncio.run(_duplicate(world.paths.root, job.id)), resumes=False, more=more, at_end=at_end)
+
+
+def _planned_bodies(world: World, draft: Job) -> list[bytes]:
+    folder = JobFolder(world.paths.job(draft.id))
+    plan = packing.plan(folder, draft)
+    planned = replace(draft, batches=tuple(planned_batch(draft.id, each, 0.0) for each in plan.batches))
+    with closing(packing.bodies_of(folder, planned, [each.number for each in plan.batches])) as bodies:
+        return list(bodies)
+
+
+async def _duplicate(root: Path, job_id: str) -> int:
+    program = await Program.open(root, environ=os.environ)
+    program.drafts.duplicate(job_id, "Copy")
+    await program.close()
+    return 0
+
+
 def _deleted(world: World) -> Run:
     kept, gone = _finished(world, Kind.RANK, FEW), _finished(world, Kind.RANK, ROWS)
     assert kept.id != gone.id
@@ -266,15 +319,17 @@ def _exports(world: World, mains: dict[str, set[str]]) -> More:
 
 
 WORKLOADS = (
-    Workload("first start, submit, collect, export: scores", _first_job),
-    Workload("submit and collect: vectors", _vectors),
-    Workload("synchronous calls", _synchronous),
+    Workload("first start, submit, collect, export: scores", _first_job, 5),
+    Workload("submit and collect: vectors", _vectors, 3),
+    Workload("synchronous calls", _synchronous, 3),
+    Workload("synchronous calls without folders", _synchronous_without_folders),
+    Workload("duplicate a job", _duplicated),
     Workload("send again", _sent_again),
     Workload("adopt", _adopted),
     Workload("attach", _attached),
     Workload("delete, and clear at the next start", _deleted),
-    Workload("put together after a damaged ledger", _recovered),
+    Workload("put together after a damaged ledger", _recovered, 2),
     Workload("migrate the ledger", _migrated),
     Workload("export a ranking", _exported(Kind.RANK, RANKING_FORMS)),
-    Workload("export vectors", _exported(Kind.EMBED, VECTOR_FORMS)),
+    Workload("export vectors", _exported(Kind.EMBED, VECTOR_FORMS), 2),
 )
