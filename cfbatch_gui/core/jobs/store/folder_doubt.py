@@ -22,6 +22,10 @@ FROM_COPY = (
     "This job comes from a copy. What it shows as not sent may have been sent from the other one, or after the copy was"
     " made; carry on to send it, which is then paid for again."
 )
+HELD_BACK = (
+    "Nothing is sent from this data folder before you have said whether it was copied or restored from a backup: what"
+    " waits here may have been sent already."
+)
 FOLDER, GENERATION = "folder", "generation"  # in the ledger's metadata
 
 _log = logging.getLogger(__name__)
