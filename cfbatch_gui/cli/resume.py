@@ -14,6 +14,7 @@ from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import conclude, has_results, opened, present, stopped_sentence, wait_for
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.jobs.store.folder_doubt import HELD_BACK, WAITS_FOR_WORD, FolderAnswer
 from cfbatch_gui.core.program import Program
 
 _FINAL = (JobState.DONE, JobState.PARTLY_DONE, JobState.FAILED)
@@ -24,6 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("job", metavar="JOB", nargs="?", help="a job's id or name (default: every unfinished job)")
     parser.add_argument("--failed", action="store_true", help="send exactly what failed again; needs JOB")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of the result or the list")
+    parser.add_argument(
+        "--folder-was",
+        choices=[answer.value for answer in FolderAnswer],
+        help="when asked: whether the data folder was only moved, or is a copy or a restored backup",
+    )
     add_budget_argument(parser)
 
 
@@ -31,6 +37,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     """Continue one job and print its result, or continue all and list them. Raises UserError."""
     progress = Progress(console)
     async with opened(data_dir, progress) as program:
+        await _settle_doubt(program, arguments.folder_was, console)
         if arguments.failed and not arguments.job:
             raise UsageError("Say whose failed requests are to be sent again: cfbatch resume JOB --failed.")
         if arguments.failed:
@@ -38,6 +45,17 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         if arguments.job:
             return await _resume_one(program, program.ledger.find(arguments.job), progress, as_json=arguments.json)
         return await _resume_all(program, progress, as_json=arguments.json)
+
+
+async def _settle_doubt(program: Program, answer: str | None, console: Console) -> None:
+    """Ask whether the data folder is a copy, or do what the answer means. Without one nothing is sent."""
+    if program.doubt is None:
+        return
+    if answer is None:
+        console.say(f"{HELD_BACK} Say so with “cfbatch resume --folder-was moved”, or “--folder-was copied”.")
+        return
+    for job in await program.settle_doubt(FolderAnswer(answer)):
+        console.say(f"Job {job.id} waits for your word: “cfbatch resume {job.id}” sends what it shows as not sent.")
 
 
 async def _resume_one(program: Program, job: Job, progress: Progress, *, as_json: bool) -> int:
@@ -73,7 +91,7 @@ async def _carry_on(program: Program, jobs: Sequence[Job], progress: Progress) -
 
 def _is_unfinished(program: Program, job: Job) -> bool:
     """Whether the job is not final, or a file that was asked for has not been written."""
-    if job.state is JobState.DRAFT:
+    if job.state is JobState.DRAFT or job.paused_because in WAITS_FOR_WORD:
         return False
     return job.state not in _FINAL or (has_results(job) and bool(owed(program.folder(job.id))))
 

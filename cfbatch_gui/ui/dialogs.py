@@ -2,10 +2,20 @@
 
 import asyncio
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QStandardPaths, Qt
-from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QLineEdit, QMessageBox, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QDialog,
+    QFileDialog,
+    QInputDialog,
+    QLineEdit,
+    QMessageBox,
+    QPushButton,
+    QWidget,
+)
 from shiboken6 import isValid
 
 from cfbatch_gui.core.inputs.files.open_file import PACKED_SUFFIXES
@@ -57,6 +67,24 @@ async def ask(parent: QWidget, title: str, text: str, *, accept: str, danger: bo
     box.buttonClicked.connect(lambda button: pressed.append(button is yes))
     await finished(box)
     return bool(pressed and pressed[0])
+
+
+async def choose(parent: QWidget, title: str, text: str, choices: Sequence[str], *, cancel: str) -> int | None:
+    """Ask a question with a button for each choice, none of them preselected; the index, None for `cancel`."""
+    box = QMessageBox(parent)
+    box.setIcon(QMessageBox.Icon.NoIcon)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setWindowTitle(title)
+    box.setText(title)
+    box.setInformativeText(text)
+    buttons: list[QAbstractButton] = [box.addButton(each, QMessageBox.ButtonRole.AcceptRole) for each in choices]
+    no = box.addButton(cancel, QMessageBox.ButtonRole.RejectRole)
+    box.setDefaultButton(no)
+    box.setEscapeButton(no)
+    pressed: list[QAbstractButton] = []
+    box.buttonClicked.connect(pressed.append)
+    await finished(box)
+    return next((buttons.index(button) for button in pressed if button in buttons), None)
 
 
 async def ask_text(parent: QWidget, title: str, label: str, *, text: str = "", accept: str = "") -> str | None:

@@ -61,7 +61,8 @@ class Comparison:
 
     `told_again` is the number of times that the user asked to send a batch again. With `may_fail` the service refuses
     some batches. With `lacked_room` the disk was full at times, so that a request id may be in only one of its two
-    files.
+    files. With `was_put_back` the folder was copied, or an older one was put in its place: it cannot know all, but
+    must send nothing twice and show nothing wrong.
     """
 
     paths: Paths
@@ -71,6 +72,7 @@ class Comparison:
     told_again: Mapping[Key, int]
     may_fail: bool = False
     lacked_room: bool = False
+    was_put_back: bool = False
 
     def run(self, *, settled: bool) -> list[Finding]:
         """All findings. With `settled`, the program had the time to finish, and unfinished jobs are findings too."""
@@ -79,7 +81,9 @@ class Comparison:
                 jobs = [job for job in ledger.jobs() if job.is_sent]
         except UserError as error:
             return [Finding(Breach.LOST, f"the ledger cannot be read: {error.message} {error.detail}")]
-        return [*self._batches(jobs), *self._ids(jobs), *self._data(jobs), *(self._unsettled(jobs) if settled else ())]
+        found = [*self._batches(jobs), *self._ids(jobs), *self._data(jobs), *(self._unsettled(jobs) if settled else ())]
+        unknowable = (Breach.LOST, Breach.MISLABELLED) if self.was_put_back else ()
+        return [each for each in found if each.breach not in unknowable]
 
     def _batches(self, jobs: list[Job]) -> Iterator[Finding]:
         by_hash = Counter(each.sha256 for each in self.accepted)

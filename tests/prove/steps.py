@@ -15,8 +15,10 @@ from typing import Any
 
 from cfbatch_gui.core.jobs.run import collecting, submitting, synchronous, watching
 from cfbatch_gui.core.jobs.states import Batch, BatchState
+from cfbatch_gui.core.jobs.store import job_store, submissions
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.jobs.store.submissions import Event, Submission
 from cfbatch_gui.core.workers_ai import transport
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
 from tests.prove.child import die, put
@@ -161,18 +163,41 @@ def _answer_read(hit: Hit) -> None:
     wrap(transport.Transport, "send", after=lambda *_, **__: hit() if _submitting.get() else None)
 
 
-def _id_half_written(hit: Hit) -> None:
-    whole = os.write
+def _half_written_line(event: Event) -> Callable[[Hit], None]:
+    """A step in the middle of a line of submissions.jsonl, not of its copy outside of the data folder."""
 
-    def half(descriptor: int, data: Any) -> int:
-        line = bytes(data)
-        if not line.lstrip().startswith(b'{"attempt"'):
-            return whole(descriptor, line)
-        written = whole(descriptor, line[: len(line) // 2])
-        hit()
-        return written + whole(descriptor, line[written:])
+    def install(hit: Hit) -> None:
+        whole = os.write
+        written_to: list[str] = [""]
+        wrap(submissions, "append_line_durably", before=lambda path, _: written_to.__setitem__(0, path.name))
 
-    put(os, "write", half)
+        def half(descriptor: int, data: Any) -> int:
+            line = bytes(data)
+            is_accepted = b'"request_id":""' not in line
+            if written_to[0] != "submissions.jsonl" or not line.lstrip().startswith(b'{"attempt"'):
+                return whole(descriptor, line)
+            if is_accepted is not (event is Event.ACCEPTED):
+                return whole(descriptor, line)
+            written = whole(descriptor, line[: len(line) // 2])
+            hit()
+            return written + whole(descriptor, line[written:])
+
+        put(os, "write", half)
+
+    return install
+
+
+def _written_line(event: Event) -> Callable[[Hit], None]:
+    """A step after a line of submissions.jsonl, before it is written outside of the data folder too."""
+
+    def install(hit: Hit) -> None:
+        def written(_: object, path: Path, *lines: Submission) -> None:
+            if path.name == "submissions.jsonl" and lines[-1].event is event:
+                hit()
+
+        wrap(job_store, "write_down", after=written)
+
+    return install
 
 
 def _mark_submits() -> None:
@@ -216,14 +241,16 @@ SUBMIT = (
     Step("body written", after_call(submitting, "write_body"), unknown=0),
     Step("sending about to be committed", _commit(BatchState.SENDING, before=True), unknown=0),
     Step("sending committed", _commit(BatchState.SENDING), unknown=1),
+    Step("attempt half written", _half_written_line(Event.SENDING), unknown=1),
+    Step("attempt written to submissions.jsonl", _written_line(Event.SENDING), unknown=1),
     Step("connection open", _traced("connection.connect_tcp.complete"), unknown=1),
     Step("headers sent", _traced("http11.send_request_headers.complete"), unknown=1),
     Step("body half sent", _body_half_sent, unknown=1),
     Step("body sent", _traced("http11.send_request_body.complete"), unknown=1),
     Step("head of the answer read", _traced("http11.receive_response_headers.complete"), unknown=1),
     Step("answer read", _answer_read, unknown=1),
-    Step("id half written", _id_half_written, unknown=1),
-    Step("id written to submissions.jsonl", after_call(submitting, "write_down"), unknown=0),
+    Step("id half written", _half_written_line(Event.ACCEPTED), unknown=1),
+    Step("id written to submissions.jsonl", _written_line(Event.ACCEPTED), unknown=0),
     Step("queued about to be committed", _commit(BatchState.QUEUED, before=True), unknown=0),
     Step("queued committed", _commit(BatchState.QUEUED), unknown=0),
     Step("queued shown", _shown_as(BatchState.QUEUED), unknown=0),
@@ -251,6 +278,8 @@ SYNCHRONOUS = (
     Step("body not yet written", before_call(synchronous, "write_body"), unknown=0),
     Step("sending about to be committed", _commit(BatchState.SENDING, before=True), unknown=0),
     Step("sending committed", _commit(BatchState.SENDING), unknown=1),
+    Step("attempt half written", _half_written_line(Event.SENDING), unknown=1),
+    Step("attempt written to submissions.jsonl", _written_line(Event.SENDING), unknown=1),
     Step("connection open", _traced("connection.connect_tcp.complete"), unknown=1),
     Step("body half sent", _body_half_sent, unknown=1),
     Step("body sent", _traced("http11.send_request_body.complete"), unknown=1),

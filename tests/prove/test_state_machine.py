@@ -5,128 +5,47 @@ import os
 import shutil
 import sys
 import tempfile
-import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import contextmanager, suppress
-from functools import cache, partial, wraps
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
 from random import Random
-from typing import Any, ClassVar, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan import cutting
 from cfbatch_gui.core.jobs.run import runner
 from cfbatch_gui.core.jobs.states import BatchState, Job
-from cfbatch_gui.core.practice.app import Application, practice_app
+from cfbatch_gui.core.jobs.store.folder_doubt import WAITS_FOR_WORD, FolderAnswer
+from cfbatch_gui.core.jobs.store.recovery import PUT_TOGETHER
+from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults import script
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.queue import accepted, answered_synchronously
 from cfbatch_gui.core.practice.server import PracticeServer
 from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.exports import export
+from cfbatch_gui.core.system.paths import Paths
 from tests.core.jobs import conftest
 from tests.core.jobs.conftest import Bench
 from tests.prove.compare import Comparison, Finding, Key, unfinished_files
+from tests.prove.machine_parts import FAULTS, BrokenPromise, Disk, Folders, told
 from tests.prove.simulated import CountedTransport, Simulation, within
 from tests.prove.truth import Truth, learn, write_input
 
-resource = pytest.importorskip("resource", reason="the disk is filled by a limit that only POSIX has")
+pytest.importorskip("resource", reason="the disk is filled by a limit that only POSIX has")
 
 T = TypeVar("T")
-P = ParamSpec("P")
 HOUR, DAY = 3_600.0, 86_400.0
 PATIENCE = 60.0  # simulated seconds after which the user gives up an action
-LATE = 0.3  # seconds of real time
 EXAMPLES = os.environ.get("PROVE_EXAMPLES", "")  # the number of random examples; "" for a few fixed ones
-
-FAULTS: dict[str, script.AnyFault] = {
-    "nobody listens": script.Refuse(),
-    "the body is cut": script.ResetInBody(on="submit", byte=40),
-    "accepted, no answer": script.ResetAfterBody(on="submit", billed=True),
-    "not accepted, no answer": script.ResetAfterBody(on="submit"),
-    "accepted, half an answer": script.ResetInReply(on="submit", billed=True),
-    "accepted, garbage": script.Garbage(on="submit", billed=True),
-    "accepted, a page": script.Page(on="submit", billed=True),
-    "accepted, a late answer": script.Stall(on="submit", seconds=LATE, billed=True),
-    "busy": script.Refusal(on="submit", status=429, code=3040, retry_after="70"),
-    "refused": script.Refusal(on="submit", status=400, code=5006, message="bad input"),
-    "token refused": script.Refusal(status=401, code=10000, message="Authentication error"),
-    "asked too often": script.Block(seconds=300.0),
-    "a question without an answer": script.ResetAfterBody(on="poll", times=2),
-    "a page for a question": script.Page(on="poll", times=2),
-    "a server error for a question": script.Refusal(on="poll", status=500, code=5001),
-    "an answer cut in the middle": script.ResetInReply(on="poll", byte=500, billed=True),
-}
-
-
-class Disk:
-    """A full disk, simulated for this process by a resource limit. It does not apply to the service's files."""
-
-    def __init__(self) -> None:
-        self.is_full = False
-        self._in_use = self._lifted = 0
-        self._guard = threading.Lock()
-        self._before = resource.getrlimit(resource.RLIMIT_FSIZE)
-
-    @contextmanager
-    def in_use(self) -> Iterator[None]:
-        """Apply the limit within the block, if the disk is full. Outside of it the test itself can write."""
-        with self._changed(in_use=1):
-            yield
-
-    def lifted_for(self, application: Application) -> Application:
-        """The application without the limit during its requests."""
-
-        async def with_room(*arguments: Any) -> None:
-            with self._changed(lifted=1):
-                await application(*arguments)
-
-        return with_room
-
-    @contextmanager
-    def _changed(self, *, in_use: int = 0, lifted: int = 0) -> Iterator[None]:
-        self._change(in_use, lifted)
-        try:
-            yield
-        finally:
-            self._change(-in_use, -lifted)
-
-    def _change(self, in_use: int, lifted: int) -> None:
-        with self._guard:
-            self._in_use += in_use
-            self._lifted += lifted
-            stands = self.is_full and self._in_use and not self._lifted
-            resource.setrlimit(resource.RLIMIT_FSIZE, (0 if stands else self._before[0], self._before[1]))
-
-
-class BrokenPromise(AssertionError):
-    """The finding and the actions that led to it. `first` is the first one of a test."""
-
-    first: ClassVar["BrokenPromise | None"] = None
-
-    def __init__(self, words: str) -> None:
-        super().__init__(words)
-        BrokenPromise.first = BrokenPromise.first or self
-
-
-def told(act: Callable[P, T]) -> Callable[P, T]:
-    """A decorator that also records the rule's call in the machine's `story`."""
-
-    @wraps(act)
-    def telling(*arguments: P.args, **drawn: P.kwargs) -> T:
-        machine: Any = arguments[0]
-        words = ", ".join(f"{name}={value!r}" for name, value in drawn.items())
-        machine.story.append(f"{act.__name__}({words})")
-        return act(*arguments, **drawn)
-
-    return telling
 
 
 @cache
@@ -156,6 +75,8 @@ class Machine(RuleBasedStateMachine):
         self.told_again: Counter[Key] = Counter()
         self.lacked_room = False  # since the last start
         self.files = 0
+        self.may_be_put_back = self.was_put_back = False
+        self.folders = Folders(self.root)
         self.story: list[str] = []
         self.run(self._open())
 
@@ -216,13 +137,26 @@ class Machine(RuleBasedStateMachine):
     @rule(job=jobs)
     @told
     def carry_on(self, job: str) -> None:
+        self._allow(job)
         self.attempt(lambda: self.bench.runner.carry_on(job))
+
+    def _allow(self, job: str) -> None:
+        """Whoever carries on with a job of a copy has been told that it is sent again."""
+        known = self._known(job)
+        if known is not None and known.paused_because in WAITS_FOR_WORD | {PUT_TOGETHER}:
+            waiting = (batch for batch in known.batches if batch.state is BatchState.PLANNED)
+            self.told_again.update((job, batch.number) for batch in waiting)
+
+    def _known(self, job: str) -> Job | None:
+        """The job, None when an older folder that was put back does not have it."""
+        return next((each for each in self.bench.ledger.jobs() if each.id == job), None)
 
     @rule(job=jobs, what=st.sampled_from(["adopt", "again", "dismiss"]))
     @told
     def decide(self, job: str, what: str) -> None:
         actions = self.bench.actions
-        for batch in self.bench.ledger.job(job).batches:
+        known = self._known(job)
+        for batch in known.batches if known else ():
             if batch.state is not BatchState.OUTCOME_UNKNOWN:
                 continue
             own = [each for each in accepted(self.root / "service") if each.sha256 == batch.sha256]
@@ -239,7 +173,9 @@ class Machine(RuleBasedStateMachine):
     def export(self, job: str, suffix: str, runs_full: bool) -> None:
         path = self.root / f"{job}.{suffix}"
         before = path.read_bytes() if path.exists() else None
-        done = self.bench.ledger.job(job)
+        done = self._known(job)
+        if done is None:
+            return
 
         def write() -> None:
             exported = export(self.bench.store.folder(job), metadata_of(done, "Cloudflare"), path)
@@ -282,6 +218,66 @@ class Machine(RuleBasedStateMachine):
 
         self.run(begin())
         self.restart()
+
+    # Moved, copied and restored folders
+
+    @initialize(is_put_back=st.booleans())
+    @told
+    def choose(self, is_put_back: bool) -> None:
+        """Half of the runs are without these, because less can be asked of a folder that was put back."""
+        self.may_be_put_back = is_put_back
+
+    @rule()
+    @told
+    def move(self) -> None:
+        """The folder gets another name; the user says so when asked."""
+        self.begin_with(self.folders.moved, FolderAnswer.MOVED)
+
+    @precondition(lambda self: self.may_be_put_back)
+    @rule(goes_on_with_copy=st.booleans())
+    @told
+    def copy(self, goes_on_with_copy: bool) -> None:
+        """The folder is copied; the program goes on with either, and perhaps later with the other."""
+        self.begin_with(partial(self.folders.copied, goes_on_with_copy=goes_on_with_copy), FolderAnswer.COPIED)
+
+    @precondition(lambda self: self.folders.others)
+    @rule()
+    @told
+    def go_on_with_another(self) -> None:
+        """The program is started with the other copy."""
+        self.begin_with(self.folders.other, FolderAnswer.COPIED)
+
+    @precondition(lambda self: self.may_be_put_back)
+    @rule()
+    @told
+    def keep_a_backup(self) -> None:
+        """A copy is kept, made while the program is not running."""
+        self.begin_with(self.folders.backed_up, FolderAnswer.COPIED)
+
+    @precondition(lambda self: self.folders.backup is not None)
+    @rule(what=st.sampled_from(["ledger", "ledger and ids", "whole folder"]))
+    @told
+    def put_back(self, what: str) -> None:
+        """The older copy takes the place of what is there."""
+        self.begin_with(partial(self.folders.put_back, what=what), FolderAnswer.COPIED)
+
+    def begin_with(self, change: Callable[[Path], Path], answer: FolderAnswer) -> None:
+        """Change folders while the program is not running, start it, and answer its question if it asks."""
+        self.disk.is_full = False
+        self.run(self.bench.stop())
+        root = change(self.bench.paths.root)
+        self.was_put_back |= answer is FolderAnswer.COPIED
+        self.bench.paths = Paths(root, self.bench.paths.state)
+        self.bench.start()
+        if self.bench.opened.doubt is None:
+            self.attempt(self.bench.runner.resume_all)
+            return
+
+        async def asked() -> None:
+            await self.bench.runner.resume_all()
+            await self.bench.settle_doubt(answer)
+
+        self.attempt(asked)
 
     # Faults of the service, the disk and the clock
 
@@ -326,6 +322,7 @@ class Machine(RuleBasedStateMachine):
             self.told_again,
             may_fail=True,
             lacked_room=self.lacked_room and not settled,
+            was_put_back=self.was_put_back,
         ).run(settled=settled)
         found += unfinished_files(self.root) if settled else []
         if found:
@@ -351,6 +348,7 @@ class Machine(RuleBasedStateMachine):
     async def _finish(self) -> None:
         for job in self.bench.ledger.jobs():
             if job.is_sent:
+                self._allow(job.id)
                 await self.bench.runner.carry_on(job.id)
                 waiting = asyncio.ensure_future(self.bench.runner.wait(job.id))
                 await self.clock.passes(HOUR, waiting)

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from cfbatch_gui.core.errors import OutcomeUnknown, Unreachable
-from cfbatch_gui.core.jobs.run import collecting, submitting, watching
+from cfbatch_gui.core.jobs.run import collecting, watching
 from cfbatch_gui.core.jobs.run.submitting import Submitter
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store import ledger, submissions
+from cfbatch_gui.core.jobs.store import job_store, ledger_tables, submissions
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.jobs.store.submissions import Event, Submission
 from cfbatch_gui.core.results.exports import (
     embeddings_cell_csv,
     embeddings_csv,
@@ -67,6 +68,7 @@ def _sending_committed_after_the_send(name: str = "submit") -> None:
 
     put(Ledger, "save_batch", save_batch)
     put(WorkersAI, name, send_then_save)
+    _lines_not_written(Event.SENDING)  # which would prove that an attempt was begun
 
 
 def _sending_committed_after_the_call() -> None:
@@ -83,7 +85,13 @@ def _id_written_after_queued_is_shown() -> None:
             submissions.write_down(*held.pop())
         return job
 
-    put(submitting, "write_down", lambda *arguments: held.append(arguments))
+    def hold(path: Path, *lines: Submission) -> None:
+        if lines[-1].event is Event.ACCEPTED:
+            held.append((path, *lines))
+        else:
+            submissions.write_down(path, *lines)
+
+    put(job_store, "write_down", hold)
     put(JobStore, "save", save_then_write)
 
 
@@ -112,7 +120,12 @@ def _unknown_treated_as_not_sent() -> None:
 
 
 def _ids_not_written() -> None:
-    put(submitting, "write_down", lambda *_: None)
+    _lines_not_written(Event.ACCEPTED)
+
+
+def _lines_not_written(event: Event) -> None:
+    write = submissions.write_down
+    put(job_store, "write_down", lambda path, *lines: None if lines[-1].event is event else write(path, *lines))
 
 
 def _sending_at_start_treated_as_planned() -> None:
@@ -190,7 +203,7 @@ def _migrated_without_a_transaction() -> None:
     def none(database: sqlite3.Connection) -> Iterator[None]:
         yield
 
-    put(ledger, "transaction", none)
+    put(ledger_tables, "transaction", none)
 
 
 def _migrated_without_a_copy() -> None:

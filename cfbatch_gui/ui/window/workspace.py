@@ -33,17 +33,13 @@ from cfbatch_gui.ui.results.vectors_view import VectorsView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
 from cfbatch_gui.ui.window.comparing import Comparing
+from cfbatch_gui.ui.window.data_folder import DataFolder
 from cfbatch_gui.ui.window.job_changes import AT_WORK, JobChanges, SettingsMemory
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.welcome_page import WelcomePage
 
 _SCARCE = 200  # the sidebar shows the number of calls left in 5 minutes when it is below this
 _SETTLE = 40  # milliseconds; changes within this time are shown in the sidebar together
-
-_RECOVERED = (
-    "The list of your jobs was damaged or missing. It was put together again from the jobs’ own folders; open a job and"
-    " carry on to collect what is at the service."
-)
 
 
 def _tr(text: str) -> str:
@@ -97,6 +93,7 @@ class Workspace:
             changed=self._show_changed,
         )
         self._comparing = Comparing(program, self._notices, self.window, self._tasks, memory=memory)
+        self._data_folder = DataFolder(program, self.window, self._tasks)
         self._connect_window()
         self._connect_pages()
 
@@ -117,8 +114,7 @@ class Workspace:
             await self._begin_example()
         else:
             self._open_first()
-        if self._program.recovered:
-            self._notices.show_notice(_tr(_RECOVERED), "attention")
+        self._data_folder.tell()
         await self._program.runner.resume_all()
 
     async def close(self) -> None:

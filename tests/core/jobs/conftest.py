@@ -15,11 +15,13 @@ from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.run.job_actions import JobActions
 from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.store.folder_doubt import FolderAnswer, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
-from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.queue import Queue, accepted
+from cfbatch_gui.core.system.folder_identity import place_of
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.budget import RateBudget
@@ -67,14 +69,15 @@ class Bench:
     ) -> None:
         # Looked up at run time: the state machine test replaces Transport in this module.
         self.service_folder, self._new_transport = service_folder, new_transport or Transport
-        self.paths, self.faulty, self.clock = Paths(root), faulty, clock
-        self.paths.create()
+        self.paths, self.faulty, self.clock = Paths(root, root.parent / "state"), faulty, clock
         self.seen: list[Job] = []
         self.start()
 
     def start(self) -> None:
         """Create all parts, as a start of the program does."""
-        self.ledger = Ledger.open(self.paths)
+        self.paths.create()
+        self.opened = open_or_recover(self.paths, clock=self.clock, here=place_of(self.paths.root))
+        self.ledger = self.opened.ledger
         self.drafts = Drafts(self.ledger, self.paths, clock=self.clock)
         self.disk = ThreadPoolExecutor(1)
         budget = RateBudget(clock=self.clock, sleep=self.clock.sleep)
@@ -98,6 +101,7 @@ class Bench:
             on_change=self.seen.append,
             clock=self.clock,
         )
+        self.store.holds_back = self.opened.doubt is not None
         self.runner = Runner(self.store, clock=self.clock, sleep=self.clock.sleep, patience=3)
         self.actions = JobActions(self.store, self.runner, clock=self.clock)
 
@@ -107,6 +111,13 @@ class Bench:
         await self.transport.close()
         self.disk.shutdown()
         self.ledger.close()
+
+    async def settle_doubt(self, answer: FolderAnswer) -> tuple[Job, ...]:
+        """Do what the user says about the data folder; the jobs that were paused."""
+        paused = settle_doubt(self.ledger, self.paths, place_of(self.paths.root), answer)
+        self.store.holds_back = False
+        await self.runner.resume_all()
+        return paused
 
     async def restart(self) -> None:
         """Stop and start again."""

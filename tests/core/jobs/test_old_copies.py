@@ -9,19 +9,12 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.plan.packing import plan
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.backup import back_up
-from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.practice.faults.script import FailRequests, Mutate, Refuse
 from tests.bodies import body_of
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS, scores
 
 Write = Callable[[str, str], Path]
-
-
-def start_again(bench: Bench) -> None:
-    """Start the program with recovery of the ledger."""
-    open_or_recover(bench.paths, clock=bench.clock).ledger.close()
-    bench.start()
 
 
 async def queued(bench: Bench, job: Job) -> Job:
@@ -36,7 +29,7 @@ async def test_answers_in_the_folder_are_enough_when_ledger_and_ids_are_lost(ben
     await bench.stop()
     bench.paths.ledger.unlink()
     bench.paths.submissions.unlink()
-    start_again(bench)
+    bench.start()
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     assert len(bench.faulty.submits) == 1
@@ -46,7 +39,7 @@ async def test_a_copy_of_a_finished_jobs_folder_is_not_sent(bench: Bench, write:
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     await bench.stop()
     shutil.copytree(bench.paths.job(job.id), bench.paths.job("copied"))
-    start_again(bench)
+    bench.start()
     await bench.runner.carry_on("copied")
     assert (await bench.runner.wait("copied")).state is JobState.DONE
     assert len(bench.faulty.submits) == 1
@@ -66,7 +59,7 @@ async def test_what_was_sent_again_is_collected_after_the_ledger_was_lost(bench:
         await bench.clock.sleep(0)
     await bench.stop()
     bench.paths.ledger.unlink()
-    start_again(bench)
+    bench.start()
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     assert len(bench.faulty.submits) == 2
@@ -82,7 +75,7 @@ async def test_the_answer_to_an_earlier_attempt_does_not_end_the_later_one(bench
     await queued(bench, job)
     await bench.stop()
     bench.paths.ledger.unlink()
-    start_again(bench)
+    bench.start()
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     assert len(bench.faulty.submits) == 2
@@ -100,7 +93,7 @@ async def test_an_older_ledger_does_not_send_what_was_accepted_since(bench: Benc
     known = await queued(bench, job)
     await bench.stop()
     bench.paths.ledger.write_bytes(older)
-    start_again(bench)
+    bench.start()
     await bench.runner.resume_all()
     await bench.runner.carry_on(job.id)
     done = await bench.runner.wait(job.id)
@@ -117,7 +110,7 @@ async def test_an_older_ledger_knows_a_draft_where_a_job_was_sent(bench: Bench, 
     await queued(bench, job)
     await bench.stop()
     bench.paths.ledger.write_bytes(older)
-    start_again(bench)
+    bench.start()
     assert bench.ledger.job(job.id).state is JobState.PAUSED
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
@@ -132,7 +125,7 @@ async def test_a_batch_that_is_sent_again_on_the_users_word_still_leaves(bench: 
     await bench.actions.send_again(again.id, 1)
     await bench.stop()
     bench.faulty.follow()
-    start_again(bench)
+    bench.start()
     await bench.runner.resume_all()
     assert (await bench.runner.wait(again.id)).state is JobState.DONE
 
@@ -184,7 +177,7 @@ async def test_a_paid_batch_is_collected_from_a_backup(bench: Bench, write: Writ
     shutil.rmtree(bench.paths.root)
     with zipfile.ZipFile(tmp_path / "backup.zip") as archive:
         archive.extractall(bench.paths.root)
-    start_again(bench)
+    bench.start()
     await bench.runner.resume_all()
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
     assert len(bench.faulty.submits) == 1

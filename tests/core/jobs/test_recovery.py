@@ -7,7 +7,6 @@ import pytest
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, JobState
-from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.practice.faults.script import ResetAfterBody
 from tests.core.jobs.conftest import Bench
 from tests.core.jobs.test_runner import CLOUDS, scores
@@ -45,10 +44,8 @@ async def test_a_job_on_its_way_is_collected_after_the_ledger_was_lost(
     request_id = bench.store.job(job.id).batches[0].request_id
     await bench.stop()
     harm(bench.paths.ledger)
-    opened = open_or_recover(bench.paths, clock=bench.clock)
-    opened.ledger.close()
     bench.start()
-    assert [(each.id, each.batches[0].request_id) for each in opened.recovered] == [(job.id, request_id)]
+    assert [(each.id, each.batches[0].request_id) for each in bench.opened.recovered] == [(job.id, request_id)]
     assert bench.ledger.job(job.id).state is JobState.PAUSED
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
@@ -61,7 +58,6 @@ async def test_what_was_damaged_is_kept_beside(bench: Bench, write: Write) -> No
     await bench.stop()
     garble(bench.paths.ledger)
     before = bench.paths.ledger.read_bytes()
-    open_or_recover(bench.paths, clock=bench.clock).ledger.close()
     bench.start()
     (aside,) = bench.paths.root.glob("ledger.db.damaged-*")
     assert aside.read_bytes() == before
@@ -72,7 +68,6 @@ async def test_a_batch_that_may_have_left_is_not_sent_again(bench: Bench, write:
     job = await bench.run(bench.draft(write("clouds.csv", CLOUDS), Kind.RANK))
     await bench.stop()
     bench.paths.ledger.unlink()
-    open_or_recover(bench.paths, clock=bench.clock).ledger.close()
     bench.start()
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).batches[0].state is BatchState.OUTCOME_UNKNOWN
@@ -84,7 +79,6 @@ async def test_a_finished_job_is_read_again_from_its_own_folder(bench: Bench, wr
     asked = len(bench.faulty.arrivals)
     await bench.stop()
     bench.paths.ledger.unlink()
-    open_or_recover(bench.paths, clock=bench.clock).ledger.close()
     bench.start()
     await bench.runner.carry_on(job.id)
     assert (await bench.runner.wait(job.id)).state is JobState.DONE
@@ -95,8 +89,6 @@ async def test_drafts_come_back_as_drafts(bench: Bench, write: Write) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
     await bench.stop()
     bench.paths.ledger.unlink()
-    opened = open_or_recover(bench.paths, clock=bench.clock)
-    opened.ledger.close()
     bench.start()
-    assert [each.state for each in opened.recovered] == [JobState.DRAFT]
+    assert [each.state for each in bench.opened.recovered] == [JobState.DRAFT]
     assert (await bench.run(bench.ledger.job(job.id))).state is JobState.DONE

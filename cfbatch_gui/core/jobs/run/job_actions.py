@@ -18,6 +18,7 @@ from cfbatch_gui.core.jobs.run.collecting import verify
 from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.run.watching import check_account
 from cfbatch_gui.core.jobs.states import ENDED, Batch, BatchState, Job
+from cfbatch_gui.core.jobs.store.folder_doubt import HELD_BACK
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.recovery import write_manifest
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
@@ -49,6 +50,7 @@ class JobActions:
 
     async def send(self, job_id: str) -> Job:
         """Plan a draft, mark it sent and begin. Raises UsageError and NotConnected."""
+        self._check_may_send()
         job = self._store.job(job_id)
         if job.is_sent or job_id in self._planning:
             raise UsageError("This job was sent already. Duplicate it to send it again.")
@@ -107,12 +109,14 @@ class JobActions:
 
     async def send_again(self, job_id: str, number: int) -> Job:
         """Send a batch once more that failed, is gone, or has an unknown outcome; it may be billed again."""
+        self._check_may_send()
         _check_is_ours(self._store.job(job_id))
         await self._store.change(job_id, sent_again(number, self._clock()))
         return await self._runner.carry_on(job_id)
 
     async def send_failed_again(self, job_id: str) -> Job:
         """Send exactly what failed: batches that were refused or are gone, and the refused requests of the others."""
+        self._check_may_send()
         async with self._repacking:
             job = self._store.job(job_id)
             _check_is_ours(job)
@@ -125,6 +129,7 @@ class JobActions:
 
     async def run_synchronously(self, job_id: str) -> Job:
         """Send what was never accepted without the queue, request by request: the way out when a model takes none."""
+        self._check_may_send()
         await self._runner.stop(job_id)
         try:
             await self._runner.landed(job_id)  # what is on its way may be accepted yet
@@ -151,6 +156,10 @@ class JobActions:
         # The folder first: without the new batches a job that is put together again would send their requests anew.
         await asyncio.to_thread(write_manifest, self._store.folder(repacked.id), change(repacked))
         await self._store.change(repacked.id, change)
+
+    def _check_may_send(self) -> None:
+        if self._store.holds_back:
+            raise UsageError(HELD_BACK)
 
     def _check_is_new(self, connection: str, request_id: str, but: Batch | None = None) -> None:
         """Raise UsageError for an id that another batch has already: the answer to one is not another's."""

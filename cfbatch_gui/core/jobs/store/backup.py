@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cfbatch_gui.core.jobs.states import BatchState, Job
+from cfbatch_gui.core.jobs.store.folder_doubt import FROM_BACKUP
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.files import atomic_writer
 from cfbatch_gui.core.system.paths import Paths
@@ -17,10 +18,6 @@ from cfbatch_gui.core.system.unfinished import temporary_folder
 _DATABASES = {".db"}
 _LEFT_BEHIND = {".part", ".db-journal"}
 _TEXTS = "texts-*.json"  # a job's texts once more, for speed: without them the same bodies come from its data
-FROM_BACKUP = (
-    "This job comes from a backup. What it shows as not sent may have been sent after the backup was made; carry on to"
-    " send it, which is then paid for again."
-)
 
 
 def back_up(paths: Paths, target: Path, *, progress: Callable[[int, int], None] = lambda done, total: None) -> int:

@@ -22,6 +22,15 @@ FROM_COPY = (
     "This job comes from a copy. What it shows as not sent may have been sent from the other one, or after the copy was"
     " made; carry on to send it, which is then paid for again."
 )
+FROM_BACKUP = (
+    "This job comes from a backup. What it shows as not sent may have been sent after the backup was made; carry on to"
+    " send it, which is then paid for again."
+)
+WAITS_FOR_WORD = frozenset({FROM_BACKUP, FROM_COPY})  # reasons to pause; such a job goes on only when it is named
+HELD_BACK = (
+    "Nothing is sent from this data folder before you have said whether it was copied or restored from a backup: what"
+    " waits here may have been sent already."
+)
 FOLDER, GENERATION = "folder", "generation"  # in the ledger's metadata
 
 _log = logging.getLogger(__name__)
@@ -43,7 +52,7 @@ class FolderAnswer(StrEnum):
 
 
 def reason_to_doubt(ledger: Ledger, paths: Paths, here: Place, *, is_new: bool, learned: bool) -> Doubt | None:
-    """What does not fit, None when all does, or when nothing waits here to be sent by itself.
+    """What does not fit, None when all does, or when nothing waits here to be sent.
 
     `is_new`: the ledger was created at this start. `learned`: it did not know of attempts that were written down.
     """
@@ -99,7 +108,7 @@ def lines_kept_elsewhere(ledger: Ledger, paths: Paths) -> Sequence[Submission]:
 
 def submissions_elsewhere(paths: Paths, folder: str) -> Path | None:
     """The second copy of `submissions.jsonl`, outside of the data folder; None where the system has no place for it."""
-    return None if paths.state is None else paths.state / f"{folder}.jsonl"
+    return paths.state / f"{folder}.jsonl" if paths.state is not None and folder else None
 
 
 def folder_id(ledger: Ledger) -> str:
@@ -138,8 +147,9 @@ def _elsewhere(paths: Paths, folder: str) -> Identity | None:
 
 
 def _would_send(job: Job) -> bool:
-    """Whether something of a job leaves by itself at a start."""
-    return job.is_sent and not job.paused_because and any(each.state is BatchState.PLANNED for each in job.batches)
+    """Whether something of a job leaves at a start or when all jobs are carried on, without a word about this job."""
+    is_waiting = any(each.state is BatchState.PLANNED for each in job.batches)
+    return job.is_sent and is_waiting and job.paused_because not in WAITS_FOR_WORD
 
 
 def _held_back(job: Job) -> Job:
