@@ -31,7 +31,8 @@ ARE_COMPLETE = "checksums_are_complete"  # the name of a fact: every result had 
 
 # An item as it is read with its score; -inf stands for no score, as an answer in JSON cannot hold an infinity.
 ITEM_SCORE = np.dtype([("item", "<i4"), ("query", "<i4"), ("text", "<i4"), ("position", "<i4"), ("score", "<f8")])
-SELECT_SCORES = "SELECT item_no, query_no, text_no, position, coalesce(score, -9e999) FROM items"
+# What is no number any more is no score; the sum of its query shows it.
+SELECT_SCORES = "SELECT item_no, query_no, text_no, position, iif(typeof(score) = 'real', score, -9e999) FROM items"
 
 _WORD, _HALF = np.dtype("<u8"), np.dtype("<u4")
 _TRAILER = 8  # bytes at the end of a gzip file: CRC-32 and size of what it holds

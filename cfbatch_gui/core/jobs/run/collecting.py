@@ -164,6 +164,7 @@ class _Collecting:
                 self._store_vectors(request_no, matched)
             case Refused():
                 self._failed += 1
+                self._database.execute("UPDATE items SET score = NULL WHERE request_no = ?", (request_no,))
                 self._show_failure_of_parts(request_no)
                 self._forget_vectors(request_no)
                 self._first_error = self._first_error or matched.error

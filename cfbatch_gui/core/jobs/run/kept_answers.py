@@ -27,13 +27,14 @@ class KeptAnswer:
 
     `problem` says what is wrong with it, "" when nothing is. `is_noted` tells whether it is known by its checksum to be
     the one that the results are from: False when it is another one, None when that was never noted. `is_named` is
-    whether each of its elements names its request.
+    whether each of its elements names its request. `is_foreign` is whether it is rather that of another batch.
     """
 
     finished: Finished | None
     problem: str = ""
     is_noted: bool | None = None
     is_named: bool = False
+    is_foreign: bool = False
 
 
 def kept_answer(database: sqlite3.Connection, folder: JobFolder, job: Job, batch: Batch) -> KeptAnswer:
@@ -55,7 +56,16 @@ def kept_answer(database: sqlite3.Connection, folder: JobFolder, job: Job, batch
         finished = by_id_alone(finished) if job.attached else _without_moved(database, batch, finished)
     except ReplyError:
         return KeptAnswer(None, "cannot be read", is_noted)
-    return KeptAnswer(finished, "", is_noted, is_named and not job.attached)
+    is_foreign = noted is not None and trailer is not None and _is_foreign(database, noted, trailer)
+    return KeptAnswer(finished, "", is_noted, is_named and not job.attached, is_foreign)
+
+
+def _is_foreign(database: sqlite3.Connection, noted: tuple[int, int], found: tuple[int, int]) -> bool:
+    """A noted answer differs in size and checksum from another; of a damaged note one of the two is still right."""
+    if noted[0] != found[0] and noted[1] != found[1]:
+        return True
+    (elsewhere,) = database.execute("SELECT count(*) FROM replies WHERE size = ? AND checksum = ?", found).fetchone()
+    return noted != found and elsewhere > 0
 
 
 def _without_moved(database: sqlite3.Connection, batch: Batch, finished: Finished) -> Finished:
@@ -75,11 +85,11 @@ def _without_moved(database: sqlite3.Connection, batch: Batch, finished: Finishe
 class Compared:
     """What of a batch is stored otherwise than it was answered.
 
-    `right_scores` has the scores of wrong items by the answer; a score of an item in parts is not among them. `items`
-    counts all that were compared.
+    `right_scores` has the scores of wrong items by the answer; a score of an item in parts is not among them.
+    `agreeing` counts the scores or vectors that are the same, which those of another batch would not be.
     """
 
-    items: int = 0
+    agreeing: int = 0
     wrong: list[int] = field(default_factory=list)  # item numbers
     right_scores: dict[int, float] = field(default_factory=dict)
     wrong_requests: int = 0
@@ -109,14 +119,16 @@ def compare(
                 _compare_scores(database, request_no, matched.scores, found, is_state_right=state == wanted)
             case Embedded():
                 items, positions = items_of_request(database, request_no)
-                is_wrong = np.full(len(items), state != wanted)
+                is_wrong = np.zeros(len(items), np.bool_)
                 if vectors is not None:
                     stored, right = vectors[items - 1], matched.vectors[positions]
-                    is_wrong |= (stored.view(np.uint32) != right.view(np.uint32)).any(axis=1)
-                found.items += len(items)
-                found.wrong += items[is_wrong].tolist()
-            case Refused() if state != wanted:
-                found.wrong += items_of_request(database, request_no)[0].tolist()
+                    is_wrong = (stored.view(np.uint32) != right.view(np.uint32)).any(axis=1)
+                    found.agreeing += int(np.count_nonzero(~is_wrong))
+                found.wrong += items[is_wrong | (state != wanted)].tolist()
+            case Refused():
+                which = "request_no = ? AND (score IS NOT NULL OR ?)"
+                refused = database.execute(f"SELECT item_no FROM items WHERE {which}", (request_no, state != wanted))  # noqa: S608
+                found.wrong += [item for (item,) in refused]
     return found
 
 
@@ -125,8 +137,9 @@ def _compare_scores(
 ) -> None:
     right = scores.tolist()
     for item_no, position, score in database.execute(_STORED.format("items"), (request_no,)):
-        found.items += 1
-        if not (is_state_right and _is_same(score, right[position])):
+        is_same = _is_same(score, right[position])
+        found.agreeing += is_same
+        if not (is_state_right and is_same):
             found.wrong.append(item_no)
             found.right_scores[item_no] = right[position]
     for item_no, position, score in database.execute(_STORED.format("parts"), (request_no,)):

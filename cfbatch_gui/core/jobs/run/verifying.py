@@ -4,7 +4,6 @@ What is trusted: an answer whose gzip checksum fits, and that is by its noted ch
 answer to its batch. Where an answer is missing or damaged, the checksums of the results decide whether they are whole.
 """
 
-import hashlib
 import logging
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -21,17 +20,17 @@ from cfbatch_gui.core.job_folder.checksums import are_complete, note_reply, trai
 from cfbatch_gui.core.job_folder.damage import one_moment, rows_in_words, rows_of_items
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value, transaction
-from cfbatch_gui.core.jobs.plan.packing import body_of_tables
 from cfbatch_gui.core.jobs.run.collecting import store
+from cfbatch_gui.core.jobs.run.data_checks import indexes, inputs, structure, unreadable
 from cfbatch_gui.core.jobs.run.findings import Damage, Finding, JobCheck, Lost, Outcome
-from cfbatch_gui.core.jobs.run.kept_answers import KeptAnswer, compare, kept_answer, wrong_by_their_parts
-from cfbatch_gui.core.jobs.run.result_sums import ResultSums, forget_results, items_of_batch
+from cfbatch_gui.core.jobs.run.kept_answers import Compared, KeptAnswer, compare, kept_answer, wrong_by_their_parts
+from cfbatch_gui.core.jobs.run.result_sums import ResultSums, forget_results
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 
 Progress = Callable[[int, int], None]  # batches done, and in all
 
 _log = logging.getLogger(__name__)
-_INDEX_ONLY = ("wrong # of entries in index", "missing from index", "non-unique entry in index")
+_LAST_BATCHES, _LAST_BYTES = 8, 20_000_000  # of answers as they are kept, compressed
 
 
 def verify_job(
@@ -52,27 +51,26 @@ def verify_job(
     if not done:
         return check
     if not folder.data.exists():
-        return check.with_finding(_unreadable(job, "data.db is missing"))
+        return check.with_finding(unreadable(job, "data.db is missing"))
     try:
         if batches is not None:
             done = [batch for batch in done if batch.number in batches]
         else:
-            check = _inputs(folder, job, done, _structure(folder, job, check, mend=mend))
+            check = inputs(folder, job, done, indexes(folder, check, mend=mend))
         with folder.open(read_only=not mend) as database, _at_once(database, mend=mend):
             verifying = _Verifying(database, folder, job, check, is_whole_job=batches is None, mend=mend)
             check = verifying.run(done, progress)
+        if batches is None:
+            check = structure(folder, job, check)
         if not mend and batches is None and check.is_whole and job.state.value == "done":
             _add_checksums(folder, job, done)
     except DataError as error:
         if type(error) is not DataError:
             raise
-        return check.with_finding(_unreadable(job, error.detail or error.message))
+        return check.with_finding(unreadable(job, error.detail or error.message))
     except sqlite3.Error as error:
-        return check.with_finding(_unreadable(job, f"data.db: {error}"))
+        return check.with_finding(unreadable(job, f"data.db: {error}"))
     return check
-
-
-_LAST_BATCHES, _LAST_BYTES = 8, 20_000_000  # of answers as they are kept, compressed
 
 
 def check_last_written(
@@ -122,56 +120,6 @@ def _at_once(database: sqlite3.Connection, *, mend: bool) -> Iterator[None]:
         yield
 
 
-def _unreadable(job: Job, detail: str) -> Finding:
-    again = (
-        "Add it again by its request id."
-        if job.attached
-        else f"The answers are in its folder, and the file was “{job.source_path}”. Put data.db back from a backup, or"
-        " send the file again as a new job."
-    )
-    return Finding(
-        Damage.DATA, 0, (), Outcome.LOST, f"This job's data cannot be read, or is damaged inside. {again}", detail
-    )
-
-
-def _structure(folder: JobFolder, job: Job, check: JobCheck, *, mend: bool) -> JobCheck:
-    """What SQLite itself finds. An index can be made anew."""
-    with folder.open(read_only=not mend) as database:
-        problems = [str(row[0]) for row in database.execute("PRAGMA integrity_check(20)")]
-        if problems == ["ok"]:
-            return check
-        if not all(any(words in problem for words in _INDEX_ONLY) for problem in problems):
-            return check.with_finding(_unreadable(job, problems[0].replace("\n", " ")[:200]))
-        if mend:
-            database.execute("REINDEX")
-    outcome = Outcome.HEALED if mend else Outcome.HEALABLE
-    words = "An index of this job's data is damaged."
-    return check.with_finding(Finding(Damage.DATA, 0, (), outcome, words, problems[0][:200]))
-
-
-def _inputs(folder: JobFolder, job: Job, done: list[Batch], check: JobCheck) -> JobCheck:
-    """Whether the texts, and which of them went where, are those that were sent: by the hash of each body.
-
-    Of jobs of older programs, whose bodies may have been written otherwise, this says nothing.
-    """
-    with folder.open(read_only=True) as database:
-        if job.attached or not are_complete(database):
-            return check
-        for batch in done:
-            try:
-                body = body_of_tables(database, job, batch)
-            except DataError:
-                continue  # requests that failed are in another batch now
-            if batch.sha256 and hashlib.sha256(body).hexdigest() != batch.sha256:
-                rows = rows_of_items(database, items_of_batch(database, batch.number).tolist())
-                words = (
-                    f"Batch {batch.number}: of {rows_in_words(rows, most=50)}, a text or the order is damaged; it is"
-                    " not what was sent. Its results are left as they are."
-                )
-                check = check.with_finding(Finding(Damage.INPUTS, batch.number, tuple(rows), Outcome.LOST, words))
-    return check
-
-
 def _add_checksums(folder: JobFolder, job: Job, done: list[Batch]) -> None:
     """A job of an older program has been found right: from now on it is known by its checksums."""
     with folder.open() as database:
@@ -199,6 +147,7 @@ class _Verifying:
         self._mend, self._is_whole_job = mend, is_whole_job
         self._outcome = Outcome.HEALED if mend else Outcome.HEALABLE
         self._what = "scores" if job.kind is Kind.RANK else "vectors"
+        self._is_complete = are_complete(database)
         self._unproven: dict[int, str] = {}  # batches without an answer to go by, and what is wrong with it
         self._not_to_touch = {each.batch for each in check.findings if each.damage is Damage.INPUTS}
         self._right_scores: dict[int, float] = {}
@@ -212,6 +161,7 @@ class _Verifying:
             self._check_batch(batch)
             progress(number, len(done))
         self._check_parts(done)
+        self._check_unsent()
         if self._is_whole_job:
             self._check_sums(sums, done)
         return self._check
@@ -285,24 +235,23 @@ class _Verifying:
             self._unproven[batch.number] = "does not belong to this batch"
             return
         is_wrong = bool(found.wrong or found.wrong_requests)
-        if is_wrong and not self._is_trusted(answer, found.wrong):
+        if is_wrong and not self._is_trusted(answer, found):
             self._unproven[batch.number] = "is not the one that the results are from"
             return
         if is_wrong:
             self._wrong_results(batch, answer, found.wrong)
             self._right_scores |= found.right_scores
-        if answer.is_noted is False:
+        if not answer.is_noted:
             self._note_anew(batch)
 
-    def _is_trusted(self, answer: KeptAnswer, wrong: list[int]) -> bool:
-        if answer.is_named or answer.is_noted:
+    def _is_trusted(self, answer: KeptAnswer, found: Compared) -> bool:
+        """An answer that names no requests, and is not known by its checksum, may be that of any batch."""
+        if answer.is_named or answer.is_noted or found.agreeing:
             return True
-        # An answer that names no requests, and whose checksum was never noted, or is another: it may be of any batch.
-        # Vectors that are as they were stored speak against it.
-        if answer.is_noted is False:
+        if answer.is_foreign:
             return False
         sums = ResultSums(self._database, self._folder, self._job.kind, [])
-        return not sums.are_as_stored(wrong)
+        return not sums.are_as_stored(found.wrong)
 
     def _wrong_results(self, batch: Batch, answer: KeptAnswer, wrong: list[int]) -> None:
         named = f"the {self._what} of {self._named(wrong)}" if wrong else "what is noted of its requests"
@@ -319,8 +268,9 @@ class _Verifying:
         trailer = trailer_of(self._folder.reply(batch.number))
         if self._mend and trailer is not None:
             note_reply(self._database, batch.number, trailer)
-        words = f"Batch {batch.number}: the checksum of its answer is damaged; the answer and the results are whole."
-        self._add(Damage.CHECKSUMS, batch.number, (), self._outcome, words)
+        if self._is_complete:
+            words = f"Batch {batch.number}: the checksum of its answer is missing or damaged; the answer is whole."
+            self._add(Damage.CHECKSUMS, batch.number, (), self._outcome, words)
 
     def _check_parts(self, done: list[Batch]) -> None:
         wrong = set(wrong_by_their_parts(self._database)) - self._wrong
@@ -334,6 +284,17 @@ class _Verifying:
                 if answer.finished is not None and batch.number not in self._unproven:
                     store(self._database, self._folder, self._job.kind, batch.number, answer.finished)
         self._add(Damage.RESULTS, 0, wrong, self._outcome, words)
+
+    def _check_unsent(self) -> None:
+        """What was never sent has no score."""
+        unsent = "request_no IS NULL AND score IS NOT NULL"
+        wrong = [item for (item,) in self._database.execute(f"SELECT item_no FROM items WHERE {unsent}")]  # noqa: S608
+        if wrong:
+            self._wrong |= set(wrong)
+            words = f"{self._named(wrong)} were not sent, and have scores."
+            if self._mend:
+                self._database.execute(f"UPDATE items SET score = NULL WHERE {unsent}")  # noqa: S608 - a constant
+            self._add(Damage.RESULTS, 0, wrong, self._outcome, words[:1].upper() + words[1:])
 
     def _check_sums(self, sums: ResultSums, done: list[Batch]) -> None:
         """What the answers did not prove is proven by its checksums, and these by what the answers have proven."""
