@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
 
 Sums = NDArray[np.uint64]
@@ -30,7 +31,8 @@ ARE_COMPLETE = "checksums_are_complete"  # the name of a fact: every result had 
 
 # An item as it is read with its score; -inf stands for no score, as an answer in JSON cannot hold an infinity.
 ITEM_SCORE = np.dtype([("item", "<i4"), ("query", "<i4"), ("text", "<i4"), ("position", "<i4"), ("score", "<f8")])
-SELECT_SCORES = "SELECT item_no, query_no, text_no, position, coalesce(score, -9e999) FROM items"
+# What is no number any more is no score; the sum of its query shows it.
+SELECT_SCORES = "SELECT item_no, query_no, text_no, position, iif(typeof(score) = 'real', score, -9e999) FROM items"
 
 _WORD, _HALF = np.dtype("<u8"), np.dtype("<u4")
 _TRAILER = 8  # bytes at the end of a gzip file: CRC-32 and size of what it holds
@@ -54,30 +56,35 @@ def vector_checksums(vectors: NDArray[np.float32]) -> Sums:
     return found
 
 
-def score_checksums(items: NDArray[np.void], count: int) -> Sums:
-    """The sum over the scored items of each query, of shape (count,), index = query number - 1. `items` is ITEM_SCORE.
+def score_checksums(items: NDArray[np.void], first: int, last: int) -> Sums:
+    """The sum over the scored items of each query from number `first` to `last`, one after the other. `items` is
+    ITEM_SCORE.
 
     An item's number, its text and its position are in it, and its score bit for bit.
     """
     scored = items[~np.isneginf(items["score"])]
     each = _mixed(_dot_products(np.ascontiguousarray(scored).view(_HALF).reshape(-1, ITEM_SCORE.itemsize // 4)))
     queries = scored["query"]
-    sums = np.zeros(count, np.uint64)
+    sums = np.zeros(max(0, last - first + 1), np.uint64)
     if not len(scored):
         return sums
     if np.any(queries[1:] < queries[:-1]):
         order = np.argsort(queries, kind="stable")
         each, queries = each[order], queries[order]
     starts = np.flatnonzero(np.concatenate(([True], queries[1:] != queries[:-1])))
-    inside = queries[starts] <= count  # a damaged number may be any
-    sums[queries[starts][inside] - 1] = np.add.reduceat(each, starts)[inside]
+    found, totals = queries[starts], np.add.reduceat(each, starts)
+    inside = (found >= first) & (found <= last)  # a damaged number may be any
+    sums[found[inside] - first] = totals[inside]
     return sums
 
 
 def read_items(database: sqlite3.Connection, where: str, values: Sequence[object] = ()) -> NDArray[np.void]:
-    """The items and scores of a ranking, ITEM_SCORE, in the order of `where`, a constant."""
+    """The items and scores of a ranking, ITEM_SCORE, in the order of `where`, a constant. Raises DataError."""
     rows = database.execute(f"{SELECT_SCORES} WHERE {where}", values)
-    return np.fromiter(rows, dtype=ITEM_SCORE)
+    try:
+        return np.fromiter(rows, dtype=ITEM_SCORE)
+    except (TypeError, ValueError, OverflowError) as error:  # a damaged record may hold anything
+        raise DataError("This job's data is damaged.", detail=f"items: {error}") from error
 
 
 def read_sums(database: sqlite3.Connection, kind: Summed, first: int, last: int) -> Sums:

@@ -4,6 +4,7 @@ import gzip
 import secrets
 import shutil
 import sqlite3
+import zlib
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,5 +112,8 @@ class JobFolder:
         return msgspec.json.decode(path.read_bytes(), type=SavedDraft)
 
     def read_reply(self, batch: int) -> bytes:
-        """The raw answer, as it came."""
-        return gzip.decompress(self.reply(batch).read_bytes())
+        """The raw answer, as it came. Raises OSError and EOFError when it is missing or damaged."""
+        try:
+            return gzip.decompress(self.reply(batch).read_bytes())
+        except zlib.error as error:
+            raise gzip.BadGzipFile(str(error)) from error

@@ -191,6 +191,19 @@ def metadata_value(database: sqlite3.Connection, name: str, default: object = No
     return json.loads(found[0]) if found else default
 
 
+def data_version(path: Path) -> bytes:
+    """The file change counter of an SQLite database, four bytes of its header, which differ after every change.
+
+    SQLite updates it in every journal mode but WAL. Raises DataError if the file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(24)
+            return file.read(4)
+    except OSError as error:
+        raise DataError("This job's data is missing from its folder.", detail=f"{path}: {error.strerror}") from error
+
+
 def _check_version(database: sqlite3.Connection, path: Path) -> None:
     version = database.execute("PRAGMA user_version").fetchone()[0]
     if version > VERSION:

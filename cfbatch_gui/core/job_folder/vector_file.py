@@ -49,9 +49,9 @@ def read_layout(path: Path) -> VectorLayout:
     """
     try:
         with path.open("rb") as stream:
-            version = npy.read_magic(stream)
-            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-            shape, is_fortran, dtype = read(stream)
+            if npy.read_magic(stream) != (1, 0):
+                raise ValueError("not version 1.0")  # noqa: TRY301
+            shape, is_fortran, dtype = npy.read_array_header_1_0(stream)
             first = stream.tell()
             size = os.fstat(stream.fileno()).st_size
     except (OSError, ValueError, EOFError) as error:
@@ -65,7 +65,15 @@ def read_layout(path: Path) -> VectorLayout:
 
 
 def _damaged(what: str, detail: str) -> DataError:
-    return DataError(f"This job's vectors {what}.", detail=f"vectors.npy: {detail}")
+    return DataError(
+        f"This job's vectors {what}. “cfbatch verify --mend” puts right what the answers that are kept still hold.",
+        detail=f"vectors.npy: {detail}",
+    )
+
+
+def stored_vectors(path: Path, layout: VectorLayout) -> NDArray[np.float32]:
+    """All rows, a read-only memory map; they are not held against their checksums."""
+    return np.memmap(path, _NUMBER, "r", layout.first_byte, (layout.rows, layout.dimension))
 
 
 class VectorFile:
@@ -86,11 +94,6 @@ class VectorFile:
             for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(rows)], strict=True):
                 self._stream.seek(self.layout.first_byte + int(rows[start]) * self.layout.row_bytes)
                 _write_all(self._stream, vectors[start:stop].data.cast("B"))
-
-    def read(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The vectors of these indices, a copy."""
-        stored = np.memmap(self._path, _NUMBER, "r", self.layout.first_byte, (self.layout.rows, self.layout.dimension))
-        return np.array(stored[rows])
 
     def flush(self) -> None:
         """Return when all that was written is on the disk. Raises DiskFull and DataError."""

@@ -112,7 +112,7 @@ def _items_of(database: sqlite3.Connection, kind: Kind, batch: int) -> NDArray[n
     if kind is not Kind.RANK:
         return np.empty(0, ITEM_SCORE)
     has_parts = database.execute("SELECT 1 FROM parts LIMIT 1").fetchone() is not None
-    return read_items(database, f"score IS NOT NULL AND {_ITEMS_AND_PARTS if has_parts else _ITEMS}", (batch,))
+    return read_items(database, f"typeof(score) = 'real' AND {_ITEMS_AND_PARTS if has_parts else _ITEMS}", (batch,))
 
 
 def _sum_scores(database: sqlite3.Connection, before: NDArray[np.void], after: NDArray[np.void]) -> None:
@@ -123,7 +123,7 @@ def _sum_scores(database: sqlite3.Connection, before: NDArray[np.void], after: N
     if not len(queries):
         return
     count = int(queries[-1])
-    change = score_checksums(after, count) - score_checksums(before, count)
+    change = score_checksums(after, 1, count) - score_checksums(before, 1, count)
     sums = read_sums(database, Summed.SCORES, 1, count) + change
     write_sums(database, Summed.SCORES, queries, sums[queries - 1])
 
@@ -164,6 +164,7 @@ class _Collecting:
                 self._store_vectors(request_no, matched)
             case Refused():
                 self._failed += 1
+                self._database.execute("UPDATE items SET score = NULL WHERE request_no = ?", (request_no,))
                 self._show_failure_of_parts(request_no)
                 self._forget_vectors(request_no)
                 self._first_error = self._first_error or matched.error
@@ -239,7 +240,9 @@ class _Collecting:
 def items_of_request(database: sqlite3.Connection, request_no: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The numbers of the items of a request, and the position of each in it; both of shape (n,)."""
     found = database.execute(
-        "SELECT item_no, request_position FROM items WHERE request_no = ? ORDER BY request_position", (request_no,)
+        "SELECT item_no, request_position FROM items WHERE request_no = ? AND request_position >= 0"
+        " ORDER BY request_position",
+        (request_no,),
     ).fetchall()
     pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]
