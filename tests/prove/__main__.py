@@ -26,6 +26,7 @@ from tests.journeys.terminal import Terminal, practice_service, read_until
 from tests.prove import parts, power_proof, truth
 from tests.prove.compare import written_tokens
 from tests.prove.parts import Bench
+from tests.prove.power_trace import why_not
 from tests.prove.report import Report
 from tests.prove.variants import VARIANTS
 from tests.prove.world import Service
@@ -58,6 +59,10 @@ def main() -> int:
     """Run the proof, print the report, and return the exit status."""
     asked = _parser().parse_args()
     asked.only = frozenset(asked.only or PARTS)
+    reason = why_not() if "power" in asked.only else ""
+    if reason:
+        print(f"Power loss is left out. {reason}")  # noqa: T201
+        asked.only -= {"power"}
     if asked.export_kills is None:
         asked.export_kills = asked.kills // 4
     folder = Path(tempfile.mkdtemp(prefix="cfbatch-prove-"))

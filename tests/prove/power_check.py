@@ -81,6 +81,7 @@ class Promises:
     removed: set[str] = field(default_factory=set)
     attached: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)  # exports, by their paths
+    mended: set[str] = field(default_factory=set)  # jobs
     version: int = 0  # counts the marks
 
     def take(self, words: dict[str, Any]) -> None:
@@ -97,6 +98,8 @@ class Promises:
                 self.jobs.pop(job_id, None)
             case {"attached": str(job_id)}:
                 self.attached.add(job_id)
+            case {"mended": str(job_id)}:
+                self.mended.add(job_id)
             case {"written": str(name)}:
                 self.written.add(name)
 

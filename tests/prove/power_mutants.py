@@ -136,7 +136,7 @@ def _fits(place: Place) -> tuple[str, ...]:
         return ("export",)
     return {
         "ledger_tables": ("migrate",),
-        "vector_file": ("vectors",),
+        "vector_file": ("collect: vectors", "mend"),
         "drafts": ("duplicate",),
         "paths": ("first start",),
     }.get(Path(place.path).stem, ()) + (("delete",) if place.function == "delete" else ())

@@ -37,6 +37,13 @@ _RESUMED = re.compile(r"<\.\.\. (\w+) resumed>")
 _ARGUMENT = re.compile(r'"[^"]*"(?:\.\.\.)?|\[[^\]]*\]|[^,\s][^,]*')
 _BUFFERS = re.compile(r'iov_base="([^"]*)"(\.\.\.)?')
 
+_TRACEABLE = f"""
+import ctypes, sys
+ctypes.CDLL(None).prctl({_SET_PTRACER}, ctypes.c_ulong(-1), 0, 0, 0)
+print(flush=True)
+sys.stdin.read()
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -108,32 +115,18 @@ def why_not() -> str:
         return "Calls are recorded with strace, which is a program for Linux."
     if not shutil.which(STRACE):
         return "strace is missing; scripts/system-packages.sh tests installs it."
-    waiting, release = os.pipe()
-    process = os.fork()
-    if not process:
-        os.close(release)
-        status = 1
-        with suppress(BaseException):
-            ctypes.CDLL(None).prctl(_SET_PTRACER, _ANY_TRACER, 0, 0, 0)
-            os.read(waiting, 1)
-            status = 0
-        os._exit(status)
-    os.close(waiting)
-    tracer = subprocess.Popen(
-        [STRACE, "-qq", "-e", "trace=none", "-o", "/dev/null", "-p", str(process)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    status_file = Path(f"/proc/{process}/status")
-    is_traced = child.until(
-        lambda: tracer.poll() is not None or "TracerPid:\t0\n" not in status_file.read_text(), patience=_PATIENCE
-    )
-    allowed = is_traced and tracer.poll() is None
-    os.close(release)
-    os.waitpid(process, 0)
-    tracer.wait()
-    return "" if allowed else "This system does not let strace attach to a process."
+    with subprocess.Popen([sys.executable, "-c", _TRACEABLE], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        command = [STRACE, "-qq", "-e", "trace=none", "-o", "/dev/null", "-p", str(process.pid)]
+        status = Path(f"/proc/{process.pid}/status")
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tracer:
+            child.until(
+                lambda: tracer.poll() is not None or "TracerPid:\t0\n" not in status.read_text(), patience=_PATIENCE
+            )
+            may_attach = tracer.poll() is None
+            process.communicate()
+    return "" if may_attach else "This system does not let strace attach to a process."
 
 
 def calls(log: Path) -> Iterator[Call]:

@@ -1,6 +1,7 @@
 """The runs of the program that are recorded. Each is made ready in a new world, recorded once, and then examined."""
 
 import asyncio
+import json
 import os
 import sqlite3
 from collections import Counter
@@ -14,6 +15,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.run.job_actions import planned_batch
+from cfbatch_gui.core.jobs.run.verifying import verify_job
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store import ledger_tables
 from cfbatch_gui.core.jobs.store.ledger import Ledger
@@ -22,6 +24,7 @@ from cfbatch_gui.core.program import Program
 from tests.prove import child, migrating
 from tests.prove.compare import Breach, Finding
 from tests.prove.power_check import Examination, Promises, bodies_of, results_of
+from tests.prove.power_trace import mark
 from tests.prove.steps import SUBMIT, SYNCHRONOUS
 from tests.prove.truth import MODEL
 from tests.prove.world import World
@@ -250,6 +253,26 @@ async def _duplicate(root: Path, job_id: str) -> int:
     return 0
 
 
+def _mended(world: World) -> Run:
+    """A finished job whose vectors are cut short, and are put right from its answers."""
+    job = _finished(world, Kind.EMBED)
+    folder = JobFolder(world.paths.job(job.id))
+    with folder.vectors.open("r+b") as stream:
+        stream.truncate(1000)
+
+    def command() -> int:
+        verify_job(folder, job, mend=True)
+        mark(json.dumps({"mended": job.id}))
+        return 0
+
+    def more(examination: Examination, promises: Promises) -> Iterator[Finding]:
+        if not promises.mended:
+            verify_job(folder, job, mend=True)
+        yield from examination.comparison({job.id: job}, promises).run(settled=False)
+
+    return Run(command, compares=False, resumes=False, more=more)
+
+
 def _deleted(world: World) -> Run:
     kept, gone = _finished(world, Kind.RANK, FEW), _finished(world, Kind.RANK, ROWS)
     assert kept.id != gone.id
@@ -324,6 +347,7 @@ WORKLOADS = (
     Workload("synchronous calls", _synchronous, 3),
     Workload("synchronous calls without folders", _synchronous_without_folders),
     Workload("duplicate a job", _duplicated),
+    Workload("mend vectors", _mended),
     Workload("send again", _sent_again),
     Workload("adopt", _adopted),
     Workload("attach", _attached),
