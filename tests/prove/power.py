@@ -105,6 +105,7 @@ class Cutting:
                 self.recording.before,
                 tree_of(self.world.root, is_left_out),
                 compares=self.run.compares,
+                may_ask=self.run.may_ask,
                 told_again=self.run.told_again,
                 deletable=self.run.deletable,
                 more=self.run.more,
@@ -132,7 +133,8 @@ class Cutting:
                 seen.add(digest)
                 scene.show(state.tree)
                 found = self.examination.look(promises)
-                if self.resumed_every and self.run.resumes and len(checked) % self.resumed_every == 0 and not found:
+                is_turn = self.resumed_every and len(checked) % self.resumed_every == 0
+                if is_turn and self.run.resumes and not found and not self.examination.has_asked:
                     scene.show(state.tree)
                     found = self._resumed(promises)
                     outcome.resumed += 1

@@ -152,11 +152,13 @@ class Examination:
     before: Tree
     after: Tree
     compares: bool = True
+    may_ask: bool = False
     told_again: Counter[tuple[str, int]] = field(default_factory=Counter)
     deletable: dict[str, str] = field(default_factory=dict)  # jobs that the user deletes, by the hashes of their bodies
     more: Callable[["Examination", Promises], Iterator[Finding]] = lambda *_: iter(())
 
     def __post_init__(self) -> None:
+        self.has_asked = False  # at the last start
         self.accepted: list[Accepted] = self.world.accepted
         self.answered: list[AnsweredSynchronously] = self.world.answered
         with closing(Ledger.open_read_only(self.world.paths)) as ledger:
@@ -178,7 +180,8 @@ class Examination:
         except UserError as error:
             yield Finding(Breach.STUCK, f"the program does not start: {error.message} {error.detail}")
             return
-        if doubt:
+        self.has_asked = bool(doubt)
+        if doubt and not self.may_ask:
             yield Finding(Breach.STUCK, f"the program asks whether its folder was copied or restored: {doubt}")
         yield from self._states(jobs, promises)
         yield from self._drafts(jobs)
