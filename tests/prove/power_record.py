@@ -115,7 +115,12 @@ class Recorder:
         return self._name(path if folder is None or path.startswith("/") else os.path.join(call.path(folder), path))  # noqa: PTH118
 
     def _found(self, call: Call, index: int = 0) -> _Open | None:
-        return self._table(call).get(call.descriptor(index))
+        found = self._table(call).get(call.descriptor(index))
+        if found is None and "<" in call.arguments[index]:
+            name = self._name(call.path(index))
+            if name is not None and name in self._nodes:
+                raise CannotBeRecorded(f"{call.name} of {name}, which was not seen to be opened")
+        return found
 
     # Descriptors
 

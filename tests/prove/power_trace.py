@@ -130,7 +130,7 @@ def why_not() -> str:
 
 
 def calls(log: Path) -> Iterator[Call]:
-    """The calls that succeeded, in the order in which they ended."""
+    """The calls that succeeded, in the order in which they ended; those that close a descriptor as they began."""
     halves: dict[int, tuple[int, str]] = {}
     with log.open(encoding="ascii") as lines:
         for number, line in enumerate(lines):
@@ -141,9 +141,15 @@ def calls(log: Path) -> Iterator[Call]:
             if text.startswith(("+++", "---")):
                 continue
             if text.endswith("<unfinished ...>"):
-                halves[process] = number, text.removesuffix("<unfinished ...>")
-                continue
+                first = text.removesuffix("<unfinished ...>")
+                if first.startswith("close("):  # from here on another thread may get the same number
+                    text = f"{first.rstrip()}) = 0"
+                else:
+                    halves[process] = number, first
+                    continue
             resumed = _RESUMED.match(text)
+            if resumed is not None and resumed[1] == "close":
+                continue
             if resumed is not None:
                 began, first = halves.pop(process, (number, f"{resumed[1]}("))
                 text = first + text[resumed.end() :]
