@@ -34,6 +34,7 @@ REPEATED = {
     "folder.create: flush_folder": "planning commits to data.db before a body is written, which flushes the folder",
     "vector_file.new_vectors: flush_folder": "data.db, in the same folder, is committed next",
     "vector_file.rewrite: flush_folder": "data.db, in the same folder, is committed next",
+    "ledger_tables.prepare: flush_folder": "the ledger, in the same folder, is committed next",
     "drafts.duplicate: flush_to_disk": "the copy is changed in a transaction, whose end flushes data.db",
     "drafts.duplicate: flush_folder": "that transaction has flushed the folder",
     "files.append_line_durably: _flush_folder": "the ledger, in the same folder, is committed next",
