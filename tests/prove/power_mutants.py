@@ -37,6 +37,7 @@ REPEATED = {
     "ledger_tables.prepare: flush_folder": "the ledger, in the same folder, is committed next",
     "drafts.duplicate: flush_to_disk": "the copy is changed in a transaction, whose end flushes data.db",
     "drafts.duplicate: flush_folder": "that transaction has flushed the folder",
+    "files._move_into: _flush_folder": "the manifest is written next, beside the folder",
     "files.append_line_durably: _flush_folder": "the ledger, in the same folder, is committed next",
 }
 
