@@ -29,7 +29,7 @@ CALLS = (
 )
 _LONGEST = 1 << 26  # bytes of a buffer that are written out
 TRACE = (STRACE, "-f", "-y", "-xx", "-s", str(_LONGEST), "-e", f"trace={CALLS}", "-e", "raw=read,readv")
-_PATIENCE = 20.0  # seconds for strace to attach
+_PATIENCE = 60.0  # seconds for strace to attach
 _SET_PTRACER, _ANY_TRACER = 0x59616D61, ctypes.c_ulong(-1)
 
 _LINE = re.compile(r"(\d+) +(.*)", re.DOTALL)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.prove.power_disk import ROOT, Disk, Flush, Move, Name, Operation, Tree, Write
+from tests.prove.power_mutants import LEDGER_OFF, REPEATED, SUBMISSIONS, mutants, places
 from tests.prove.power_record import CannotBeRecorded, Recorder
 from tests.prove.power_scene import is_left_out
 from tests.prove.power_states import Model, States
@@ -36,6 +37,14 @@ def trees(operations: Sequence[Operation], model: Model) -> list[Tree]:
     """Every state behind the last operation."""
     states = States(operations, Disk(), seed=1, draws=200, places={len(operations) - 1})
     return [state.tree for state in states if state.model is model]
+
+
+def test_every_flush_is_left_out_once_or_named_with_its_reason() -> None:
+    found = {place.name for place in places()}
+    assert REPEATED.keys() < found
+    names = {mutant.name for mutant in mutants()}
+    assert {SUBMISSIONS, LEDGER_OFF} <= names
+    assert {f"without {name}" for name in found - REPEATED.keys()} < names
 
 
 FILE, OTHER = 1, 2
