@@ -122,11 +122,14 @@ class States:
                 _Choice(everything.names, {**everything.data, file: without}),
             )
             yield f"with the bytes of operation {number}", _Choice(everything.names, {file: only})
-            torn = [_torn(each, rng) for each in only]
-            yield (
-                f"operation {number} torn",
-                _Choice(everything.names, {**everything.data, file: _put_in(everything.data[file], only, torn)}),
-            )
+            for how, torn in (
+                ("torn", [_torn(each, rng) for each in only]),
+                ("with a hole", [_with_a_hole(each, rng) for each in only]),
+            ):
+                yield (
+                    f"operation {number} {how}",
+                    _Choice(everything.names, {**everything.data, file: _put_in(everything.data[file], only, torn)}),
+                )
 
     def _drawn(self, disk: Disk, files: Sequence[int], rng: random.Random) -> _Choice:
         """A choice by chance: how likely it is to keep something is drawn first, so that extremes are frequent too."""
@@ -230,6 +233,13 @@ def _torn(operation: Data, rng: random.Random) -> list[Data]:
         case 1:
             return list(parts[cut:])
     return [each for each in parts if rng.random() < 0.5]
+
+
+def _with_a_hole(operation: Data, rng: random.Random) -> list[Data]:
+    """A write of which one piece is missing, neither the first nor the last."""
+    parts = [] if isinstance(operation, Resize) else pieces(operation)
+    hole = rng.randrange(1, max(2, len(parts) - 1))
+    return [*parts[:hole], *parts[hole + 1 :]]
 
 
 def _put_in(whole: Sequence[Data], only: Sequence[Data], torn: Sequence[Sequence[Data]]) -> list[Data]:

@@ -222,7 +222,7 @@ def _ask(path: Path, question: str) -> object:
 
 
 def _duplicated(world: World) -> Run:
-    job = _finished(world, Kind.RANK)
+    job = _finished(world, Kind.EMBED)
     expected: list[bytes] = []
 
     def bodies() -> list[bytes]:
