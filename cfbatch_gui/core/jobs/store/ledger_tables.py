@@ -4,6 +4,7 @@ Each job, each batch and each attempt to send is a row. A row's checksum tells w
 tell whether rows are missing, or whether a part of the file is older than the rest.
 """
 
+import gc
 import shutil
 import sqlite3
 import zlib
@@ -11,13 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from cfbatch_gui.core.errors import DataError, LedgerDamaged
 from cfbatch_gui.core.job_folder.schema import transaction
-from cfbatch_gui.core.jobs.states import Batch, Job
+from cfbatch_gui.core.jobs.states import Batch, Job, ListedBatch, ListedJob
 from cfbatch_gui.core.system.files import flush_folder, flush_to_disk
 
 VERSION = 2
@@ -44,6 +45,9 @@ WRITTEN_BY = "version"  # as SQLite's user_version, of which one bit may be dama
 IS_IN_USE = "is_in_use"  # 1 from the first write until the ledger is closed
 HAS_ALL_ATTEMPTS = "has_all_attempts"  # 1 once `attempts` has those of submissions.jsonl too
 
+_decoders: dict[type, msgspec.json.Decoder[Any]] = {
+    kind: msgspec.json.Decoder(kind) for kind in (Job, Batch, ListedJob, ListedBatch)
+}
 JobRow = tuple[str, bytes, int]
 BatchRow = tuple[str, int, bytes, int]
 
@@ -184,7 +188,7 @@ def add_attempts(database: sqlite3.Connection, attempts: Iterable[tuple[str, str
 
 def load(database: sqlite3.Connection) -> dict[str, Job]:
     """All jobs with their batches. Raises LedgerDamaged for a row or a sum that is not as it was written."""
-    with _snapshot(database):
+    with _snapshot(database), paused_collection():
         version = database.execute("PRAGMA user_version").fetchone()[0]
         if version < 1:
             return {}
@@ -203,12 +207,41 @@ def load(database: sqlite3.Connection) -> dict[str, Job]:
             job = decoded(value, checksum, Job)
             if job.id != job_id:
                 raise LedgerDamaged(DAMAGED, detail=f"job {job_id} is another's")
-            jobs[job_id] = replace(job, batches=tuple(batches.get(job_id, ())))
+            # Nobody else has the job yet; a copy of 26 values takes longer than decoding them.
+            object.__setattr__(job, "batches", tuple(batches.get(job_id, ())))
+            jobs[job_id] = job
         if batches.keys() - jobs.keys():
             raise LedgerDamaged(DAMAGED, detail="batches without a job")
         if version > 1:
             check_sums(database, {job_id: (len(job.batches), sums.get(job_id, 0)) for job_id, job in jobs.items()})
         return jobs
+
+
+def load_list(database: sqlite3.Connection) -> list[ListedJob]:
+    """What a list shows of the jobs that are not deleted, in no order. Raises LedgerDamaged for a damaged row."""
+    with _snapshot(database), paused_collection():
+        batches: dict[str, list[ListedBatch]] = {}
+        for job_id, value, checksum in database.execute("SELECT job_id, value, checksum FROM batches"):
+            batches.setdefault(job_id, []).append(decoded(value, checksum, ListedBatch))
+        jobs = []
+        for value, checksum in database.execute("SELECT value, checksum FROM jobs"):
+            job = decoded(value, checksum, ListedJob)
+            if not job.deleted_at:
+                job.batches = batches.get(job.id, ())
+                jobs.append(job)
+        return jobs
+
+
+@contextmanager
+def paused_collection() -> Iterator[None]:
+    """Without garbage collection, which would look through everything again and again while much is made to stay."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def check_sums(database: sqlite3.Connection, found: dict[str, tuple[int, int]]) -> None:
@@ -225,7 +258,7 @@ def decoded(value: object, checksum: int, kind: type[T]) -> T:
     if not isinstance(value, bytes) or zlib.crc32(value) != checksum:
         raise LedgerDamaged(DAMAGED)
     try:
-        return msgspec.json.decode(value, type=kind)
+        return _decoders[kind].decode(value)  # type: ignore[no-any-return]  # of its kind
     except ValueError as error:
         raise LedgerDamaged(DAMAGED, detail=str(error)) from error
 
