@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -56,13 +57,16 @@ class Base:
 
 
 class DamagedStarts:
-    """Damages copies of one data folder, starts the program in each, and compares."""
+    """Damages copies of one data folder, starts the program in each, and compares.
 
-    def __init__(self, folder: Path, seed: int) -> None:
+    `patch` sets an attribute of a module, for as long as this is in use.
+    """
+
+    def __init__(self, folder: Path, seed: int, patch: Callable[[Any, str, Any], None] = put) -> None:
         self._folder, self._rng = folder, random.Random(seed)
-        put(cutting, "MAX_TEXTS_PER_BATCH", 20)
-        put(runner, "CLOSE_SECONDS", 0.05)
-        put(conftest, "Transport", CountedTransport)
+        patch(cutting, "MAX_TEXTS_PER_BATCH", 20)
+        patch(runner, "CLOSE_SECONDS", 0.05)
+        patch(conftest, "Transport", CountedTransport)
         self._simulation = Simulation()
         self._clock = self._simulation.clock
         self._base = self._simulation.run(self._prepare())

@@ -11,7 +11,7 @@ pytest.importorskip("fcntl", reason="the harness simulates time with file descri
 
 
 def test_a_damaged_data_folder_loses_nothing_without_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    starts = DamagedStarts(tmp_path, seed=1)
+    starts = DamagedStarts(tmp_path, seed=1, patch=monkeypatch.setattr)
     part = Part("damaged starts")
     try:
         assert starts.harmless() == []
