@@ -23,6 +23,7 @@ from cfbatch_gui.cli import (
     run,
     settle,
     show,
+    verify,
 )
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus, exit_statuses_help, status_of_error
@@ -126,6 +127,7 @@ def _parser() -> argparse.ArgumentParser:
     add("settle", "decide about a batch of unknown outcome", settle.add_arguments).set_defaults(run=settle.run)
     add("export", "write a job's results to a file", export.add_arguments).set_defaults(run=export.run)
     add("compare", "the rankings of two or more jobs", compare.add_arguments).set_defaults(run=compare.run)
+    add("verify", "hold results against the answers that are kept", verify.add_arguments).set_defaults(run=verify.run)
     add("backup", "all jobs in one file", backup.add_arguments).set_defaults(run=backup.run)
     add(
         "practice",

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.checksums import forget_checksums
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.evaluation.choose_jobs import ChooseJobsDialog, candidates
@@ -149,6 +150,7 @@ async def test_saves_a_row_for_each_text_and_each_query(compared: Compared, tmp_
 async def test_a_job_that_is_not_whole_is_called_partial(compared: Compared, until: Until) -> None:
     page, second = compared.page, compared.second
     with compared.program.folder(second.id).open() as database:
+        forget_checksums(database)  # changed on purpose
         database.execute("UPDATE items SET score = NULL WHERE query_no = 1")
     page.compare([compared.first, second])
     await until(page.partial_bar.isVisible)
@@ -160,6 +162,7 @@ async def test_more_results_are_shown_and_what_was_chosen_stays(compared: Compar
     page, program = compared.page, compared.program
     third = compared.job("Third", OTHER)
     with program.folder(third.id).open() as database:
+        forget_checksums(database)  # changed on purpose
         database.execute("UPDATE items SET score = NULL WHERE item_no = 3")
     third = program.ledger.save_batch(replace(third.batches[0], state=BatchState.RUNNING))
     page.compare([compared.first, compared.second, third])
@@ -175,6 +178,7 @@ async def test_more_results_are_shown_and_what_was_chosen_stays(compared: Compar
     page.queries.texts.selectRow(2)
     read = page.queries.panel.text()
     with program.folder(third.id).open() as database:
+        forget_checksums(database)  # changed on purpose
         database.execute("UPDATE items SET score = 0.15 WHERE item_no = 3")
     program.ledger.save_batch(replace(third.batches[0], state=BatchState.DONE))
     page.show_jobs(program.ledger.jobs())
@@ -225,11 +229,13 @@ async def test_a_deleted_job_leaves_the_comparison_and_comes_back(compared: Comp
 async def test_scores_that_come_later_are_compared_by_themselves(compared: Compared, until: Until) -> None:
     page, program = compared.page, compared.program
     with program.folder(compared.second.id).open() as database:
+        forget_checksums(database)  # changed on purpose
         database.execute("UPDATE items SET score = NULL")
     program.ledger.save_batch(replace(compared.second.batches[0], state=BatchState.RUNNING))
     page.compare([compared.first, program.ledger.job(compared.second.id)])
     await until(lambda: "has no scores yet" in page.message())
     with program.folder(compared.second.id).open() as database:
+        forget_checksums(database)  # changed on purpose
         database.execute("UPDATE items SET score = item_no")
     program.ledger.save_batch(replace(compared.second.batches[0], state=BatchState.DONE))
     page.show_jobs(program.ledger.jobs())

@@ -4,6 +4,7 @@ import gzip
 import secrets
 import shutil
 import sqlite3
+import zlib
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ import msgspec
 
 from cfbatch_gui.core.inputs.input_values import Mapping, ReadOptions
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.system.files import write_atomically, write_own_file
+from cfbatch_gui.core.system.files import flush_folder, write_atomically, write_own_file
 
 
 class SavedDraft(msgspec.Struct, frozen=True):
@@ -71,14 +72,22 @@ class JobFolder:
                     path.unlink()
 
     def create(self) -> None:
-        """Make the folder."""
-        for name in ("bodies", "replies"):
-            (self.path / name).mkdir(parents=True, exist_ok=True)
+        """Make the folder; it is on the disk, with its name in the folder of all jobs, when this returns."""
+        is_new = not self.path.exists()
+        missing = [path for path in (self.path / "bodies", self.path / "replies") if not path.exists()]
+        for path in missing:
+            path.mkdir(parents=True, exist_ok=True)
+        if missing:
+            flush_folder(self.path)
+        if is_new:
+            flush_folder(self.path.parent)
 
     def write(self, path: Path, data: bytes) -> None:
         """A body or a reply, whole or not at all; a backup brings no empty folders back. Raises DiskFull, DataError."""
         with suppress(OSError):  # said by the writing
-            path.parent.mkdir(exist_ok=True)
+            if not path.parent.exists():
+                path.parent.mkdir(exist_ok=True)
+                flush_folder(self.path)
         write_own_file(path, data)
 
     def delete(self) -> None:
@@ -102,5 +111,8 @@ class JobFolder:
         return msgspec.json.decode(path.read_bytes(), type=SavedDraft)
 
     def read_reply(self, batch: int) -> bytes:
-        """The raw answer, as it came."""
-        return gzip.decompress(self.reply(batch).read_bytes())
+        """The raw answer, as it came. Raises OSError and EOFError when it is missing or damaged."""
+        try:
+            return gzip.decompress(self.reply(batch).read_bytes())
+        except zlib.error as error:
+            raise gzip.BadGzipFile(str(error)) from error

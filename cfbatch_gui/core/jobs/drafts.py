@@ -9,6 +9,7 @@ from dataclasses import replace
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Mapping, ReadOptions, Source
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
+from cfbatch_gui.core.job_folder.checksums import forget_checksums
 from cfbatch_gui.core.job_folder.filling import Progress, fill
 from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value, transaction
@@ -17,7 +18,7 @@ from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import write_manifest
-from cfbatch_gui.core.system.files import sha256_of
+from cfbatch_gui.core.system.files import flush_folder, flush_to_disk, sha256_of
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 
@@ -160,9 +161,12 @@ class Drafts:
         if theirs.data.exists():
             with theirs.open(read_only=True):  # the versions fit
                 shutil.copyfile(theirs.data, ours.data)
+            flush_to_disk(ours.data)
             for texts in theirs.path.glob("texts-*.json"):
                 shutil.copyfile(texts, ours.path / texts.name)
+                flush_to_disk(ours.path / texts.name)  # only its length is looked at when it is used
             counts = _trim(ours, old.kind, first)
+            flush_folder(ours.path)
         return self._ledger.save_job(
             replace(
                 old,
@@ -217,6 +221,7 @@ def _trim(folder: JobFolder, kind: Kind, first: int) -> tuple[int, int, int, int
             database.execute("DELETE FROM requests")
             database.execute("DELETE FROM runs")
             database.execute("DELETE FROM facts WHERE name IN ('dimension', 'pooling')")
+            forget_checksums(database)
             if first:
                 column = "query_no" if kind is Kind.RANK else "item_no"
                 database.execute(f"DELETE FROM items WHERE {column} > ?", (first,))  # noqa: S608  # one of two constants

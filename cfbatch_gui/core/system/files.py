@@ -53,6 +53,14 @@ def flush_to_disk(path: Path) -> None:
         raise _failure(path, error) from error
 
 
+def flush_folder(folder: Path) -> None:
+    """Return when the names in a folder are on the disk. Raises DiskFull and DataError."""
+    try:
+        _flush_folder(folder)
+    except OSError as error:
+        raise _own_failure(folder, error) from error
+
+
 @contextmanager
 def own_file_writer(path: Path, *, buffering: int = -1) -> Iterator[BinaryIO]:
     """`atomic_writer` for a file in the program's own folder. Raises DiskFull and DataError."""
@@ -178,8 +186,7 @@ def append_line_durably(path: Path, line: bytes) -> None:
         if is_new:
             flush_folder(path.parent)
     except OSError as error:
-        failure = _failure(path, error)
-        raise failure if isinstance(failure, DiskFull) else DataError(failure.message, detail=failure.detail) from error
+        raise _own_failure(path, error) from error
 
 
 def sha256_of(path: Path, tick: Callable[[], None] = lambda: None) -> str:
@@ -243,6 +250,11 @@ def flush_folder(folder: Path) -> None:
     except OSError as error:
         if error.errno not in _FOLDER_NOT_FLUSHED:
             raise
+
+
+def _own_failure(path: Path, error: OSError) -> DataError:
+    failure = _failure(path, error)
+    return failure if isinstance(failure, DiskFull) else DataError(failure.message, detail=failure.detail)
 
 
 def _failure(path: Path, error: OSError) -> DiskFull | ExportError:

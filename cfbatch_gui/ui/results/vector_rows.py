@@ -44,14 +44,10 @@ def table_over_text(table: QWidget, panel: TextPanel, *, margin: int = MEDIUM) -
 
 def read_rows(embeddings: Embeddings, texts: Sequence[EmbeddedText]) -> tuple[VectorRow, ...]:
     """Texts with the lengths of their vectors."""
-    vectors = embeddings.vectors()
-
-    def length(text: EmbeddedText) -> float | None:
-        if text.status is not Status.DONE or not vectors.shape[1]:
-            return None
-        return float(np.linalg.norm(vectors[text.item_no - 1].astype(np.float64)))
-
-    return tuple(VectorRow(text, length(text)) for text in texts)
+    done = [text.item_no for text in texts if text.status is Status.DONE] if embeddings.dimension else []
+    vectors = embeddings.rows_of(np.array(done, dtype=np.int64)).astype(np.float64)
+    lengths = dict(zip(done, np.linalg.norm(vectors, axis=1).tolist(), strict=True))
+    return tuple(VectorRow(text, lengths.get(text.item_no)) for text in texts)
 
 
 def blank_rows(start: int, stop: int) -> tuple[VectorRow, ...]:

@@ -29,6 +29,7 @@ __all__ = [
     "Plan",
     "PlannedBatch",
     "bodies_of",
+    "body_of_tables",
     "listed_metadata",
     "may_run_synchronously",
     "plan",
@@ -74,6 +75,11 @@ def bodies_of(folder: JobFolder, job: Job, batches: Iterable[int]) -> Generator[
         for batch in batches:
             elements = copied_elements(texts, database, job, batch)
             yield _body(elements, database, job, (batch, known.get(batch)))
+
+
+def body_of_tables(database: sqlite3.Connection, job: Job, batch: Batch) -> bytes:
+    """The same bytes from the tables alone, which are what answers are matched by. Raises DataError as `bodies_of`."""
+    return _body(None, database, job, (batch.number, batch))
 
 
 def _body(

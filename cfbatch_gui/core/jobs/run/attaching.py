@@ -101,11 +101,19 @@ def lay_out(folder: JobFolder, job: Job, finished: Finished) -> LaidOut:
         )
     counts = _counts_of_file(folder, kind, held)
     _write_requests(folder, kind, counts, _references(job.id, elements))
-    plain = tuple(
-        msgspec.structs.replace(element, id=index, external_reference=None) for index, element in enumerate(elements)
-    )
     queries = len(counts) if kind is Kind.RANK else 0
-    return LaidOut(kind, queries, sum(counts), len(counts), Finished(plain, finished.usage))
+    return LaidOut(kind, queries, sum(counts), len(counts), by_id_alone(finished))
+
+
+def by_id_alone(finished: Finished) -> Finished:
+    """The answer to a job that was made elsewhere, as it is matched to the requests that were laid out by it. Raises
+    ReplyError.
+    """
+    plain = tuple(
+        msgspec.structs.replace(element, id=index, external_reference=None)
+        for index, element in enumerate(_in_order(finished.elements))
+    )
+    return Finished(plain, finished.usage)
 
 
 def _beginnings(text: str) -> Iterator[int]:

@@ -1,19 +1,36 @@
-"""A finished batch's answer into the job's data. All of it or nothing, and any number of times with the same end."""
+"""A finished batch's answer into the job's data. All of it or nothing, and any number of times with the same end.
 
-import errno
+The order holds through a power cut: the raw answer is on the disk, then the vectors, then what `data.db` says of them
+and of the scores, with their checksums; after that the caller may commit *done*.
+"""
+
 import gzip
-import os
 import sqlite3
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-from numpy.lib.format import open_memmap
+from numpy.typing import NDArray
 
-from cfbatch_gui.core.errors import DiskFull, ReplyError
+from cfbatch_gui.core.errors import ReplyError
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.checksums import (
+    ITEM_SCORE,
+    UNKNOWN,
+    Summed,
+    Sums,
+    begin_checksums,
+    note_reply,
+    read_items,
+    read_sums,
+    score_checksums,
+    trailer_of,
+    vector_checksums,
+    write_sums,
+)
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value, transaction
+from cfbatch_gui.core.job_folder.vector_file import VectorFile, new_vectors, open_vectors
 from cfbatch_gui.core.jobs.plan.packing import TEXTS_OF_REQUEST
 from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Expected, Finished, Matched, Refused, Scored, match
 from cfbatch_gui.core.workers_ai.wire.requests import AnswerKind
@@ -35,19 +52,32 @@ def keep_reply(folder: JobFolder, batch: int, raw: bytes) -> None:
 
 
 def collect(folder: JobFolder, kind: Kind, batch: int, finished: Finished) -> Collected:
-    """Check the whole answer against what was sent, then store it.
+    """Check the whole answer against what was sent, then store it; on the disk when this returns.
 
-    Raises ReplyError for any breach of the protocol; the job's data is then as it was before.
+    Raises ReplyError for any breach of the protocol, DiskFull and DataError; the job's data is then as it was before.
     """
     with folder.open() as database, transaction(database):
-        numbers, expected = _sent(database, kind, batch)
-        return _Collecting(database, folder, numbers).run(finished, expected)
+        return store(database, folder, kind, batch, finished)
+
+
+def store(database: sqlite3.Connection, folder: JobFolder, kind: Kind, batch: int, finished: Finished) -> Collected:
+    """`collect` within the caller's transaction."""
+    numbers, expected = sent_requests(database, kind, batch)
+    begin_checksums(database)
+    before = _items_of(database, kind, batch)
+    with ExitStack() as files:  # closed, and on the disk, before the transaction is committed
+        collected = _Collecting(database, folder, numbers, files).run(finished, expected)
+    _sum_scores(database, before, _items_of(database, kind, batch))
+    trailer = trailer_of(folder.reply(batch))
+    if trailer is not None:
+        note_reply(database, batch, trailer)
+    return collected
 
 
 def verify(folder: JobFolder, kind: Kind, batch: int, finished: Finished) -> None:
     """Raise ReplyError unless every element of the answer carries the reference of the request at its position."""
     with folder.open(read_only=True) as database:
-        _, expected = _sent(database, kind, batch)
+        _, expected = sent_requests(database, kind, batch)
     for element in finished.elements:
         if element.external_reference is None:
             raise ReplyError(
@@ -57,7 +87,7 @@ def verify(folder: JobFolder, kind: Kind, batch: int, finished: Finished) -> Non
         pass
 
 
-def _sent(database: sqlite3.Connection, kind: Kind, batch: int) -> tuple[list[int], list[Expected]]:
+def sent_requests(database: sqlite3.Connection, kind: Kind, batch: int) -> tuple[list[int], list[Expected]]:
     """The numbers of a batch's requests, and what is to come back for each, in the order they were sent."""
     requests = database.execute(
         f"SELECT request_no, reference, {TEXTS_OF_REQUEST} FROM requests r WHERE batch = ? ORDER BY position",  # noqa: S608 - a constant
@@ -67,10 +97,45 @@ def _sent(database: sqlite3.Connection, kind: Kind, batch: int) -> tuple[list[in
     return [request[0] for request in requests], [Expected(reference, form, count) for _, reference, count in requests]
 
 
+_ITEMS = "item_no IN (SELECT item_no FROM items JOIN requests USING(request_no) WHERE batch = ?)"
+# What is sent in parts has its score by its parts, and so have its repeats.
+_ITEMS_AND_PARTS = """
+item_no IN (SELECT item_no FROM items JOIN requests USING(request_no) WHERE batch = ?1
+    UNION SELECT item_no FROM parts JOIN requests USING(request_no) WHERE batch = ?1
+    UNION SELECT r.item_no FROM repeats r JOIN parts p ON p.item_no = r.first JOIN requests q USING(request_no)
+        WHERE q.batch = ?1)
+"""
+
+
+def _items_of(database: sqlite3.Connection, kind: Kind, batch: int) -> NDArray[np.void]:
+    """The items whose score an answer to this batch may change, as far as they have one."""
+    if kind is not Kind.RANK:
+        return np.empty(0, ITEM_SCORE)
+    has_parts = database.execute("SELECT 1 FROM parts LIMIT 1").fetchone() is not None
+    return read_items(database, f"typeof(score) = 'real' AND {_ITEMS_AND_PARTS if has_parts else _ITEMS}", (batch,))
+
+
+def _sum_scores(database: sqlite3.Connection, before: NDArray[np.void], after: NDArray[np.void]) -> None:
+    """Put into the sums of the queries what has changed. The other scores of a query are not read for that: what may
+    be damaged among them stays noticed.
+    """
+    queries = np.unique(np.concatenate((before["query"], after["query"])))
+    if not len(queries):
+        return
+    count = int(queries[-1])
+    change = score_checksums(after, 1, count) - score_checksums(before, 1, count)
+    sums = read_sums(database, Summed.SCORES, 1, count) + change
+    write_sums(database, Summed.SCORES, queries, sums[queries - 1])
+
+
 class _Collecting:
-    def __init__(self, database: sqlite3.Connection, folder: JobFolder, request_numbers: list[int]) -> None:
-        self._database, self._folder, self._numbers = database, folder, request_numbers
-        self._vectors: np.memmap[tuple[int, int], np.dtype[np.float32]] | None = None
+    def __init__(
+        self, database: sqlite3.Connection, folder: JobFolder, request_numbers: list[int], files: ExitStack
+    ) -> None:
+        self._database, self._folder, self._numbers, self._files = database, folder, request_numbers, files
+        self._vectors: VectorFile | None = None
+        self._items: list[NDArray[np.int64]] = []
+        self._sums: list[Sums] = []
         self._failed = 0
         self._first_error = ""
 
@@ -81,6 +146,8 @@ class _Collecting:
             self._store(matched)
         if self._vectors is not None:
             self._vectors.flush()
+        if self._items:
+            write_sums(self._database, Summed.VECTORS, np.concatenate(self._items), np.concatenate(self._sums))
         usage = finished.usage
         return Collected(len(expected), self._failed, self._first_error, usage.total_tokens if usage else 0)
 
@@ -97,7 +164,9 @@ class _Collecting:
                 self._store_vectors(request_no, matched)
             case Refused():
                 self._failed += 1
+                self._database.execute("UPDATE items SET score = NULL WHERE request_no = ?", (request_no,))
                 self._show_failure_of_parts(request_no)
+                self._forget_vectors(request_no)
                 self._first_error = self._first_error or matched.error
         state, error = ("failed", matched.error) if isinstance(matched, Refused) else ("done", "")
         self._database.execute(
@@ -141,40 +210,39 @@ class _Collecting:
             )
         if self._vectors is None:
             self._vectors = self._open_vectors(matched.vectors.shape[1], matched.pooling)
-        items = self._database.execute(
-            "SELECT item_no, request_position FROM items WHERE request_no = ? ORDER BY request_position", (request_no,)
-        ).fetchall()
         # Items with the same text share a position in the request, and so a vector.
-        self._vectors[[item_no - 1 for item_no, _ in items]] = matched.vectors[[position for _, position in items]]
+        items, positions = items_of_request(self._database, request_no)
+        vectors = matched.vectors[positions]
+        self._vectors.write(items - 1, vectors)
+        self._items.append(items)
+        self._sums.append(vector_checksums(matched.vectors)[positions])
 
-    def _open_vectors(self, dimension: int, pooling: str) -> "np.memmap[tuple[int, int], np.dtype[np.float32]]":
+    def _forget_vectors(self, request_no: int) -> None:
+        """What may stand in the rows of a request that failed is no result."""
+        if metadata_value(self._database, "dimension") is not None:
+            items, _ = items_of_request(self._database, request_no)
+            self._items.append(items)
+            self._sums.append(np.full(len(items), UNKNOWN, np.uint64))
+
+    def _open_vectors(self, dimension: int, pooling: str) -> VectorFile:
         path = self._folder.vectors
-        if path.exists() and metadata_value(self._database, "dimension") is not None:
-            found = open_memmap(path, mode="r+")
-            if found.shape[1] != dimension:
+        if metadata_value(self._database, "dimension") is not None:
+            found = self._files.enter_context(open_vectors(path))
+            if found.layout.dimension != dimension:
                 raise ReplyError("The vectors of this batch have another length than those before.")
             return found
         count = self._database.execute("SELECT max(item_no) FROM items").fetchone()[0]
         put_metadata_value(self._database, "dimension", dimension)
         put_metadata_value(self._database, "pooling", pooling)
-        created = open_memmap(path, mode="w+", dtype=np.float32, shape=(count, dimension))
-        _reserve(path)
-        return created
+        return self._files.enter_context(new_vectors(path, count, dimension))
 
 
-def _reserve(path: Path) -> None:
-    """Have the disk keep room for all of a new file: a memory map that meets a full disk later kills the process."""
-    if not hasattr(os, "posix_fallocate"):
-        return  # Windows gives a file its room when it is made that long
-    try:
-        with path.open("r+b") as stream:
-            os.posix_fallocate(stream.fileno(), 0, path.stat().st_size)
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            return  # a file system that cannot promise it
-        path.unlink(missing_ok=True)
-        raise DiskFull(
-            "The disk is full, so there is no room for the vectors. The answer itself is kept; free some space and"
-            " carry on.",
-            detail=f"{path.name}: {error.strerror}",
-        ) from error
+def items_of_request(database: sqlite3.Connection, request_no: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The numbers of the items of a request, and the position of each in it; both of shape (n,)."""
+    found = database.execute(
+        "SELECT item_no, request_position FROM items WHERE request_no = ? AND request_position >= 0"
+        " ORDER BY request_position",
+        (request_no,),
+    ).fetchall()
+    pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]

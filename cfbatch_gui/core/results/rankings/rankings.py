@@ -11,10 +11,11 @@ from itertools import pairwise
 import msgspec
 
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import data_version
 from cfbatch_gui.core.results.original_columns import OriginalColumns, columns_of_rankings
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, count_items, has_parts, sent_of, status_of
 from cfbatch_gui.core.results.rankings.ranks import QueryScores, RankedItems, RankedScores, ranked_items, written_rank
-from cfbatch_gui.core.results.rankings.score_table import data_version, read_score_table, read_scores_of
+from cfbatch_gui.core.results.rankings.score_table import read_score_table, read_scores_of
 
 BLOCK = 10_000  # contexts that are in memory together
 
@@ -158,7 +159,7 @@ class Rankings:
             if scores is not None and is_known:
                 ranked = scores.of_query(query_no, start, stop)
             else:
-                ranked = ranked_items(read_scores_of(database, query_no, query_no)).part(start, stop)
+                ranked = ranked_items(read_scores_of(database, self._folder, query_no, query_no)).part(start, stop)
             return tuple(self._detailed(database, ranked))
 
     def blocks(self, *, size: int = BLOCK) -> Iterator[tuple[RankedContext, ...]]:
@@ -168,7 +169,7 @@ class Rankings:
         """
         for first, last in self._query_ranges(size):
             with self._folder.open(read_only=True) as database:
-                ranked = ranked_items(read_scores_of(database, first, last))
+                ranked = ranked_items(read_scores_of(database, self._folder, first, last))
             # A range is longer than a block only when a single query is.
             for start in range(0, len(ranked), size):
                 with self._folder.open(read_only=True) as database:

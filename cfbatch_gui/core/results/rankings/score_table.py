@@ -7,19 +7,17 @@ also between jobs; they differ from process to process.
 import sqlite3
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.job_folder.checksums import ITEM_SCORE, read_items
+from cfbatch_gui.core.job_folder.damage import check_scores, one_moment
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import data_version
 
-# NumPy has no NULL: -inf stands for it, as an answer in JSON cannot hold an infinity.
-_SCORES = "SELECT item_no, query_no, text_no, position, coalesce(score, -9e999) FROM items"
-_ALL = f"{_SCORES} WHERE query_no IS NOT NULL ORDER BY item_no"
-_OF_QUERIES = f"{_SCORES} WHERE query_no BETWEEN ? AND ?"
-_ROW = np.dtype([("item", "<i4"), ("query", "<i4"), ("text", "<i4"), ("position", "<i4"), ("score", "<f8")])
+_ALL = "query_no IS NOT NULL ORDER BY item_no"
+_OF_QUERIES = "query_no BETWEEN ? AND ?"
 _TEXTS = "SELECT text_no, text, text_id FROM texts WHERE text_no BETWEEN ? AND ?"
 _QUERIES = "SELECT query_no, text, query_id FROM queries WHERE query_no BETWEEN ? AND ?"
 _OTHER_TEXT = """
@@ -82,28 +80,25 @@ class ScoreTable:
 
 
 def read_score_table(folder: JobFolder) -> ScoreTable:
-    """All scores of this moment by item number. Blocking: a second for a million. Raises DataError."""
+    """All scores of this moment by item number, each held against its checksum. Blocking: a second for a million.
+
+    Raises DataError.
+    """
     data_version(folder.data)  # raises DataError with a sentence if the file is missing
     with folder.open(read_only=True) as database:
-        return _table(np.fromiter(database.execute(_ALL), dtype=_ROW))
+        (last,) = database.execute("SELECT coalesce(max(query_no), 0) FROM queries").fetchone()
+        with one_moment(database):
+            items = read_items(database, _ALL)
+            check_scores(database, folder.path, items, 1, last)
+        return _table(items)
 
 
-def read_scores_of(database: sqlite3.Connection, first: int, last: int) -> ScoreTable:
-    """The scores of the queries numbered `first` to `last`, in any order."""
-    return _table(np.fromiter(database.execute(_OF_QUERIES, (first, last)), dtype=_ROW))
-
-
-def data_version(path: Path) -> bytes:
-    """The file change counter of an SQLite database, four bytes of its header, which differ after every change.
-
-    SQLite updates it in every journal mode but WAL. Raises DataError if the file cannot be read.
-    """
-    try:
-        with path.open("rb") as file:
-            file.seek(24)
-            return file.read(4)
-    except OSError as error:
-        raise DataError("This job's data is missing from its folder.", detail=f"{path}: {error.strerror}") from error
+def read_scores_of(database: sqlite3.Connection, folder: JobFolder, first: int, last: int) -> ScoreTable:
+    """The scores of the queries numbered `first` to `last`, in any order. Raises DataError."""
+    with one_moment(database):
+        items = read_items(database, _OF_QUERIES, (first, last))
+        check_scores(database, folder.path, items, first, last)
+    return _table(items)
 
 
 def read_text_hashes(folder: JobFolder, table: ScoreTable) -> Hashes:
@@ -146,7 +141,7 @@ def hashed_id(identifier: str) -> int:
 
 
 def _table(rows: NDArray[np.void]) -> ScoreTable:
-    items, queries, texts, positions, scores = (np.ascontiguousarray(rows[name]) for name in _ROW.names or ())
+    items, queries, texts, positions, scores = (np.ascontiguousarray(rows[name]) for name in ITEM_SCORE.names or ())
     scores[np.isneginf(scores)] = np.nan
     return ScoreTable(items, queries, texts, positions, scores)
 

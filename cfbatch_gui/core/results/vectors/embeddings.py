@@ -14,6 +14,7 @@ from cfbatch_gui.core.job_folder.schema import cells_sql
 from cfbatch_gui.core.results.casefold_index import CasefoldIndex
 from cfbatch_gui.core.results.original_columns import columns_of_vectors
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, count_items, sent_of, status_of
+from cfbatch_gui.core.results.vectors.checked_vectors import CheckedVectors
 from cfbatch_gui.core.results.vectors.vector_checks import Progress, VectorChecks, measure
 
 _TEXTS = f"""
@@ -76,6 +77,7 @@ class Embeddings:
             self._original = columns_of_vectors(database, reserved)
             self._count: int = database.execute("SELECT count(*) FROM items").fetchone()[0]
             self._has_ids = database.execute("SELECT 1 FROM texts WHERE text_id <> '' LIMIT 1").fetchone() is not None
+        self._checked = CheckedVectors(folder, self._count)
 
     @property
     def count(self) -> int:
@@ -85,7 +87,7 @@ class Embeddings:
     @property
     def dimension(self) -> int:
         """The length of the vectors, 0 as long as there is none."""
-        return int(self.vectors().shape[1])
+        return int(self._stored().shape[1])
 
     @property
     def has_ids(self) -> bool:
@@ -140,8 +142,26 @@ class Embeddings:
         """All vectors as the service sent them, a read-only memory map, float32 (count, dimension).
 
         The row of a text is its item number - 1. Rows of texts that are not done have arbitrary values. The shape is
-        (count, 0) as long as there is no vector.
+        (count, 0) as long as there is no vector. All are held against their checksums at the first call: who needs
+        some takes `rows` or `rows_of`.
         """
+        self.rows(0, self._count)
+        return self._stored()
+
+    def rows(self, start: int, stop: int) -> NDArray[np.float32]:
+        """The rows of `vectors` from index `start` to before `stop`: a memory map of its own, released with it."""
+        block = self._stored()[start:stop]
+        self._checked.check(block, start)
+        return block
+
+    def rows_of(self, item_numbers: NDArray[np.int64]) -> NDArray[np.float32]:
+        """A copy of the vectors of these items, of shape (n, dimension)."""
+        found = self._stored()[item_numbers - 1]
+        self._checked.check_some(found, item_numbers)
+        return found
+
+    def _stored(self) -> NDArray[np.float32]:
+        """`vectors`, not held against the checksums."""
         with self._folder.open(read_only=True) as database:
             # The file exists before it has its full size; the dimension is stored together with the first vectors.
             if schema.metadata_value(database, "dimension") is None:
@@ -162,7 +182,8 @@ class Embeddings:
         found = self.page(item_no - 1, item_no)
         if not found or found[0].status is not Status.DONE:
             return None
-        return np.array(self.vectors()[item_no - 1])
+        vector: NDArray[np.float32] = self.rows_of(np.array([item_no]))[0]
+        return vector
 
     def present(self) -> NDArray[np.bool_]:
         """Which texts have a vector, of shape (count,), index = item number - 1."""
@@ -179,16 +200,12 @@ class Embeddings:
 
         Each block is a memory map of its own, released with the block, so that memory use is constant.
         """
-        size_of_all, dimension = self.vectors().nbytes, self.dimension
-        if not dimension:
+        if not self.dimension:
             return
-        first_byte = self._folder.vectors.stat().st_size - size_of_all
         for start in range(0, len(present), size):
             there = np.flatnonzero(present[start : start + size])
             if len(there):
-                shape = (min(size, len(present) - start), dimension)
-                offset = first_byte + start * dimension * 4
-                block = np.memmap(self._folder.vectors, dtype="<f4", mode="r", offset=offset, shape=shape)
+                block = self.rows(start, min(start + size, len(present)))
                 yield start, there, block if len(there) == len(block) else block[there]
 
     def checks(self, progress: Progress | None = None) -> VectorChecks:

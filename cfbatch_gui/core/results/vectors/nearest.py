@@ -45,12 +45,12 @@ def nearest_to(
     wanted = _unit(asked.astype(np.float64)[None, :])[0]
     if not wanted.any() or not np.isfinite(wanted).all():
         return ()
-    vectors, present = embeddings.vectors(), embeddings.present()
-    similarities = np.full(len(vectors), -np.inf)
-    step = max(1, _BLOCK_BYTES // max(1, vectors.shape[1] * 8))
+    present = embeddings.present()
+    similarities = np.full(len(present), -np.inf)
+    step = max(1, _BLOCK_BYTES // max(1, embeddings.dimension * 8))
     with np.errstate(all="ignore"):  # rows of texts without a vector have arbitrary values
-        for start in range(0, len(vectors), step):
-            block = _unit(vectors[start : start + step].astype(np.float64))
+        for start in range(0, len(present), step):
+            block = _unit(embeddings.rows(start, start + step).astype(np.float64))
             similarities[start : start + step] = block @ wanted
     similarities[~present | ~np.isfinite(similarities)] = -np.inf
     if without:

@@ -40,11 +40,11 @@ class UnitVectors:
         size = max(1, most_bytes // max(1, self.dimension * 4))
         for start in range(0, self.count, size):
             items = self.item_numbers[start : start + size]
-            yield start, _rows(self.embeddings.vectors(), items), self.inverse_lengths[start : start + size]
+            yield start, _rows(self.embeddings, items), self.inverse_lengths[start : start + size]
 
     def rows(self, indices: NDArray[np.int64]) -> NDArray[np.float32]:
         """The unit vectors of these indices, float32 (n, d), a copy."""
-        stored = self.embeddings.vectors()[self.item_numbers[indices] - 1]
+        stored = self.embeddings.rows_of(self.item_numbers[indices])
         unit: NDArray[np.float32] = stored * self.inverse_lengths[indices][:, None]
         return unit
 
@@ -62,7 +62,7 @@ def unit_vectors(embeddings: Embeddings) -> UnitVectors:
     lengths = np.empty(len(present), dtype=np.float64)
     size = max(1, _BLOCK_BYTES // max(1, dimension * 4))
     for start in range(0, len(present), size):
-        block = _rows(embeddings.vectors(), present[start : start + size] + 1)
+        block = _rows(embeddings, present[start : start + size] + 1)
         lengths[start : start + size] = _lengths(block)
     with np.errstate(over="ignore", divide="ignore"):
         inverse = (1.0 / lengths).astype(np.float32)
@@ -85,8 +85,8 @@ def _lengths(block: NDArray[np.float32]) -> NDArray[np.float64]:
     return lengths
 
 
-def _rows(vectors: NDArray[np.float32], items: NDArray[np.int64]) -> NDArray[np.float32]:
+def _rows(embeddings: Embeddings, items: NDArray[np.int64]) -> NDArray[np.float32]:
     """The rows of these item numbers, which ascend; a view instead of a copy if the numbers are consecutive."""
     first, last = int(items[0]) - 1, int(items[-1])
-    block = vectors[first:last]
+    block = embeddings.rows(first, last)
     return block if last - first == len(items) else block[items - 1 - first]

@@ -1,0 +1,200 @@
+"""What results and answers were when they were stored, so that damage on the disk is noticed when they are read.
+
+Vectors have one checksum each: batches fill the file in any order and share no checksum, and a damaged one is named by
+its row. Scores have one for each query, the sum over its items, so that they can be checked in whatever order they are
+read, and so that a batch adds its own without reading the others anew. An answer has the CRC-32 and the size that gzip
+writes at the end of it.
+
+The checksum of numbers is a dot product of their 64-bit words with odd constants, modulo 2 ** 64, taken twice: of the
+words as they are, and shifted by half a word. The first notices every change within one word; a bit that flips at the
+same place of several words, which may cancel out in the first, shows in the second. NumPy computes it several times
+as fast as zlib its CRC-32; docs/decisions/data-at-rest.md has the figures.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
+
+Sums = NDArray[np.uint64]
+
+BLOCK = 1024  # checksums that are stored together
+UNKNOWN = 0  # stands for a checksum that is not known; none is 0
+ARE_COMPLETE = "checksums_are_complete"  # the name of a fact: every result had its checksum from the beginning
+
+# An item as it is read with its score; -inf stands for no score, as an answer in JSON cannot hold an infinity.
+ITEM_SCORE = np.dtype([("item", "<i4"), ("query", "<i4"), ("text", "<i4"), ("position", "<i4"), ("score", "<f8")])
+# What is no number any more is no score; the sum of its query shows it.
+SELECT_SCORES = "SELECT item_no, query_no, text_no, position, iif(typeof(score) = 'real', score, -9e999) FROM items"
+
+_WORD, _HALF = np.dtype("<u8"), np.dtype("<u4")
+_TRAILER = 8  # bytes at the end of a gzip file: CRC-32 and size of what it holds
+_GOLDEN = 0x9E3779B97F4A7C15
+
+
+class Summed(StrEnum):
+    """What a checksum is of, and what its number counts."""
+
+    VECTORS = "vectors"  # item number
+    SCORES = "scores"  # query number
+
+
+def vector_checksums(vectors: NDArray[np.float32]) -> Sums:
+    """The checksum of each row's bytes, of shape (n,), never UNKNOWN. `vectors` has shape (n, d)."""
+    rows = np.ascontiguousarray(vectors, dtype="<f4")
+    if rows.shape[1] % 2:
+        rows = np.pad(rows, ((0, 0), (0, 1)))
+    found = _dot_products(rows.view(_HALF))
+    found[found == UNKNOWN] = 1
+    return found
+
+
+def score_checksums(items: NDArray[np.void], first: int, last: int) -> Sums:
+    """The sum over the scored items of each query from number `first` to `last`, one after the other. `items` is
+    ITEM_SCORE.
+
+    An item's number, its text and its position are in it, and its score bit for bit.
+    """
+    scored = items[~np.isneginf(items["score"])]
+    each = _mixed(_dot_products(np.ascontiguousarray(scored).view(_HALF).reshape(-1, ITEM_SCORE.itemsize // 4)))
+    queries = scored["query"]
+    sums = np.zeros(max(0, last - first + 1), np.uint64)
+    if not len(scored):
+        return sums
+    if np.any(queries[1:] < queries[:-1]):
+        order = np.argsort(queries, kind="stable")
+        each, queries = each[order], queries[order]
+    starts = np.flatnonzero(np.concatenate(([True], queries[1:] != queries[:-1])))
+    found, totals = queries[starts], np.add.reduceat(each, starts)
+    inside = (found >= first) & (found <= last)  # a damaged number may be any
+    sums[found[inside] - first] = totals[inside]
+    return sums
+
+
+def read_items(database: sqlite3.Connection, where: str, values: Sequence[object] = ()) -> NDArray[np.void]:
+    """The items and scores of a ranking, ITEM_SCORE, in the order of `where`, a constant. Raises DataError."""
+    rows = database.execute(f"{SELECT_SCORES} WHERE {where}", values)
+    try:
+        return np.fromiter(rows, dtype=ITEM_SCORE)
+    except (TypeError, ValueError, OverflowError) as error:  # a damaged record may hold anything
+        raise DataError("This job's data is damaged.", detail=f"items: {error}") from error
+
+
+def read_sums(database: sqlite3.Connection, kind: Summed, first: int, last: int) -> Sums:
+    """The stored checksums of the numbers `first` to `last`, of shape (last - first + 1,); UNKNOWN where there is
+    none.
+    """
+    sums = np.zeros(max(0, last - first + 1), np.uint64)
+    found = database.execute(
+        "SELECT block, sums FROM checksums WHERE kind = ? AND block BETWEEN ? AND ?",
+        (kind, (first - 1) // BLOCK, (last - 1) // BLOCK),
+    )
+    for block, stored in found:
+        start = block * BLOCK + 1 - first
+        values = np.frombuffer(stored[: len(stored) // 8 * 8], _WORD)[:BLOCK]
+        values = values[max(0, -start) : max(0, len(sums) - start)]
+        sums[max(0, start) : max(0, start) + len(values)] = values
+    return sums
+
+
+def write_sums(database: sqlite3.Connection, kind: Summed, numbers: NDArray[np.integer], sums: Sums) -> None:
+    """Store checksums in place of those that are there; the caller commits. `numbers` count from 1, in any order."""
+    if not len(numbers):
+        return
+    blocks = (numbers - 1) // BLOCK
+    for block in np.unique(blocks).tolist():
+        chosen = blocks == block
+        held = read_sums(database, kind, block * BLOCK + 1, (block + 1) * BLOCK)
+        held[numbers[chosen] - 1 - block * BLOCK] = sums[chosen]
+        database.execute(
+            "INSERT OR REPLACE INTO checksums VALUES(?, ?, ?)", (kind, block, held.astype(_WORD).tobytes())
+        )
+
+
+def write_all_sums(database: sqlite3.Connection, kind: Summed, sums: Sums) -> None:
+    """Store all checksums of a kind, index = number - 1; the caller commits."""
+    database.execute("DELETE FROM checksums WHERE kind = ?", (kind,))
+    write_sums(database, kind, np.arange(1, len(sums) + 1), sums)
+
+
+def begin_checksums(database: sqlite3.Connection) -> None:
+    """Before the first results are stored: note that all of them will have a checksum. The caller commits."""
+    if metadata_value(database, ARE_COMPLETE) is None:
+        is_first = not database.execute("SELECT 1 FROM requests WHERE state <> 'waiting' LIMIT 1").fetchone()
+        put_metadata_value(database, ARE_COMPLETE, is_first)
+
+
+def are_complete(database: sqlite3.Connection) -> bool:
+    """Whether every result has its checksum; those of jobs of older programs have none until they are verified."""
+    return metadata_value(database, ARE_COMPLETE) is True
+
+
+def forget_checksums(database: sqlite3.Connection) -> None:
+    """When results are removed; the caller commits."""
+    database.execute("DELETE FROM checksums")
+    database.execute("DELETE FROM replies")
+    database.execute("DELETE FROM facts WHERE name = ?", (ARE_COMPLETE,))
+
+
+def trailer_of(path: Path) -> tuple[int, int] | None:
+    """Size and CRC-32 of what a gzip file says that it holds; None when it cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            stream.seek(-_TRAILER, 2)
+            end = stream.read(_TRAILER)
+    except (OSError, ValueError):
+        return None
+    return int.from_bytes(end[4:], "little"), int.from_bytes(end[:4], "little")
+
+
+def note_reply(database: sqlite3.Connection, batch: int, trailer: tuple[int, int]) -> None:
+    """Store which answer the results of a batch are from; the caller commits."""
+    database.execute("INSERT OR REPLACE INTO replies VALUES(?, ?, ?)", (batch, *trailer))
+
+
+def noted_reply(database: sqlite3.Connection, batch: int) -> tuple[int, int] | None:
+    """Size and CRC-32 of the answer that the results of a batch are from; None when that was not noted."""
+    found: tuple[int, int] | None = database.execute(
+        "SELECT size, checksum FROM replies WHERE batch = ?", (batch,)
+    ).fetchone()
+    return found
+
+
+def _dot_products(halves: NDArray[np.uint32]) -> Sums:
+    """Of rows of an even number of 32-bit words, C-contiguous."""
+    words = halves.shape[1] // 2
+    found: Sums = np.einsum("ij,j->i", halves.view(_WORD), _odd(0, words))
+    if words > 1:
+        found += np.einsum("ij,j->i", _shifted(halves), _odd(words, words - 1))
+    return found
+
+
+def _shifted(halves: NDArray[np.uint32]) -> Sums:
+    """The 64-bit words that begin in the middle of each word and end in the middle of the next."""
+    shape = (halves.shape[0], halves.shape[1] // 2 - 1)
+    return (
+        np.ndarray(shape, _WORD, halves.data, offset=4, strides=(halves.strides[0], 8))
+        if shape[0]
+        else np.empty(shape, _WORD)
+    )
+
+
+@lru_cache(maxsize=16)
+def _odd(first: int, count: int) -> Sums:
+    """Odd constants that look random: a part of one endless sequence."""
+    return _mixed(np.arange(first + 1, first + count + 1, dtype=np.uint64) * np.uint64(_GOLDEN)) | np.uint64(1)
+
+
+def _mixed(values: Sums) -> Sums:
+    """Every bit of a value spread over all 64 (the end of SplitMix64, by Vigna, in the public domain)."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Sums = values ^ (values >> np.uint64(31))
+    return mixed

@@ -1,0 +1,82 @@
+"""What can be checked of a job's data without its answers: the file of SQLite, and the texts by what was sent."""
+
+import hashlib
+import sqlite3
+
+from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.job_folder.checksums import are_complete
+from cfbatch_gui.core.job_folder.damage import rows_in_words, rows_of_items
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.plan.packing import body_of_tables
+from cfbatch_gui.core.jobs.run.findings import Damage, Finding, JobCheck, Outcome
+from cfbatch_gui.core.jobs.run.result_sums import items_of_batch
+from cfbatch_gui.core.jobs.states import Batch, Job
+
+_SCORE_COLUMNS = (" in items.score", " in parts.score")
+_INDEX_ONLY = ("wrong # of entries in index", "missing from index", "non-unique entry in index")
+
+
+def unreadable(job: Job, detail: str) -> Finding:
+    """What is beyond mending here; it says what can be done instead."""
+    if job.attached:
+        again = "Add it again by its request id."
+    else:
+        again = "The answers are in its folder. Put data.db back from a backup, or send the file again as a new job"
+        again += f"; it was “{job.source_path}”." if job.source_path else "."
+    words = f"This job's data cannot be read, or is damaged inside. {again}"
+    return Finding(Damage.DATA, 0, (), Outcome.LOST, words, detail)
+
+
+def indexes(folder: JobFolder, check: JobCheck, *, mend: bool) -> JobCheck:
+    """Whether rows are found by their indexes, which can be made anew; to be asked before anything is looked up."""
+    with folder.open(read_only=not mend) as database:
+        problems = _problems(database)
+        if not problems or not all(any(words in problem for words in _INDEX_ONLY) for problem in problems):
+            return check
+        if mend:
+            database.execute("REINDEX")
+    outcome = Outcome.HEALED if mend else Outcome.HEALABLE
+    words = "An index of this job's data is damaged."
+    return check.with_finding(Finding(Damage.DATA, 0, (), outcome, words, problems[0]))
+
+
+def structure(folder: JobFolder, job: Job, check: JobCheck) -> JobCheck:
+    """What SQLite itself finds, but for what has been found by other means; to be asked after mending."""
+    with folder.open(read_only=True) as database:
+        problems = _problems(database)
+    known = {found.detail for found in check.findings}
+    is_named = any(found.damage is Damage.RESULTS for found in check.findings)
+    others = [
+        problem for problem in problems if problem not in known and not (is_named and problem.endswith(_SCORE_COLUMNS))
+    ]
+    if not others or all(any(words in problem for words in _INDEX_ONLY) for problem in others):
+        return check
+    return check.with_finding(unreadable(job, others[0]))
+
+
+def _problems(database: sqlite3.Connection) -> list[str]:
+    found = [str(row[0]).replace("\n", " ")[:200] for row in database.execute("PRAGMA integrity_check(20)")]
+    return [] if found == ["ok"] else found
+
+
+def inputs(folder: JobFolder, job: Job, done: list[Batch], check: JobCheck) -> JobCheck:
+    """Whether the texts, and which of them went where, are those that were sent: by the hash of each body.
+
+    Of jobs of older programs, whose bodies may have been written otherwise, this says nothing.
+    """
+    with folder.open(read_only=True) as database:
+        if job.attached or not are_complete(database):
+            return check
+        for batch in done:
+            try:
+                body = body_of_tables(database, job, batch)
+            except DataError:
+                continue  # requests that failed are in another batch now
+            if batch.sha256 and hashlib.sha256(body).hexdigest() != batch.sha256:
+                rows = rows_of_items(database, items_of_batch(database, batch.number).tolist())
+                words = (
+                    f"Batch {batch.number}: of {rows_in_words(rows, most=50)}, a text or the order is damaged; it is"
+                    " not what was sent. Its results are left as they are."
+                )
+                check = check.with_finding(Finding(Damage.INPUTS, batch.number, tuple(rows), Outcome.LOST, words))
+    return check

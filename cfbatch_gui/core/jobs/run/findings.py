@@ -1,0 +1,95 @@
+"""What a check of a job's data has found."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+
+
+class Damage(StrEnum):
+    """What is damaged; the values are those of `cfbatch verify --json`."""
+
+    DATA = "data"  # data.db itself
+    INPUTS = "inputs"  # the texts, or which of them went where
+    RESULTS = "results"  # scores or vectors, or whether they are there
+    VECTOR_FILE = "vector_file"  # missing, cut short or misshapen
+    ANSWER = "answer"  # a raw answer
+    CHECKSUMS = "checksums"
+
+
+class Outcome(StrEnum):
+    """What became of it; the values are those of `cfbatch verify --json`."""
+
+    HEALED = "healed"
+    HEALABLE = "healable"  # with `mend`
+    WHOLE = "whole"  # the results are; only their answer is not
+    LOST = "lost"  # on this computer
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is damaged. `batch` is 0 for what belongs to no batch, `rows` are those of the user's file."""
+
+    damage: Damage
+    batch: int
+    rows: tuple[int, ...]
+    outcome: Outcome
+    sentence: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Requests of a batch whose results were taken out. `may_ask`: the service can be asked for the batch again."""
+
+    batch: int
+    requests: int
+    may_ask: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JobCheck:
+    """All that was found of one job; `lost` is what the ledger has to learn of, see `asked_for_again`."""
+
+    job_id: str
+    name: str
+    findings: tuple[Finding, ...] = ()
+    lost: tuple[Lost, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was damaged."""
+        return not self.findings
+
+    @property
+    def is_mended(self) -> bool:
+        """Whether nothing is damaged any more."""
+        return all(finding.outcome is Outcome.HEALED for finding in self.findings)
+
+    def with_finding(self, finding: Finding) -> "JobCheck":
+        """With one more."""
+        return replace(self, findings=(*self.findings, finding))
+
+
+def asked_for_again(job: Job, check: JobCheck) -> Job:
+    """The job after `check` has taken lost results out. For `Ledger.change`.
+
+    Their batches wait at the service, to be asked for once more, or hold failed requests, which can be sent again.
+    """
+    lost = {each.batch: each for each in check.lost}
+
+    def changed(batch: Batch) -> Batch:
+        found = lost.get(batch.number)
+        if found is None or batch.state is not BatchState.DONE:
+            return batch
+        if found.may_ask:
+            because = "Its results were damaged on the disk. The service is asked for them again."
+            return replace(batch, state=BatchState.QUEUED, next_check_at=0.0, error=because, error_detail="")
+        because = f"The results of {found.requests:,} of {batch.requests:,} requests were lost on the disk."
+        failed = min(batch.requests, batch.failed_requests + found.requests)
+        return replace(batch, failed_requests=failed, error=because, error_detail="")
+
+    if not lost:
+        return job
+    is_waiting = any(each.may_ask for each in check.lost)
+    return replace(job, finished_at=0.0 if is_waiting else job.finished_at, batches=tuple(map(changed, job.batches)))

@@ -1,0 +1,339 @@
+"""A job's data held against its raw answers and its checksums, and put right from the answers.
+
+What is trusted: an answer whose gzip checksum fits, and that is by its noted checksum, or by the references in it, the
+answer to its batch. Where an answer is missing or damaged, the checksums of the results decide whether they are whole.
+"""
+
+import logging
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.errors import DataError, ReplyError
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder import vector_file
+from cfbatch_gui.core.job_folder.checksums import are_complete, note_reply, trailer_of
+from cfbatch_gui.core.job_folder.damage import one_moment, rows_in_words, rows_of_items
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value, transaction
+from cfbatch_gui.core.jobs.run.collecting import store
+from cfbatch_gui.core.jobs.run.data_checks import indexes, inputs, structure, unreadable
+from cfbatch_gui.core.jobs.run.findings import Damage, Finding, JobCheck, Lost, Outcome
+from cfbatch_gui.core.jobs.run.kept_answers import Compared, KeptAnswer, compare, kept_answer, wrong_by_their_parts
+from cfbatch_gui.core.jobs.run.result_sums import ResultSums, forget_results
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+
+Progress = Callable[[int, int], None]  # batches done, and in all
+
+_log = logging.getLogger(__name__)
+_LAST_BATCHES, _LAST_BYTES = 8, 20_000_000  # of answers as they are kept, compressed
+
+
+def verify_job(
+    folder: JobFolder,
+    job: Job,
+    *,
+    mend: bool = False,
+    batches: Collection[int] | None = None,
+    progress: Progress = lambda done, total: None,
+) -> JobCheck:
+    """Check what a job holds, or with `batches` only what these have stored; with `mend` put right what can be.
+
+    Blocking: reads and decodes every answer. No exception for any damage; DiskFull is raised, with nothing changed. Who
+    mends lets nobody else work on the job, and then has its lost batches asked for again: `asked_for_again`.
+    """
+    check = JobCheck(job.id, job.name)
+    done = [batch for batch in job.batches if batch.state is BatchState.DONE]
+    if not done:
+        return check
+    if not folder.data.exists():
+        return check.with_finding(unreadable(job, "data.db is missing"))
+    try:
+        if batches is not None:
+            done = [batch for batch in done if batch.number in batches]
+        else:
+            check = inputs(folder, job, done, indexes(folder, check, mend=mend))
+        with folder.open(read_only=not mend) as database, _at_once(database, mend=mend):
+            verifying = _Verifying(database, folder, job, check, is_whole_job=batches is None, mend=mend)
+            check = verifying.run(done, progress)
+        if batches is None:
+            check = structure(folder, job, check)
+        if not mend and batches is None and check.is_whole and job.state.value == "done":
+            _add_checksums(folder, job, done)
+    except DataError as error:
+        if type(error) is not DataError:
+            raise
+        return check.with_finding(unreadable(job, error.detail or error.message))
+    except sqlite3.Error as error:
+        return check.with_finding(unreadable(job, f"data.db: {error}"))
+    return check
+
+
+def check_last_written(
+    jobs: Iterable[Job],
+    folder_of: Callable[[str], JobFolder],
+    *,
+    most_batches: int = _LAST_BATCHES,
+    most_bytes: int = _LAST_BYTES,
+) -> tuple[JobCheck, ...]:
+    """Check what was stored last, which is what a power cut can have taken, and put it right.
+
+    For a thread at the start, before the runner goes on with these jobs.
+
+    The time it takes is bounded, unless damage is found: then all of that job is checked. Returns the jobs in which
+    something was damaged, also when all of it was put right; what was lost is for `asked_for_again`. Raises nothing.
+    """
+    done = [(batch, job) for job in jobs for batch in job.batches if batch.state is BatchState.DONE]
+    done.sort(key=lambda pair: pair[0].changed_at, reverse=True)
+    chosen: dict[str, tuple[Job, set[int]]] = {}
+    size = 0
+    for batch, job in done[:most_batches]:
+        with suppress(OSError):
+            size += folder_of(job.id).reply(batch.number).stat().st_size
+        if size > most_bytes and chosen:
+            break
+        chosen.setdefault(job.id, (job, set()))[1].add(batch.number)
+    checks = (_checked_at_start(folder_of(job.id), job, numbers) for job, numbers in chosen.values())
+    return tuple(check for check in checks if not check.is_whole)
+
+
+def _checked_at_start(folder: JobFolder, job: Job, batches: set[int]) -> JobCheck:
+    check = JobCheck(job.id, job.name)
+    try:
+        check = verify_job(folder, job, batches=batches)
+        if not check.is_whole:
+            check = verify_job(folder, job, mend=True)
+    except DataError as error:
+        _log.warning("job %s could not be checked: %s (%s)", job.id, error.message, error.detail)
+    for finding in check.findings:
+        _log.warning("job %s: %s %s", job.id, finding.sentence, finding.detail)
+    return check
+
+
+@contextmanager
+def _at_once(database: sqlite3.Connection, *, mend: bool) -> Iterator[None]:
+    with transaction(database) if mend else one_moment(database):
+        yield
+
+
+def _add_checksums(folder: JobFolder, job: Job, done: list[Batch]) -> None:
+    """A job of an older program has been found right: from now on it is known by its checksums."""
+    with folder.open() as database:
+        if are_complete(database):
+            return
+        with transaction(database):
+            ResultSums(database, folder, job.kind, done).write()
+            for batch in done:
+                if trailer := trailer_of(folder.reply(batch.number)):
+                    note_reply(database, batch.number, trailer)
+
+
+class _Verifying:
+    def __init__(
+        self,
+        database: sqlite3.Connection,
+        folder: JobFolder,
+        job: Job,
+        check: JobCheck,
+        *,
+        is_whole_job: bool,
+        mend: bool,
+    ) -> None:
+        self._database, self._folder, self._job, self._check = database, folder, job, check
+        self._mend, self._is_whole_job = mend, is_whole_job
+        self._outcome = Outcome.HEALED if mend else Outcome.HEALABLE
+        self._what = "scores" if job.kind is Kind.RANK else "vectors"
+        self._is_complete = are_complete(database)
+        self._unproven: dict[int, str] = {}  # batches without an answer to go by, and what is wrong with it
+        self._not_to_touch = {each.batch for each in check.findings if each.damage is Damage.INPUTS}
+        self._right_scores: dict[int, float] = {}
+        self._wrong: set[int] = set()
+
+    def run(self, done: list[Batch], progress: Progress) -> JobCheck:
+        if self._job.kind is Kind.EMBED:
+            self._check_vector_file()
+        sums = ResultSums(self._database, self._folder, self._job.kind, done)  # as they are before anything is mended
+        for number, batch in enumerate(done, start=1):
+            self._check_batch(batch)
+            progress(number, len(done))
+        self._check_parts(done)
+        self._check_unsent()
+        if self._is_whole_job:
+            self._check_sums(sums, done)
+        return self._check
+
+    def _add(self, damage: Damage, batch: int, items: Collection[int], outcome: Outcome, words: str) -> None:
+        rows = rows_of_items(self._database, items)
+        self._check = self._check.with_finding(Finding(damage, batch, tuple(rows), outcome, words))
+
+    def _named(self, items: Collection[int]) -> str:
+        if self._job.attached and not self._job.source_name:
+            return rows_in_words(sorted(items), "text", most=50)
+        return rows_in_words(rows_of_items(self._database, items), most=50) or "some rows"
+
+    def _ending(self) -> str:
+        return "They were put right from the answer." if self._mend else "The answer is here: --mend puts them right."
+
+    def _check_vector_file(self) -> None:
+        dimension = metadata_value(self._database, "dimension")
+        if not isinstance(dimension, int):
+            self._without_dimension()
+            return
+        (count,) = self._database.execute("SELECT max(item_no) FROM items").fetchone()
+        try:
+            layout = vector_file.read_layout(self._folder.vectors)
+        except DataError:
+            layout = None
+        if layout is not None and (layout.rows, layout.dimension) == (count, dimension):
+            return
+        state = "is missing" if not self._folder.vectors.exists() else "is cut short, or its header is damaged"
+        if self._mend:
+            vector_file.rewrite(self._folder.vectors, count, dimension)
+            ending = "It was written anew."
+        else:
+            ending = "--mend writes it anew from the answers."
+        self._add(Damage.VECTOR_FILE, 0, (), self._outcome, f"The file of the vectors, vectors.npy, {state}. {ending}")
+
+    def _without_dimension(self) -> None:
+        """The length of the vectors is stored with the first of them."""
+        if not self._database.execute("SELECT 1 FROM requests WHERE state = 'done' LIMIT 1").fetchone():
+            return  # every batch that is done will be found without its results
+        if self._mend and (vectors := self._vectors()) is not None:
+            put_metadata_value(self._database, "dimension", vectors.shape[1])
+        elif self._mend:
+            self._database.execute("UPDATE requests SET state = 'waiting'")  # each is stored anew
+        words = f"It is no longer noted how long the vectors are. {self._ending()}"
+        self._add(Damage.VECTOR_FILE, 0, (), self._outcome, words)
+
+    def _vectors(self) -> NDArray[np.float32] | None:
+        try:
+            layout = vector_file.read_layout(self._folder.vectors)
+        except DataError:
+            return None
+        return vector_file.stored_vectors(self._folder.vectors, layout)
+
+    def _check_batch(self, batch: Batch) -> None:
+        answer = kept_answer(self._database, self._folder, self._job, batch)
+        if answer.finished is None:
+            self._unproven[batch.number] = answer.problem
+            return
+        dimension = metadata_value(self._database, "dimension")
+        try:
+            found = compare(
+                self._database,
+                self._job.kind,
+                batch.number,
+                answer.finished,
+                vectors=self._vectors(),
+                dimension=dimension if isinstance(dimension, int) else None,
+            )
+        except ReplyError:
+            self._unproven[batch.number] = "does not belong to this batch"
+            return
+        is_wrong = bool(found.wrong or found.wrong_requests)
+        if is_wrong and not self._is_trusted(answer, found):
+            self._unproven[batch.number] = "is not the one that the results are from"
+            return
+        if is_wrong:
+            self._wrong_results(batch, answer, found.wrong)
+            self._right_scores |= found.right_scores
+        if not answer.is_noted:
+            self._note_anew(batch)
+
+    def _is_trusted(self, answer: KeptAnswer, found: Compared) -> bool:
+        """An answer that names no requests, and is not known by its checksum, may be that of any batch."""
+        if answer.is_named or answer.is_noted or found.agreeing:
+            return True
+        if answer.is_foreign:
+            return False
+        sums = ResultSums(self._database, self._folder, self._job.kind, [])
+        return not sums.are_as_stored(found.wrong)
+
+    def _wrong_results(self, batch: Batch, answer: KeptAnswer, wrong: list[int]) -> None:
+        named = f"the {self._what} of {self._named(wrong)}" if wrong else "what is noted of its requests"
+        words = f"Batch {batch.number}: {named} {'are' if wrong else 'is'} not what the service answered."
+        if batch.number in self._not_to_touch:
+            self._add(Damage.RESULTS, batch.number, wrong, Outcome.LOST, words)
+            return
+        self._wrong |= set(wrong)
+        if self._mend and answer.finished is not None:
+            store(self._database, self._folder, self._job.kind, batch.number, answer.finished)
+        self._add(Damage.RESULTS, batch.number, wrong, self._outcome, f"{words} {self._ending()}")
+
+    def _note_anew(self, batch: Batch) -> None:
+        trailer = trailer_of(self._folder.reply(batch.number))
+        if self._mend and trailer is not None:
+            note_reply(self._database, batch.number, trailer)
+        if self._is_complete:
+            words = f"Batch {batch.number}: the checksum of its answer is missing or damaged; the answer is whole."
+            self._add(Damage.CHECKSUMS, batch.number, (), self._outcome, words)
+
+    def _check_parts(self, done: list[Batch]) -> None:
+        wrong = set(wrong_by_their_parts(self._database)) - self._wrong
+        if not wrong or self._job.kind is not Kind.RANK:
+            return
+        self._wrong |= wrong
+        words = f"The scores of {self._named(wrong)} are not those of their best parts. {self._ending()}"
+        if self._mend:
+            for batch in done:
+                answer = kept_answer(self._database, self._folder, self._job, batch)
+                if answer.finished is not None and batch.number not in self._unproven:
+                    store(self._database, self._folder, self._job.kind, batch.number, answer.finished)
+        self._add(Damage.RESULTS, 0, wrong, self._outcome, words)
+
+    def _check_unsent(self) -> None:
+        """What was never sent has no score."""
+        unsent = "request_no IS NULL AND score IS NOT NULL"
+        wrong = [item for (item,) in self._database.execute(f"SELECT item_no FROM items WHERE {unsent}")]  # noqa: S608
+        if wrong:
+            self._wrong |= set(wrong)
+            words = f"{self._named(wrong)} were not sent, and have scores."
+            if self._mend:
+                self._database.execute(f"UPDATE items SET score = NULL WHERE {unsent}")  # noqa: S608 - a constant
+            self._add(Damage.RESULTS, 0, wrong, self._outcome, words[:1].upper() + words[1:])
+
+    def _check_sums(self, sums: ResultSums, done: list[Batch]) -> None:
+        """What the answers did not prove is proven by its checksums, and these by what the answers have proven."""
+        judged = sums.judge(self._unproven, self._right_scores, self._wrong)
+        by_number = {batch.number: batch for batch in done}
+        for number, problem in self._unproven.items():
+            self._without_answer(by_number[number], problem, judged.damaged.get(number, []), sums.is_complete)
+        if judged.are_sums_wrong and sums.is_complete:
+            words = "Checksums are missing or damaged; the results are whole."
+            self._add(Damage.CHECKSUMS, 0, (), self._outcome, words)
+        if self._mend:
+            sums.write()
+
+    def _without_answer(self, batch: Batch, problem: str, damaged: list[int], is_complete: bool) -> None:
+        about = f"Batch {batch.number}: its answer, replies/{self._folder.reply(batch.number).name}, {problem}."
+        if not damaged:
+            proof = "The results are whole." if is_complete else "The results have no checksums and cannot be checked."
+            self._add(Damage.ANSWER, batch.number, (), Outcome.WHOLE, f"{about} {proof}")
+            return
+        may_ask = bool(batch.request_id) and not batch.at_once and self._has_all_requests(batch)
+        if self._mend:
+            requests = forget_results(self._database, damaged, is_failed=not may_ask)
+            self._check = replace(self._check, lost=(*self._check.lost, Lost(batch.number, requests, may_ask)))
+        words = f"{about} The {self._what} of {self._named(damaged)} are lost here. {self._way_out(may_ask)}"
+        self._add(Damage.RESULTS, batch.number, damaged, Outcome.LOST, words)
+
+    def _has_all_requests(self, batch: Batch) -> bool:
+        (count,) = self._database.execute("SELECT count(*) FROM requests WHERE batch = ?", (batch.number,)).fetchone()
+        return bool(count == batch.requests)
+
+    def _way_out(self, may_ask: bool) -> str:
+        job = self._job
+        if not self._mend:
+            return "--mend takes them out of the results, and has the service asked for them again where it can be."
+        if may_ask:
+            return (
+                f"“cfbatch resume {job.id}” asks the service for the answer once more, which costs nothing; if it is"
+                f" gone there, “cfbatch resume {job.id} --failed” sends the batch again, which is paid for again."
+            )
+        if job.attached:
+            return "They were sent from elsewhere, and cannot be sent again from here."
+        return f"“cfbatch resume {job.id} --failed” sends these again, which is paid for again."
