@@ -23,8 +23,10 @@ from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, price_again, spent_today
 from cfbatch_gui.core.jobs.run.attaching import name_texts, read_pasted_job
+from cfbatch_gui.core.jobs.run.findings import asked_for_again
 from cfbatch_gui.core.jobs.run.job_actions import JobActions
 from cfbatch_gui.core.jobs.run.runner import Runner
+from cfbatch_gui.core.jobs.run.verifying import check_last_written
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.folder_doubt import Doubt, FolderAnswer, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
@@ -147,6 +149,18 @@ class Program:
         await asyncio.to_thread(self._disk.shutdown)
         end_list(self.paths.unfinished)
         self.ledger.close()
+
+    async def check_last_written(self) -> tuple[str, ...]:
+        """Hold what was stored last against its answers, and put it right; to be called before jobs are resumed.
+
+        Returns sentences about what was lost on the disk; what could be put right is only logged.
+        """
+        checks = await asyncio.to_thread(check_last_written, self.ledger.jobs(), self.folder)
+        for check in checks:
+            if check.lost:
+                await self.store.change(check.job_id, lambda known, check=check: asked_for_again(known, check))  # type: ignore[misc]
+        left = [check for check in checks if not check.is_mended]
+        return tuple(f"{check.name}: {found.sentence}" for check in left for found in check.findings if found.is_lost)
 
     async def settle_doubt(self, answer: FolderAnswer) -> tuple[Job, ...]:
         """Do what the user says about the data folder, then go on; the jobs that wait for the user's word now.

@@ -114,7 +114,7 @@ class Workspace:
             await self._begin_example()
         else:
             self._open_first()
-        self._data_folder.tell()
+        await self._data_folder.tell()
         await self._program.runner.resume_all()
 
     async def close(self) -> None:

@@ -86,6 +86,7 @@ class Ledger:
         self._writing = threading.Lock()  # one writer at a time, from reading what is changed until it is on disk
         self._guard = threading.Lock()  # what is in memory; never held while the disk works, as the window reads here
         self._is_in_use = False  # by this process, which has written something
+        self.was_left_open = False  # the program that wrote last did not come to its end
         self._jobs = ledger_tables.load(database)
 
     @classmethod
@@ -101,17 +102,19 @@ class Ledger:
             database = ledger_tables.connect(paths.ledger)
             try:
                 ledger_tables.prepare(database, paths.ledger)
-                ledger_tables.check_after_crash(database)
-                return cls(database, paths.ledger, lock, reserve)
+                was_left_open = ledger_tables.check_after_crash(database)
+                opened = cls(database, paths.ledger, lock, reserve)
             except BaseException:
                 database.close()
                 raise
+            opened.was_left_open = was_left_open
         except sqlite3.Error as error:
             lock.release()
             raise _opening_failed(error, paths.ledger) from error
         except BaseException:
             lock.release()
             raise
+        return opened
 
     @classmethod
     def open_read_only(cls, paths: Paths) -> "Ledger":

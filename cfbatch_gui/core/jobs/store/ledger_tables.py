@@ -97,12 +97,14 @@ def check_version(database: sqlite3.Connection) -> int:
     return version
 
 
-def check_after_crash(database: sqlite3.Connection) -> None:
-    """Raise LedgerDamaged when the last writer did not come to its end and SQLite finds the file's structure broken."""
-    if metadata(database, IS_IN_USE):
-        (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
-        if found != "ok":
-            raise LedgerDamaged(DAMAGED, detail=str(found))
+def check_after_crash(database: sqlite3.Connection) -> bool:
+    """Whether the last writer did not come to its end; LedgerDamaged is raised when it left a broken structure."""
+    if not metadata(database, IS_IN_USE):
+        return False
+    (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
+    if found != "ok":
+        raise LedgerDamaged(DAMAGED, detail=str(found))
+    return True
 
 
 def _upgrade(database: sqlite3.Connection, number: int) -> None:
