@@ -23,14 +23,15 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process that forks must have no th
 
 from cfbatch_gui.core.system.paths import Paths
 from tests.journeys.terminal import Terminal, practice_service, read_until
-from tests.prove import parts, truth
+from tests.prove import parts, power_proof, truth
 from tests.prove.compare import written_tokens
 from tests.prove.parts import Bench
+from tests.prove.power_trace import why_not
 from tests.prove.report import Report
 from tests.prove.variants import VARIANTS
 from tests.prove.world import Service
 
-PARTS = ("random", "steps", "exports", "migration", "variants", "machine", "thorough")
+PARTS = ("random", "steps", "exports", "migration", "power", "variants", "machine", "thorough")
 SECONDS = 0.02  # for which a batch is queued, and then running
 STALL = 1.0  # seconds; longer than a submit's limit
 MACHINE = Path(__file__).parent / "test_state_machine.py"
@@ -58,6 +59,10 @@ def main() -> int:
     """Run the proof, print the report, and return the exit status."""
     asked = _parser().parse_args()
     asked.only = frozenset(asked.only or PARTS)
+    reason = why_not() if "power" in asked.only else ""
+    if reason:
+        print(f"Power loss is left out. {reason}")  # noqa: T201
+        asked.only -= {"power"}
     if asked.export_kills is None:
         asked.export_kills = asked.kills // 4
     folder = Path(tempfile.mkdtemp(prefix="cfbatch-prove-"))
@@ -67,6 +72,8 @@ def main() -> int:
     if asked.json:
         report.save(asked.json)
     print("\n".join(report.lines()))  # noqa: T201
+    if report.states:
+        print(f"\n{report.states:,} distinct states after a power cut.")  # noqa: T201
     speed = report.kills / report.seconds
     print(f"\n{report.kills:,} kills in {report.seconds:.0f} s, {speed:.1f} a second; seed {asked.seed}.", flush=True)  # noqa: T201
     failed = _machine(asked.examples) if "machine" in asked.only else 0
@@ -137,6 +144,10 @@ def _share(bench: Bench, asked: argparse.Namespace, number: int) -> Iterator[Cal
         yield partial(parts.kill_exports, bench, of(asked.export_kills), seed, share, **every)
         if number == 0:
             yield partial(parts.watch_order, bench)
+    if "power" in asked.only:
+        yield partial(power_proof.examine, bench, share, seed, every=asked.every_place)
+        for mutant in power_proof.chosen_mutants(asked.mutants)[share]:
+            yield partial(power_proof.catch, bench, mutant, seed)
     if "variants" in asked.only:
         for variant in VARIANTS[:: asked.every_variant][share]:
             yield partial(parts.catch, bench, variant)
@@ -151,8 +162,8 @@ def _gather(workers: list[tuple[int, Path]], counter: Counter) -> Report:
         failed += bool(_wait(process, counter))
         if path.exists():
             report.take_in(Report.load(path))
-    order = {variant.name: index for index, variant in enumerate(VARIANTS)}
-    report.catches.sort(key=lambda catch: order[catch.variant])
+    names = [*(variant.name for variant in VARIANTS), *(mutant.name for mutant in power_proof.chosen_mutants(0))]
+    report.catches.sort(key=lambda catch: names.index(catch.variant))
     if failed:
         print("\n".join(report.lines()))  # noqa: T201
         sys.exit(f"{failed} of {len(workers)} workers failed; see above.")
@@ -219,6 +230,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth step")
     parser.add_argument("--every-export", type=int, default=1, metavar="N", help="only every Nth step of an export")
     parser.add_argument("--every-form", type=int, default=1, metavar="N", help="only every Nth form of an export")
+    parser.add_argument("--every-place", type=int, default=1, metavar="N", help="cut power at every Nth operation only")
+    parser.add_argument("--mutants", type=int, default=0, metavar="N", help="the first N programs without a flush")
     parser.add_argument("--every-variant", type=int, default=1, metavar="N", help="only every Nth broken variant")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there too")
     return parser

@@ -13,10 +13,14 @@ MOST_WORDS = 30  # findings that are printed individually
 
 @dataclass
 class Part:
-    """One process's results of one part of the proof. `seconds` is its duration."""
+    """One process's results of one part of the proof. `states` counts distinct states after a power cut.
+
+    `seconds` is its duration.
+    """
 
     name: str
     kills: int = 0
+    states: int = 0
     breaches: dict[str, int] = field(default_factory=dict)
     words: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -30,6 +34,7 @@ class Part:
     def take_in(self, other: "Part") -> None:
         """Add another process's results of the same part."""
         self.kills += other.kills
+        self.states += other.states
         for breach, times in other.breaches.items():
             self.breaches[breach] = self.breaches.get(breach, 0) + times
         self.words += other.words
@@ -78,6 +83,11 @@ class Report:
         """The number of kills in all parts."""
         return sum(part.kills for part in self.parts)
 
+    @property
+    def states(self) -> int:
+        """The number of states after a power cut in all parts."""
+        return sum(part.states for part in self.parts)
+
     def save(self, path: Path) -> None:
         """Save the report as JSON."""
         path.write_bytes(msgspec.json.encode(self))
@@ -92,12 +102,12 @@ class Report:
         return [*self._parts(), *self._catches(), *self._words()]
 
     def _parts(self) -> list[str]:
-        columns = ["kills", *(breach.value for breach in Breach)]
+        columns = ["kills", "states", *(breach.value for breach in Breach)]
         total = Part("all")
         for part in self.parts:
             total.take_in(part)
         rows = [
-            [part.name, str(part.kills), *(str(part.breaches.get(each.value, 0)) for each in Breach)]
+            [part.name, str(part.kills), str(part.states), *(str(part.breaches.get(each.value, 0)) for each in Breach)]
             for part in (*self.parts, total)
         ]
         return table(["", *columns], rows)

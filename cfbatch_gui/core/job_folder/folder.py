@@ -91,8 +91,9 @@ class JobFolder:
         write_own_file(path, data)
 
     def delete(self) -> None:
-        """Remove the folder and all in it."""
+        """Remove the folder and all in it; a power failure does not bring it back."""
         shutil.rmtree(self.path, ignore_errors=True)
+        flush_folder(self.path.parent)
 
     def open(self, *, read_only: bool = False) -> AbstractContextManager[sqlite3.Connection]:
         """A connection to the data for one piece of work."""

@@ -104,7 +104,7 @@ def _replacing(path: Path, target: Path, part: Path, buffering: int) -> Iterator
         with suppress(FileNotFoundError):
             part.chmod(stat.S_IMODE(target.stat().st_mode))
         part.replace(target)
-        flush_folder(target.parent)
+        _flush_folder(target.parent)
     except OSError as error:
         # Errors of files that the caller opened have a filename; errors of writing to this stream have none, and
         # those of replacing the target have the part's.
@@ -156,18 +156,26 @@ def _check_folder(path: Path, target: Path, is_ours: Callable[[str], bool]) -> N
 def _move_into(part: Path, target: Path) -> None:
     new = {found.relative_to(part) for found in part.rglob("*") if found.is_file()}
     old = {found.relative_to(target) for found in target.rglob("*") if found.is_file()}
+    _flush_folders(part)  # the names of the new files, before the folder has its own
     if not old:
         if target.exists():
             shutil.rmtree(target)
         part.replace(target)
-        flush_folder(target.parent)
+        _flush_folder(target.parent)
         return
     for name in sorted(new):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         (part / name).replace(target / name)
     for name in old - new:
         (target / name).unlink()
-    flush_folder(target)
+    _flush_folders(target)
+
+
+def _flush_folders(folder: Path) -> None:
+    """Flush a folder and those in it."""
+    for each in (*folder.rglob("*"), folder):
+        if each.is_dir():
+            _flush_folder(each)
 
 
 def append_line_durably(path: Path, line: bytes) -> None:
@@ -184,7 +192,7 @@ def append_line_durably(path: Path, line: bytes) -> None:
         finally:
             os.close(descriptor)
         if is_new:
-            flush_folder(path.parent)
+            _flush_folder(path.parent)
     except OSError as error:
         raise _own_failure(path, error) from error
 
@@ -237,7 +245,7 @@ def _append(descriptor: int, line: bytes) -> None:
         raise
 
 
-def flush_folder(folder: Path) -> None:
+def _flush_folder(folder: Path) -> None:
     """Flush the folder, so that a new name in it survives a power failure."""
     if sys.platform == "win32":
         return

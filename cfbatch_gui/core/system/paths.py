@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.system.files import flush_folder
 
 OVERRIDE = "CFBATCH_DATA_DIR"
 
@@ -99,11 +100,14 @@ class Paths:
         return self.logs / "cfbatch.log"
 
     def create(self) -> None:
-        """Create the folders, accessible to this user only. Raises DataError."""
+        """Create the folders, accessible to this user only; a power failure does not remove them. Raises DataError."""
         try:
+            missing = [folder for folder in (self.root, *self.root.parents) if not folder.exists()]
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             for folder in (self.jobs, self.practice, self.logs):
                 folder.mkdir(mode=0o700, exist_ok=True)
+            for folder in missing:
+                flush_folder(folder.parent)
         except OSError as error:
             raise DataError(
                 f"The folder for the program's data, “{self.root}”, cannot be made or written. Choose another one with"

@@ -18,7 +18,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.results.original_columns import column_mapping
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, count_items
-from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.core.system.files import flush_folder, write_atomically
 from cfbatch_gui.core.system.unfinished import PART_PREFIX, noted
 
 FORMAT_VERSION = 1
@@ -37,8 +37,8 @@ def manifest_path(path: Path) -> Path:
 def old_manifest(path: Path) -> Iterator[Callable[[], None]]:
     """Give a function that moves the old manifest of `path` away, to be called before the file is replaced.
 
-    So no file ever has the manifest of another, even if the program is killed. If the block raises, the old manifest is
-    moved back; otherwise it is deleted. The function raises ExportError.
+    So no file ever has the manifest of another, even if the program is killed or the power fails. If the block raises,
+    the old manifest is moved back; otherwise it is deleted. The function raises ExportError, DiskFull and DataError.
     """
     target = Path(os.path.realpath(manifest_path(path)))
     part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
@@ -54,6 +54,7 @@ def old_manifest(path: Path) -> Iterator[Callable[[], None]]:
                 " or choose another place.",
                 detail=f"{target}: {error.strerror}",
             ) from error
+        flush_folder(target.parent)  # else a power failure may bring it back beside the new file
 
     with noted(part):
         try:
