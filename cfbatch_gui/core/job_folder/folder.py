@@ -12,7 +12,7 @@ import msgspec
 
 from cfbatch_gui.core.inputs.input_values import Mapping, ReadOptions
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.system.files import write_atomically, write_own_file
+from cfbatch_gui.core.system.files import OWN_FOLDER, write_own_file
 
 
 class SavedDraft(msgspec.Struct, frozen=True):
@@ -72,13 +72,14 @@ class JobFolder:
 
     def create(self) -> None:
         """Make the folder."""
+        self.path.mkdir(mode=OWN_FOLDER, parents=True, exist_ok=True)
         for name in ("bodies", "replies"):
-            (self.path / name).mkdir(parents=True, exist_ok=True)
+            (self.path / name).mkdir(mode=OWN_FOLDER, exist_ok=True)
 
     def write(self, path: Path, data: bytes) -> None:
         """A body or a reply, whole or not at all; a backup brings no empty folders back. Raises DiskFull, DataError."""
         with suppress(OSError):  # said by the writing
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(mode=OWN_FOLDER, exist_ok=True)
         write_own_file(path, data)
 
     def delete(self) -> None:
@@ -92,7 +93,7 @@ class JobFolder:
     def save_draft(self, draft: SavedDraft) -> None:
         """Keep how the file is read."""
         self.create()
-        write_atomically(self.path / "draft.json", msgspec.json.encode(draft))
+        write_own_file(self.path / "draft.json", msgspec.json.encode(draft))
 
     def draft(self) -> SavedDraft | None:
         """How the file is read, None before a file is chosen."""

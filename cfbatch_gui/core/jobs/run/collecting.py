@@ -15,6 +15,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.jobs.plan.packing import TEXTS_OF_REQUEST
+from cfbatch_gui.core.system.files import create_own_file
 from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Expected, Finished, Matched, Refused, Scored, match
 from cfbatch_gui.core.workers_ai.wire.requests import AnswerKind
 
@@ -157,6 +158,7 @@ class _Collecting:
         count = self._database.execute("SELECT max(item_no) FROM items").fetchone()[0]
         put_metadata_value(self._database, "dimension", dimension)
         put_metadata_value(self._database, "pooling", pooling)
+        create_own_file(path)
         created = open_memmap(path, mode="w+", dtype=np.float32, shape=(count, dimension))
         _reserve(path)
         return created
