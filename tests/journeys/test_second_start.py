@@ -208,6 +208,8 @@ def test_a_window_that_does_not_acknowledge_is_named(starts: Starts) -> None:
     )
     window.send_signal(signal.SIGCONT)
     assert second.poll() is None, "its dialog is open"
+    assert starts.start(starts.file("later.csv")).wait(_PATIENCE) == 0
+    until(lambda: starts.drafts() == ["later"])
 
 
 def test_a_program_that_is_no_window_keeps_the_lock(starts: Starts) -> None:

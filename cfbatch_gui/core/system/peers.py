@@ -40,6 +40,16 @@ if sys.platform != "win32":
         except OSError:
             return False
 
+    def has_left(descriptor: int) -> bool:
+        """Whether the process at the other end has closed the connection. The descriptor stays open."""
+        with socket.socket(fileno=os.dup(descriptor)) as connected:
+            try:
+                return not connected.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return False  # nothing to read yet
+            except OSError:
+                return True
+
     if sys.platform == "linux":
 
         def _peer(descriptor: int) -> int:

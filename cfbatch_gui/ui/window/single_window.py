@@ -27,7 +27,7 @@ from cfbatch_gui.core.system.peers import is_private_folder, is_private_socket
 from cfbatch_gui.core.system.unfinished import temporary_folder
 
 if sys.platform != "win32":
-    from cfbatch_gui.core.system.peers import is_peer_ours
+    from cfbatch_gui.core.system.peers import has_left, is_peer_ours
 
 PATIENCE = 10_000  # milliseconds for the window that is open to answer; while it is being opened it takes nothing
 # Of the 108 bytes that a socket's path has on Linux, 104 elsewhere; Qt makes the socket in a temporary folder beside
@@ -89,14 +89,21 @@ class SingleWindow(QObject):
     ) -> None:
         """Answer requests until cancelled, one after the other: `take` brings the window forward with the file.
 
-        The answer is sent when it returns, or when `failed` has shown in the window why the file was not opened.
+        The answer is sent when it returns, or when `failed` has shown in the window why the file was not opened; an
+        unexpected error is shown by the loop's exception handler. Who has stopped waiting has told the user so, and
+        the file is not opened.
         """
         while True:
             socket, file = await self._requests.get()
+            if not _is_waiting(socket):
+                continue
             try:
                 await take(file)
             except UserError as error:
                 failed(error)
+            except Exception as error:  # noqa: BLE001 - later requests are to be answered all the same
+                handled = {"message": "A file of a later start could not be opened", "exception": error}
+                asyncio.get_running_loop().call_exception_handler(handled)
             _answer(socket, Answer.TAKEN)
 
     def close(self) -> None:
@@ -148,6 +155,16 @@ class SingleWindow(QObject):
             self._requests.put_nowait((socket, Path(file) if file else None))
         else:
             _answer(socket, Answer.NOBODY)
+
+
+def _is_waiting(socket: QLocalSocket) -> bool:
+    """Whether the process that asked still waits for the answer."""
+    try:
+        if socket.state() != QLocalSocket.LocalSocketState.ConnectedState:
+            return False
+        return sys.platform == "win32" or not has_left(int(socket.socketDescriptor()))
+    except RuntimeError:  # it has gone, and Qt has deleted the socket
+        return False
 
 
 def _answer(socket: QLocalSocket, answer: Answer) -> None:
