@@ -34,7 +34,8 @@ def serve(app: Application, port: int, *, listening: Callable[[str], None] | Non
     with _listen(port) as listener:
         if listening is not None:
             listening(_url(listener))
-        _server(_for_port_of(app, listener)).run(sockets=[listener])
+        port_taken = int(listener.getsockname()[1])
+        _server(for_own_hosts(app, lambda: port_taken)).run(sockets=[listener])
 
 
 def serve_with_faults(
@@ -88,7 +89,10 @@ def load_certificate(path: Path) -> ssl.SSLContext:
 
 
 class PracticeServer:
-    """A practice service that runs in its own thread during a `with` block. `url` ends in /client/v4."""
+    """A practice service that runs in its own thread during a `with` block. `url` ends in /client/v4.
+
+    Requests may name any host: what is tested against it may reach it through a proxy or a Worker.
+    """
 
     def __init__(
         self,
@@ -115,7 +119,7 @@ class PracticeServer:
     def __enter__(self) -> Self:
         self._listener = _listen(self._port)
         self.url = _url(self._listener)
-        self._server = _server(_for_port_of(self._app, self._listener))
+        self._server = _server(self._app)
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [self._listener]}, name="practice service", daemon=True
         )
@@ -159,11 +163,6 @@ def _server(app: Application) -> _Server:
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
     return _Server(config)
-
-
-def _for_port_of(app: Application, listener: socket.socket) -> Application:
-    port = int(listener.getsockname()[1])
-    return for_own_hosts(app, lambda: port)
 
 
 def _listen(port: int) -> socket.socket:

@@ -9,9 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from cfbatch_gui.core.practice.local_models import HashedNgrams
 from cfbatch_gui.core.practice.queue import accepted
-from cfbatch_gui.core.practice.server import PracticeServer
 from tests.canary import TOKEN
 from tests.core.practice.test_practice_server import ADDRESS, announcement, command
 
@@ -60,11 +58,13 @@ def test_own_names_are_served_and_others_refused_in_the_envelope(served: str, tm
     assert len(accepted(tmp_path / "practice")) == 4
 
 
-def test_two_hosts_or_none_are_no_way_around(tmp_path: Path) -> None:
-    with PracticeServer(tmp_path, load_model=HashedNgrams) as server:
-        own = f"127.0.0.1:{urlsplit(server.url).port}"
-        assert post(server.url, own)[0] == 200
-        for hosts in ((), (own, "rebound.example"), ("rebound.example", own)):
-            with pytest.raises((json.JSONDecodeError, http.client.HTTPException)):
-                post(server.url, *hosts)
-    assert len(accepted(tmp_path)) == 1
+def test_two_hosts_or_none_are_no_way_around(served: str, tmp_path: Path) -> None:
+    own = f"127.0.0.1:{urlsplit(served).port}"
+    assert post(served, own)[0] == 200
+    for hosts in ((), (own, "rebound.example"), ("rebound.example", own)):
+        try:
+            status, _ = post(served, *hosts)
+        except json.JSONDecodeError:
+            continue  # without faults, the parser of requests refuses it before the service sees it
+        assert status == 421, hosts
+    assert len(accepted(tmp_path / "practice")) == 1
