@@ -30,6 +30,7 @@ from cfbatch_gui.cli.exit_status import ExitStatus, exit_statuses_help, status_o
 from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.paths import OVERRIDE, Paths, default_root
+from cfbatch_gui.core.system.process_hardening import forbid_core_dumps
 
 Command = Callable[[argparse.Namespace, Path, Console], Awaitable[int]]
 
@@ -43,6 +44,7 @@ def run_command_line(argv: Sequence[str] | None = None) -> int:
         arguments = _parser().parse_args(argv)
     except SystemExit as end:  # argparse has printed the reason
         return int(end.code or 0)
+    forbid_core_dumps()
     data_dir = arguments.data_dir.absolute() if "data_dir" in arguments else default_root(os.environ)
     return _guarded(arguments, data_dir, console)
 

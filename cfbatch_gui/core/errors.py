@@ -6,6 +6,9 @@ UserError
 ├── UsageError                 a request or an option that cannot be carried out
 ├── OverBudget                 the job may cost more than the user allows
 ├── DataError                  the program's own folder: locked, damaged, or written by a newer program
+│   ├── DataInUse              another process has the ledger open
+│   ├── DataReadOnly
+│   ├── LocksUnsupported       its file system cannot keep a second writer out
 │   ├── DiskFull
 │   └── LedgerDamaged
 ├── ExportError                a file that could not be written or read back
@@ -86,6 +89,18 @@ class OverBudget(UserError):
 
 class DataError(UserError):
     """The program's own folder cannot be used: in use elsewhere, damaged, or newer than this program."""
+
+
+class DataInUse(DataError):
+    """Another process has the data folder open for writing."""
+
+
+class DataReadOnly(DataError):
+    """Nothing can be written in the data folder: its file system is mounted so, or the user may not."""
+
+
+class LocksUnsupported(DataError):
+    """The file system of the data folder has no file locks, so a second writer could not be kept out."""
 
 
 class DiskFull(DataError):

@@ -181,7 +181,7 @@ class Program:
         return self._settings.current
 
     async def keep_settings(self, **changes: object) -> Settings:
-        """Change the settings, and return when they are saved. Raises DiskFull and ExportError."""
+        """Change the settings, and return when they are saved. Raises DiskFull and DataError."""
         return await self._settings.keep(**changes)
 
     def change_settings(self, **changes: object) -> None:

@@ -22,7 +22,7 @@ from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, transaction
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.workers_ai.wire.replies import Answered, Element, Finished, Queued, read_answer, what_it_holds
 
 _ID: Final = re.compile(r"[!-~]{4,200}")
@@ -207,7 +207,7 @@ def _fill(folder: JobFolder, kind: Kind, requests: Sequence[tuple[int, str]]) ->
             )
             writer.writerow([*named, reference])
     data = text.getvalue().encode()
-    write_atomically(path, data)
+    write_own_file(path, data)
     source = Source(path, FileFormat.DELIMITED, columns, len(data), "utf-8", ",", has_header=True)
     roles = (Role.QUERY, Role.CONTEXT, Role.KEEP) if kind is Kind.RANK else (Role.TEXT, Role.KEEP)
     fill(folder, source, Mapping(kind, Layout.LONG if kind is Kind.RANK else Layout.TEXTS, roles))

@@ -4,6 +4,7 @@ Each job and each batch is one row with its value as JSON and a checksum. Reads 
 first.
 """
 
+import errno
 import os
 import sqlite3
 import threading
@@ -13,40 +14,59 @@ from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 
-from cfbatch_gui.core.errors import DataError, DiskFull, LedgerDamaged, UsageError
+from cfbatch_gui.core.errors import DataError, DataInUse, DiskFull, LedgerDamaged, LocksUnsupported, UsageError
 from cfbatch_gui.core.job_folder.schema import transaction, translated
 from cfbatch_gui.core.jobs.states import Batch, Job, ListedJob
 from cfbatch_gui.core.jobs.store import ledger_tables
 from cfbatch_gui.core.jobs.store.ledger_tables import HAS_ALL_ATTEMPTS, IS_IN_USE, put_metadata
-from cfbatch_gui.core.system.file_locks import take_lock
-from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.file_locks import is_held_elsewhere, is_unsupported, take_lock
+from cfbatch_gui.core.system.files import OWN_FILE, OWN_FOLDER, create_own_file
+from cfbatch_gui.core.system.paths import OVERRIDE, Paths
 
 
 class WriterLock:
-    """Held from construction until `release` or the end of the process. Raises DataError when another holds it."""
+    """Held from construction until `release` or the end of the process.
 
-    def __init__(self, path: Path) -> None:
+    Raises DataInUse when another process holds it, LocksUnsupported, DataReadOnly and DataError. `take` locks an open
+    file, and raises OSError.
+    """
+
+    def __init__(self, path: Path, take: Callable[[int], None] = take_lock) -> None:
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            path.parent.mkdir(mode=OWN_FOLDER, parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT, OWN_FILE)
         except OSError as error:
-            raise DataError(
-                f"“{path.name}” in the program's own folder cannot be opened. Is a permission missing there, or is"
-                " something else of that name in its place?",
-                detail=f"{path}: {error.strerror}",
-            ) from error
+            raise Paths(path.parent).failure(error) from error
         try:
-            take_lock(self._file)
+            take(self._file)
         except OSError as error:
             os.close(self._file)
-            raise DataError(
-                "CF Batch is already at work with this data. Use the window that is open, or close it first.",
-                detail=str(path),
-            ) from error
+            raise _lock_failed(error, path) from error
 
     def release(self) -> None:
         """Release the lock, so that another process can open the ledger."""
         os.close(self._file)
+
+
+def _lock_failed(error: OSError, path: Path) -> DataError:
+    if is_held_elsewhere(error):
+        return DataInUse(
+            "CF Batch is already at work with this data. Use the window that is open, or close it first.",
+            detail=str(path),
+        )
+    detail = f"{path}: {error.strerror} ({errno.errorcode.get(error.errno or 0, error.errno)})"
+    if is_unsupported(error):
+        return LocksUnsupported(
+            f"The disk with the folder for the program's data, “{path.parent}”, has no file locks. Without them two"
+            " programs could send the same texts twice, so nothing was opened. Choose a folder on a disk of this"
+            f" computer with --data-dir or {OVERRIDE}.",
+            detail=detail,
+        )
+    return DataError(
+        f"The folder for the program's data, “{path.parent}”, could not be locked. Try again, or choose another one"
+        f" with --data-dir or {OVERRIDE}.",
+        detail=detail,
+    )
 
 
 SIZE = 512 * 1024  # bytes
@@ -62,6 +82,7 @@ class ReserveFile:
         """Write the file unless it is there in full. An error is ignored: the program works without a reserve."""
         with suppress(OSError):
             if not self._path.exists() or self._path.stat().st_size < SIZE:
+                create_own_file(self._path)
                 self._path.write_bytes(bytes(SIZE))
 
     def delete(self) -> bool:
@@ -93,7 +114,7 @@ class Ledger:
     def open(cls, paths: Paths) -> "Ledger":
         """Open for reading and writing; there is one writer at a time.
 
-        Raises DataError when another process holds it, when it is damaged, or was written by a newer version.
+        Raises DataError: see WriterLock, and when it is damaged, or was written by a newer version.
         """
         lock = WriterLock(paths.lock)
         reserve = ReserveFile(paths.reserve_file)
