@@ -79,6 +79,10 @@ class Paths:
         """The list of models that a connection returned last."""
         return self.root / "catalogues" / f"{connection_id}.json"
 
+    def learned(self, connection_id: str) -> Path:
+        """What checks of the service have found out about a connection; see workers_ai/probe/learned.py."""
+        return self.root / "learned" / f"{connection_id}.json"
+
     @property
     def logs(self) -> Path:
         """The folder of the log files."""

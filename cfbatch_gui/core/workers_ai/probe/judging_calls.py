@@ -212,7 +212,7 @@ def submit_status(evidence: Evidence) -> Seen:
     other = [word for word in words if word != "queued"]
     if other:
         return not_held(f"The status is {shown(other[0])}.")
-    return held(f"So it is {len(words)} times.") if words else not_seen("No batch was taken.")
+    return held(f"{len(words)} answers say so.") if words else not_seen("No batch was taken.")
 
 
 def submit_id(evidence: Evidence) -> Seen:

@@ -25,7 +25,7 @@ UNSEEN: Final = (
     Assumption(
         "body-bytes",
         Area.LIMITS,
-        "A batch has less than 10 MB; a MB is taken as 1,000,000 bytes.",
+        "The body of a batch is smaller than 10 MB; a MB is taken as 1,000,000 bytes.",
         BINDING,
         "A refusal with code 3006 or HTTP 413 offers smaller batches.",
         Sight.NEVER,
@@ -97,7 +97,7 @@ UNSEEN: Final = (
     Assumption(
         "token-code",
         Area.REFUSALS,
-        "A token that is not good is refused with code 10000, 1000, 9106, 9109, 6003 or 6111.",
+        "A token that is not valid is refused with code 10000, 1000, 9106, 9109, 6003 or 6111.",
         OTHERS,
         "HTTP 401 and 403 without a code count as well; otherwise it is a refusal of one batch.",
         Sight.NEVER,
@@ -106,7 +106,7 @@ UNSEEN: Final = (
     Assumption(
         "account-code",
         Area.REFUSALS,
-        "An account id that is not good is refused with code 7000 or 7003, HTTP 404.",
+        "An account id that does not exist is refused with code 7000 or 7003, HTTP 404.",
         OTHERS,
         "The message says only that the request was refused; the service's reason is in its details.",
         Sight.NEVER,
