@@ -105,7 +105,7 @@ def catalogue_dimension(evidence: Evidence) -> Seen:
     if listed is None or len(lengths) != 1:
         return not_seen("The list does not say it." if listed is None else "No vectors of one length came.")
     (length,) = lengths
-    words = f"The list says {listed:g}, the vectors have {length:,} numbers."
+    words = f"The list says {listed:,g}, the vectors have {length:,} numbers."
     return held(words) if listed == length else not_held(words)
 
 

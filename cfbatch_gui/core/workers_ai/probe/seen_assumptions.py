@@ -120,7 +120,7 @@ SEEN_BY_A_PROBE: Final = (
         Area.SENDING,
         "The model takes batches through this connection.",
         BGE_M3,
-        "Nothing is billed; the texts can be sent at once, without the queue. After a probe, that is said before.",
+        "Nothing is billed; the texts can be run at once. After a check this is said before anything is sent.",
     ),
     Assumption(
         "no-queue-code",
@@ -205,7 +205,7 @@ SEEN_BY_A_PROBE: Final = (
         Area.ANSWER,
         "Every element repeats the `external_reference` of its request.",
         REST,
-        "Elements are told apart by their `id`. After a probe has seen references, a job takes no answer without them.",
+        "Elements are told apart by their `id`. After a check has seen references, a job takes no answer without them.",
     ),
     Assumption(
         "order",
