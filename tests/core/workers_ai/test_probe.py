@@ -5,8 +5,11 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cfbatch_gui.core.errors import (
     DataError,
@@ -20,7 +23,8 @@ from cfbatch_gui.core.errors import (
 from cfbatch_gui.core.practice.app import Application
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.http import Answer, Head, ask
-from cfbatch_gui.core.practice.faults.script import AnyFault, Page, Refusal, ResetAfterBody
+from cfbatch_gui.core.practice.faults.mutations import Mutation
+from cfbatch_gui.core.practice.faults.script import AnyFault, Mutate, Page, Refusal, ResetAfterBody
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, MODELS, ModelMetadata, find_model
@@ -28,9 +32,9 @@ from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind, cloudflare, gateway, worker
 from cfbatch_gui.core.workers_ai.probe.assumption_values import Sight
 from cfbatch_gui.core.workers_ai.probe.assumptions import ASSUMPTIONS
-from cfbatch_gui.core.workers_ai.probe.evidence import Recorder
+from cfbatch_gui.core.workers_ai.probe.evidence import Evidence, Exchange, Recorder, Step
 from cfbatch_gui.core.workers_ai.probe.findings import Outcome
-from cfbatch_gui.core.workers_ai.probe.judging import JUDGES
+from cfbatch_gui.core.workers_ai.probe.judging import JUDGES, judge_all
 from cfbatch_gui.core.workers_ai.probe.learned import learn
 from cfbatch_gui.core.workers_ai.probe.probing import Accepted, Probe, ProbeResult
 from cfbatch_gui.core.workers_ai.probe.report import json_report, text_report
@@ -40,6 +44,12 @@ from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
 from tests.core.workers_ai.broken_service import BREAKS, Break, Call, broken_service, in_order, unbroken
 
+MUTATIONS: tuple[Mutation, ...] = get_args(Mutation)
+KEYS = (
+    *("result", "success", "errors", "error", "code", "message", "id", "external_reference", "status", "request_id"),
+    *("responses", "response", "data", "shape", "pooling", "usage", "prompt_tokens", "total_tokens", "name", "score"),
+    *("properties", "property_id", "value", "model"),
+)
 NEVER = {each.id for each in ASSUMPTIONS if each.sight is Sight.NEVER}
 OF_A_GATEWAY, OF_A_WORKER = {"gateway-batches"}, {"binding-without-envelope"}
 # What the practice service gives no occasion to see.
@@ -310,6 +320,32 @@ async def test_when_the_free_calls_fail_nothing_is_sent(bench: Bench, fault: Any
     with pytest.raises(error):
         await bench.probe(unbroken, fault)
     assert bench.service is not None and not bench.service.submits
+
+
+@pytest.mark.parametrize("how", MUTATIONS)
+async def test_whatever_is_wrong_with_an_answer_a_probe_comes_to_its_end(bench: Bench, how: Mutation) -> None:
+    result = await bench.probe(unbroken, Mutate(on="poll", number=3, times=0, how=how))
+    assert len(result.findings) == len(ASSUMPTIONS)
+    assert named(result, Outcome.NOT_SEEN) >= NEVER
+    assert json.loads(json_report(result)) and text_report(result)
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(content=JSON_VALUES, step=st.sampled_from(Step), status=st.sampled_from([200, 202, 302, 400, 429, 500]))
+def test_no_answer_at_all_stops_the_judges(content: object, step: Step, status: int) -> None:
+    plan = plan_probe(find_model(DEFAULT_MODEL), "0f1e2d")
+    evidence = Evidence(plan, ConnectionKind.CLOUDFLARE)
+    for form in Form:
+        evidence.request_ids[form] = "some id"
+        evidence.exchanges.append(Exchange(step, form, status, {}, content, None))
+        evidence.exchanges.append(Exchange(Step.POLL, form, 200, {}, {"responses": [content], "usage": content}, None))
+    assert [each.assumption for each in judge_all(evidence)] == list(ASSUMPTIONS)
 
 
 # Reports

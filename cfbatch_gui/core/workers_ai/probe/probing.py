@@ -33,7 +33,7 @@ NONSENSE: Final = "no-model-is-called-so-6f1b"
 NO_MODEL: Final = "@cf/baai/no-such-model-6f1b"
 WAIT_SECONDS: Final = 300.0  # for all batches: Cloudflare's page says that they usually take up to five minutes
 LONGEST_PAUSE: Final = 15.0  # seconds between two polls
-CANCEL_SECONDS: Final = 5.0  # that a submit in flight has left when a probe is cancelled
+CANCEL_SECONDS: Final = 1.5  # that a submit in flight has left when a probe is cancelled: the window may be closing
 
 
 @dataclass(frozen=True, slots=True)
