@@ -376,6 +376,16 @@ async def test_the_reports_hold_nothing_that_is_secret(bench: Bench) -> None:
         assert json.loads(json_report(result))["outcomes"]["not seen"] >= len(NEVER)
 
 
+async def test_the_users_name_for_the_connection_is_in_no_report(bench: Bench) -> None:
+    async with FaultyService(bench.app()) as service:
+        service.follow(ResetAfterBody(on="submit", billed=True), Refusal(on="submit", number=2, status=403, code=5018))
+        named_so = cloudflare(ACCOUNT, base_url=service.url, title="Secret project")
+        for _ in range(2):
+            result = await bench.through(named_so)
+            assert "Secret project" not in text_report(result) + json_report(result)
+            assert result.batches[0].sentence
+
+
 async def test_what_is_learned(bench: Bench) -> None:
     for broken, queue, references in (("", True, True), ("references", True, False), ("queue-taken", False, None)):
         result = await bench.probe(BREAKS.get(broken, unbroken))

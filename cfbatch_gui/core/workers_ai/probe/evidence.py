@@ -17,6 +17,12 @@ from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
 from cfbatch_gui.core.workers_ai.probe.requests import Form, ProbePlan
 from cfbatch_gui.core.workers_ai.transport import HttpAnswer, Transport
 
+_TITLES: Final = {
+    ConnectionKind.PRACTICE: "Practice service",
+    ConnectionKind.CLOUDFLARE: "Cloudflare",
+    ConnectionKind.WORKER: "The Worker",
+    ConnectionKind.GATEWAY: "The AI Gateway",
+}
 _LONGEST_WORD: Final = 24  # characters; an API token has 40 and more, a request id 36
 
 
@@ -69,7 +75,7 @@ class Exchange:
     @property
     def is_refusal(self) -> bool:
         """Whether the service says no, in whatever form."""
-        if isinstance(self.content, dict) and (self.content.get("success") is False or "error" in self.content):
+        if isinstance(self.content, dict) and (self.content.get("success") is False or self.content.get("error")):
             return True
         return self.status >= 400
 
@@ -117,10 +123,14 @@ def exchange_of(step: Step, form: Form | None, answer: HttpAnswer | None, error:
 
 @dataclass(slots=True)
 class Evidence:
-    """All exchanges of a probe, in their order. `request_ids` are those of accepted batches."""
+    """All exchanges of a probe, in their order. `request_ids` are those of accepted batches.
+
+    `title` is the user's name for the connection, which sentences of errors hold.
+    """
 
     plan: ProbePlan
     kind: ConnectionKind
+    title: str = ""
     exchanges: list[Exchange] = field(default_factory=list)
     request_ids: dict[Form, str] = field(default_factory=dict)
 
@@ -130,7 +140,12 @@ class Evidence:
 
     def error_of(self, *steps: Step) -> str:
         """The sentence of the last error in these steps, "" without one."""
-        return next((each.error.message for each in reversed(self.exchanges) if each.step in steps and each.error), "")
+        found = (each.error for each in reversed(self.exchanges) if each.step in steps and each.error)
+        return next(map(self.sentence_of, found), "")
+
+    def sentence_of(self, error: UserError) -> str:
+        """The sentence of an error for a report, with the kind of connection in place of the user's name for it."""
+        return error.message.replace(self.title, _TITLES[self.kind]) if self.title else error.message
 
     def finished(self) -> dict[Form, Exchange]:
         """For each form the poll that brought the results."""

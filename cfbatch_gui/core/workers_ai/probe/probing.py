@@ -93,7 +93,7 @@ class Probe:
     ) -> None:
         self._client, self._recorder, self._plan = client, recorder, plan
         self._keep, self._show, self._sleep, self._wait_seconds = keep, show, sleep, wait_seconds
-        self._evidence = Evidence(plan, client.connection.kind)
+        self._evidence = Evidence(plan, client.connection.kind, client.connection.title)
         self._sentences: dict[Form, str] = {}
 
     async def run(self) -> ProbeResult:
@@ -182,7 +182,7 @@ class Probe:
 
         error = (await self._call(Step.SUBMIT, batch.form, submit())).error
         if error is not None:
-            self._sentences[batch.form] = error.message
+            self._sentences[batch.form] = self._evidence.sentence_of(error)
         return error is None
 
     async def _wait(self) -> None:
@@ -221,7 +221,7 @@ class Probe:
             return True
         if exchange.error is None or is_passing(exchange.error) or _says_wait(exchange):
             return False
-        self._sentences[form] = exchange.error.message
+        self._sentences[form] = self._evidence.sentence_of(exchange.error)
         return True
 
     async def _without_queue(self) -> None:
