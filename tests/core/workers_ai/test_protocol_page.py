@@ -34,15 +34,16 @@ it is saved where you say and sent nowhere.
 The last column says whether a check can tell. An entry with “no” is always *not seen*, for the reason that stands
 there; one with “only that it holds” is never *not held*.
 
-What a check has learned is used from then on for this connection, this account and this model: a model that takes no
-batches is said so before anything is sent, and where references came back, answers without them are not taken.
+What a check has learned is used from then on for this connection, this account and this model: before a job is sent,
+the program says that the model takes no batches; and where references came back, answers without them are not taken.
 
 `tests/core/workers_ai/test_probe.py` breaks each entry in turn in the practice service: the check names that one, and
 no other. [protocol-coverage.md](protocol-coverage.md) is about something else: which form of request and answer is
 tested through which kind of connection.
 
-This page is written from the table in `core/workers_ai/probe` (`make test
-ARGS="tests/core/workers_ai/test_protocol_page.py --write-docs"`); `make test` fails when it is stale.
+This page is written from the table in `core/workers_ai/probe`; `make test` fails when it is stale. To write it anew:
+
+    make test ARGS="tests/core/workers_ai/test_protocol_page.py --write-docs"
 """
 
 
