@@ -20,7 +20,7 @@ from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Source
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated
-from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.preflight import Preflight, without_queue
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, price_again, spent_today
 from cfbatch_gui.core.jobs.run.attaching import name_texts, read_pasted_job
 from cfbatch_gui.core.jobs.run.findings import asked_for_again
@@ -32,6 +32,7 @@ from cfbatch_gui.core.jobs.store.folder_doubt import Doubt, FolderAnswer, settle
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
+from cfbatch_gui.core.jobs.store.submissions import Submission, write_down
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.system.folder_identity import place_of, state_root
 from cfbatch_gui.core.system.paths import Paths
@@ -40,6 +41,8 @@ from cfbatch_gui.core.system.unfinished import end_list, keep_list
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, is_on_this_computer
 from cfbatch_gui.core.workers_ai.model_listing import ModelLists
+from cfbatch_gui.core.workers_ai.probe.learned import LearnedFacts
+from cfbatch_gui.core.workers_ai.probe.probing import Accepted
 from cfbatch_gui.core.workers_ai.traffic import HostTraffic, TrafficLog, traffic
 
 __all__ = ["ACCOUNT_VARIABLE", "BASE_URL_VARIABLE", "AttachedInput", "Program", "metadata_of"]
@@ -101,9 +104,11 @@ class Program:
             self.address_book,
             credentials,
             ModelLists(paths.catalogue, clock=clock),
+            LearnedFacts(paths.learned),
             settings=lambda: self.settings,
             keep_settings=self.keep_settings,
             pause_jobs=self._pause_jobs_of,
+            keep_accepted=self._keep_accepted,
         )
 
     @classmethod
@@ -229,7 +234,9 @@ class Program:
         job = self.ledger.job(job_id)
         with suppress(DataError):  # a full disk: what was learned is learned again
             self.calibration.learn(self.ledger.jobs(), self.folder, self._metadata_for)
-        return calibrated(found, job, self.folder(job_id), self._metadata_for(job), self.calibration)
+        found = calibrated(found, job, self.folder(job_id), self._metadata_for(job), self.calibration)
+        learned = self.connections.learned(job.connection, job.model)
+        return without_queue(found, job, learned.at) if learned.queue is False else found
 
     def spent_today(self) -> Spent:
         """What left for Cloudflare since midnight UTC; for a thread, as it may read the folders of jobs at work."""
@@ -256,6 +263,13 @@ class Program:
         sentence = over_budget(again, budget, self.spent_today(), before) if again.neurons else ""
         if sentence:
             raise OverBudget(sentence)
+
+    async def _keep_accepted(self, connection_id: str, model: str, batch: Accepted) -> None:
+        """Write down a batch of a probe, which belongs to no job. Raises DiskFull and DataError."""
+        submission = Submission(
+            batch.attempt, batch.request_id, batch.sha256, batch.time, connection=connection_id, model=model
+        )
+        await self.store.on_disk(write_down, self.paths.submissions, submission)
 
     async def _pause_jobs_of(self, connection_id: str) -> None:
         for job in self.ledger.jobs():

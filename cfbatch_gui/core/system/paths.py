@@ -108,6 +108,10 @@ class Paths:
         """The folder of that socket where the user has no private runtime folder."""
         return self.root / "window"
 
+    def learned(self, connection_id: str) -> Path:
+        """What checks of the service have found out about a connection; see workers_ai/probe/learned.py."""
+        return self.root / "learned" / f"{connection_id}.json"
+
     @property
     def logs(self) -> Path:
         """The folder of the log files."""
