@@ -137,7 +137,6 @@ class Program:
     async def close(self) -> None:
         """Stop all tasks and release the ledger. Batches at the service go on there."""
         await self.runner.close()
-        await self.address_book.close()
         await asyncio.to_thread(self._disk.shutdown)
         end_list(self.paths.unfinished)
         self.ledger.close()

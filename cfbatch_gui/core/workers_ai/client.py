@@ -7,7 +7,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 from urllib.parse import quote
@@ -28,7 +27,6 @@ from cfbatch_gui.core.errors import (
     UsageError,
     UserError,
 )
-from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
@@ -64,6 +62,10 @@ _NOT_REACHED = {
     " the system's proxy settings.",
     "proxy_address": "The address of this computer's proxy cannot be read, so nothing was sent. Check the system's"
     " proxy settings.",
+    "proxy_kind": "This computer's proxy, {proxy}, is not an HTTP proxy, so this program cannot use it. Nothing was"
+    " sent. Set an HTTP proxy in the system's settings, or none.",
+    "mixed": "The connection to {title} held more than one answer, so none of it was used. Something on the way, such"
+    " as a proxy, mixes answers up.",
     "too_large": "{title} sent far more than an answer can hold, so it was not read.",
 }
 
@@ -94,7 +96,7 @@ class WorkersAI:
         self._transport, self._budget, self._clock = transport, budget, clock
 
     async def submit(self, model: str, body: bytes) -> Queued:
-        """Send a batch, once, on a connection of its own.
+        """Send a batch, once.
 
         Raises Unreachable only if no byte of the body can have left; ServiceRefused or ServiceBusy for a refusal in the
         service's own envelope; TokenRefused, NotConnected; and OutcomeUnknown for everything else: the batch then
@@ -163,10 +165,6 @@ class WorkersAI:
         """Seconds since 1970, by this client's clock."""
         return self._clock()
 
-    async def close(self) -> None:
-        """Close kept connections."""
-        await self._transport.close()
-
     async def _headers(self) -> Headers:
         gateway = await self._gateway_token() if self._gateway_token is not None else None
         return Headers(self._endpoint.headers(Secrets(await self._token(), gateway)))
@@ -178,7 +176,7 @@ class WorkersAI:
         await self._budget.take()
 
     async def _once(self, what: What, url: str, body: bytes, seconds: float, most_bytes: int) -> HttpAnswer:
-        """Send what may be billed, on a connection of its own. Raises Unreachable or OutcomeUnknown."""
+        """Send what may be billed. Raises Unreachable or OutcomeUnknown."""
         headers = await self._headers()
         await self._take_turn()
         try:
@@ -190,7 +188,6 @@ class WorkersAI:
                 body=body,
                 seconds=seconds,
                 most_bytes=most_bytes,
-                own_connection=True,
             )
         except ExchangeError as error:
             if not error.body_left:
@@ -229,13 +226,11 @@ class WorkersAI:
         if 300 <= answer.status < 400:
             raise self._not_the_service(answer)
         try:
-            found = self._endpoint.read(answer.body, answer.status)
+            return self._endpoint.read(answer.body, answer.status)
         except ReplyError as error:
             if answer.status < 300 and "json" in answer.headers.get("content-type", "").lower():
                 raise UnreadableReply(error.message, raw=answer.body, detail=error.detail) from error
             raise self._not_the_service(answer) from error
-        # The service's messages are stored and shown: a token repeated in them must not be.
-        return replace(found, errors=tuple(replace(each, message=redacted(each.message)) for each in found.errors))
 
     def _read_submitted(self, answer: HttpAnswer) -> Queued:
         try:

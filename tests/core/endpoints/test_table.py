@@ -121,7 +121,6 @@ async def _client(
 
     client = WorkersAI(connection, token, gateway_token=gateway_token, transport=transport, budget=RateBudget())
     yield client
-    await client.close()
 
 
 async def answered(client: WorkersAI, data: bytes, way: str) -> list[Matched]:

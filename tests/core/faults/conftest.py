@@ -72,7 +72,6 @@ class HastyTransport(Transport):
         body: bytes = b"",
         seconds: float,
         most_bytes: int,
-        own_connection: bool = False,
     ) -> HttpAnswer:
         """See `Transport.send`."""
         if what == self._hasty:
@@ -85,7 +84,6 @@ class HastyTransport(Transport):
             body=body,
             seconds=seconds,
             most_bytes=most_bytes,
-            own_connection=own_connection,
         )
 
 

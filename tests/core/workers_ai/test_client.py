@@ -40,19 +40,14 @@ Connect = Callable[..., WorkersAI]
 
 
 @pytest.fixture
-async def client() -> AsyncIterator[Connect]:
-    made: list[WorkersAI] = []
-
+def client() -> Connect:
     def connect(url: str, *, token: str = TOKEN) -> WorkersAI:
         async def give() -> Token:
             return Token(token)
 
-        made.append(WorkersAI(cloudflare(ACCOUNT, base_url=url), give, transport=Transport(), budget=RateBudget()))
-        return made[-1]
+        return WorkersAI(cloudflare(ACCOUNT, base_url=url), give, transport=Transport(), budget=RateBudget())
 
-    yield connect
-    for each in made:
-        await each.close()
+    return connect
 
 
 async def test_a_batch_goes_out_and_its_answer_comes_back(faulty: FaultyService, client: Connect) -> None:
