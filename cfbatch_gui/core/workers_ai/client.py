@@ -30,10 +30,12 @@ from cfbatch_gui.core.errors import (
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
+from cfbatch_gui.core.workers_ai.echoed_secrets import REDACTED
 from cfbatch_gui.core.workers_ai.endpoints import Secrets, endpoint_of
 from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, ExchangeLimits
 from cfbatch_gui.core.workers_ai.refusals import read_retry_after, refusal, refusal_to_poll
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, Headers, HttpAnswer, Transport, What
+from cfbatch_gui.core.workers_ai.wire.answers import is_request_id
 from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer
 from cfbatch_gui.core.workers_ai.wire.replies import Finished, Queued, Waiting, read_answer
 from cfbatch_gui.core.workers_ai.wire.requests import encode_poll
@@ -127,7 +129,8 @@ class WorkersAI:
         """Poll a batch. This is free and may be repeated.
 
         Raises RequestGone, TokenRefused, ServiceBusy, ServiceRefused, Unreachable (also for an answer that is not the
-        service's: a proxy's page, a server error), ReplyError for an answer of the service that cannot be read.
+        service's: a proxy's page, a server error), UnreadableReply for an answer of the service that cannot be read or
+        names another batch.
         """
         url, limits = self._endpoint.run_url(model, queued=True), self._limits
         try:
@@ -135,11 +138,15 @@ class WorkersAI:
         except QueueNotSupported as error:
             raise refusal_to_poll(error, self.connection.title) from error
         read = await self._off_the_loop(answer.body, _keeping_raw(read_answer), answer.body)
+        if read.request_id not in ("", request_id):
+            title = self.connection.title
+            sentence = f"{title} answered about another batch than the one it was asked for. The answer was not used."
+            raise UnreadableReply(sentence, raw=answer.body, detail=f"request_id {read.request_id[:80]!r}")
         match read:
             case Finished():
                 return Reply(answer.body, read)
             case Queued():
-                return Waiting(read.status)
+                return Waiting(read.status, read.request_id)
             case Waiting():
                 return read
 
@@ -242,9 +249,11 @@ class WorkersAI:
                 read = read_answer(answer.body)
             except ReplyError as error:
                 raise self._unknown(error.detail or error.message) from error
-            if isinstance(read, Queued) and read.request_id:
-                return read
-            raise self._unknown("the answer holds no request id")
+            if not isinstance(read, Queued):
+                raise self._unknown("the answer holds no request id")
+            if not is_request_id(read.request_id) or REDACTED in read.request_id:
+                raise self._unknown(f"the answer's request id cannot be one: {len(read.request_id):,} characters")
+            return read
         said_no = envelope.is_enveloped and 400 <= answer.status < 500 and answer.status not in (408, 409)
         if said_no:
             raise self._refusal(answer, envelope)

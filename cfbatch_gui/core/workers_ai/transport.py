@@ -37,7 +37,7 @@ _SENDABLE: Final = re.compile(r"[\t -~]*")  # header values
 _CERTIFICATE_TIME: Final = (9, 10)  # OpenSSL's numbers for a certificate that is not valid yet, or no longer
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")  # reached without a proxy, whatever the system says
 _SECRET_HEADERS: Final = ("authorization", "cf-aig-authorization")
-_LEFTOVER_SECONDS: Final = 0.05  # to read what is known to be there
+_END_SECONDS: Final = 0.25  # for the end of a connection behind its answer
 _LARGE: Final = 256 * 1024  # bytes; a larger answer is searched for secrets in a thread
 _INTERRUPTED: Final = (ssl.SSLWantReadError, ssl.SSLEOFError, ssl.SSLZeroReturnError)  # no certificate errors
 
@@ -103,6 +103,8 @@ class Transport:
     ) -> None:
         self._application, self._on_exchange = application, on_exchange
         self._certificates: ssl.SSLContext | None = None
+        # For connections without TLS, which do not use it: httpx would make one, with certificates, for each of them.
+        self._no_certificates = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
     async def send(
         self,
@@ -172,8 +174,7 @@ class Transport:
         if self._certificates is None and not url.startswith("http:"):
             self._certificates = await asyncio.to_thread(_certificates)
         limits = httpx.Limits(max_keepalive_connections=0)
-        # Without TLS the context is not used, but one would be made for each transport.
-        context = self._certificates or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context = self._certificates or self._no_certificates
         return httpx.AsyncHTTPTransport(verify=context, trust_env=False, proxy=proxy, limits=limits)
 
     async def _exchange(
@@ -271,16 +272,15 @@ def _connection_of(transport: httpx.AsyncBaseTransport) -> Any:
 async def _check_end(response: httpx.Response, connection: Any) -> None:
     """Raise BodyError when bytes follow the end of the answer: they may be the answer to another request.
 
-    Line ends are no sign of that; some servers write one too many.
+    The other end was asked to close the connection behind its answer. One that does not is waited for a moment: whoever
+    sends a second answer sends it by then. Line ends are no sign of one; some servers write one too many.
     """
     if connection is None:
         return
     left, _ = connection._h11_state.trailing_data
-    stream = response.extensions["network_stream"]
-    if not left.strip(b"\r\n") and stream.get_extra_info("is_readable"):
-        # Readable is also the regular end of the connection, and what TLS says by itself.
+    if not left.strip(b"\r\n"):
         with suppress(httpcore.TimeoutException, httpcore.NetworkError, OSError):
-            left = await stream.read(1 << 16, timeout=_LEFTOVER_SECONDS)
+            left = await response.extensions["network_stream"].read(1 << 16, timeout=_END_SECONDS)
     if left.strip(b"\r\n"):
         raise BodyError("mixed", "bytes after the end of the answer")
 

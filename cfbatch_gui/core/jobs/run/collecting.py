@@ -4,6 +4,7 @@ import errno
 import gzip
 import os
 import sqlite3
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,14 +35,25 @@ def keep_reply(folder: JobFolder, batch: int, raw: bytes) -> None:
     folder.write(folder.reply(batch), gzip.compress(raw, compresslevel=1, mtime=0))
 
 
-def collect(folder: JobFolder, kind: Kind, batch: int, finished: Finished) -> Collected:
+def collect(
+    folder: JobFolder,
+    kind: Kind,
+    batch: int,
+    finished: Finished,
+    *,
+    references_are_echoed: bool = False,
+    dimensions: Collection[int] = (),
+) -> Collected:
     """Check the whole answer against what was sent, then store it.
 
-    Raises ReplyError for any breach of the protocol; the job's data is then as it was before.
+    `references_are_echoed` is what is known of the connection; the job's own answers may have shown it too.
+    `dimensions` are those that vectors of the model may have, () when not known. Raises ReplyError for any breach of
+    the protocol; the job's data is then as it was before.
     """
     with folder.open() as database, transaction(database):
         numbers, expected = _sent(database, kind, batch)
-        return _Collecting(database, folder, numbers).run(finished, expected)
+        collecting = _Collecting(database, folder, numbers, dimensions)
+        return collecting.run(finished, expected, references_are_echoed=references_are_echoed)
 
 
 def verify(folder: JobFolder, kind: Kind, batch: int, finished: Finished) -> None:
@@ -49,7 +61,7 @@ def verify(folder: JobFolder, kind: Kind, batch: int, finished: Finished) -> Non
     with folder.open(read_only=True) as database:
         _, expected = _sent(database, kind, batch)
     for element in finished.elements:
-        if element.external_reference is None:
+        if not element.external_reference:
             raise ReplyError(
                 "That answer carries no references, so it cannot be told whether it belongs to this batch."
             )
@@ -68,17 +80,23 @@ def _sent(database: sqlite3.Connection, kind: Kind, batch: int) -> tuple[list[in
 
 
 class _Collecting:
-    def __init__(self, database: sqlite3.Connection, folder: JobFolder, request_numbers: list[int]) -> None:
+    def __init__(
+        self, database: sqlite3.Connection, folder: JobFolder, request_numbers: list[int], dimensions: Collection[int]
+    ) -> None:
         self._database, self._folder, self._numbers = database, folder, request_numbers
+        self._dimensions = dimensions
         self._vectors: np.memmap[tuple[int, int], np.dtype[np.float32]] | None = None
         self._failed = 0
         self._first_error = ""
 
-    def run(self, finished: Finished, expected: list[Expected]) -> Collected:
+    def run(self, finished: Finished, expected: list[Expected], *, references_are_echoed: bool) -> Collected:
         known = metadata_value(self._database, "dimension")
         dimension = known if isinstance(known, int) else None
-        for matched in match(finished, expected, dimension=dimension):
+        required = references_are_echoed or metadata_value(self._database, "references_echoed") is True
+        for matched in match(finished, expected, dimension=dimension, references_required=required):
             self._store(matched)
+        if any(element.external_reference for element in finished.elements):
+            put_metadata_value(self._database, "references_echoed", True)
         if self._vectors is not None:
             self._vectors.flush()
         usage = finished.usage
@@ -154,6 +172,11 @@ class _Collecting:
             if found.shape[1] != dimension:
                 raise ReplyError("The vectors of this batch have another length than those before.")
             return found
+        if self._dimensions and dimension not in self._dimensions:
+            raise ReplyError(
+                "The vectors of this batch do not have the length that those of its model have, so they are put aside.",
+                detail=f"{dimension} numbers, not {' or '.join(map(str, sorted(self._dimensions)))}",
+            )
         count = self._database.execute("SELECT max(item_no) FROM items").fetchone()[0]
         put_metadata_value(self._database, "dimension", dimension)
         put_metadata_value(self._database, "pooling", pooling)
