@@ -32,7 +32,7 @@ from cfbatch_gui.core.jobs.store.folder_doubt import Doubt, FolderAnswer, settle
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
-from cfbatch_gui.core.jobs.store.submissions import Submission, write_down
+from cfbatch_gui.core.jobs.store.submissions import Submission
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.system.folder_identity import place_of, state_root
 from cfbatch_gui.core.system.paths import Paths
@@ -96,7 +96,11 @@ class Program:
             clock=clock,
         )
         self.store = JobStore(
-            ledger, paths, self.address_book.client, disk=self._disk, on_change=on_change, clock=clock
+            *(ledger, paths, self.address_book.client),
+            disk=self._disk,
+            on_change=on_change,
+            clock=clock,
+            references_are_echoed=self._echoes_references,
         )
         self.runner = Runner(self.store, clock=clock, patience=patience)
         self.actions = JobActions(self.store, self.runner, clock=clock, metadata_for=self._metadata_for)
@@ -150,7 +154,6 @@ class Program:
     async def close(self) -> None:
         """Stop all tasks and release the ledger. Batches at the service go on there."""
         await self.runner.close()
-        await self.address_book.close()
         await asyncio.to_thread(self._disk.shutdown)
         end_list(self.paths.unfinished)
         self.ledger.close()
@@ -264,12 +267,18 @@ class Program:
         if sentence:
             raise OverBudget(sentence)
 
+    def _echoes_references(self, job: Job) -> bool:
+        """Whether a check of the service has seen that answers to this model carry references."""
+        with suppress(NotConnected):
+            return self.connections.learned(job.connection, job.model).references is True
+        return False
+
     async def _keep_accepted(self, connection_id: str, model: str, batch: Accepted) -> None:
         """Write down a batch of a probe, which belongs to no job. Raises DiskFull and DataError."""
         submission = Submission(
             batch.attempt, batch.request_id, batch.sha256, batch.time, connection=connection_id, model=model
         )
-        await self.store.on_disk(write_down, self.paths.submissions, submission)
+        await self.store.on_disk(self.store.write_down, submission)
 
     async def _pause_jobs_of(self, connection_id: str) -> None:
         for job in self.ledger.jobs():

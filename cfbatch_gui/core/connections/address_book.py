@@ -173,11 +173,6 @@ class AddressBook:
         """Where the connection's token or secret is, None when there is none. Raises NotConnected."""
         return await self._credentials.token_source(connection_id, check=self.check_of(connection_id))
 
-    async def close(self) -> None:
-        """Close all clients."""
-        for client in self._clients.values():
-            await client.close()
-
     def _made(self, record: SavedConnection) -> Connection:
         base_url = check_base_url(self._environ.get(BASE_URL_VARIABLE, "") or CLOUDFLARE_BASE_URL)
         match record.kind:

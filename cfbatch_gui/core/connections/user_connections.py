@@ -130,10 +130,7 @@ class Connections:
         client, recorder = self._address_book.recording_client(connection_id)
         model = plan.model.name
         keep = partial(self._keep_accepted, connection_id, model)
-        try:
-            result = await Probe(client, recorder, plan, keep=keep, show=show, wait_seconds=wait_seconds).run()
-        finally:
-            await client.close()
+        result = await Probe(client, recorder, plan, keep=keep, show=show, wait_seconds=wait_seconds).run()
         new = learn(result.findings, result.started, result.account_mark)
         try:
             await asyncio.to_thread(self._learned.keep, connection_id, model, new)

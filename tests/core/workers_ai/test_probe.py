@@ -115,10 +115,7 @@ class Bench:
             sleep=self.clock.sleep,
             wait_seconds=wait_seconds,
         )
-        try:
-            return await probe.run()
-        finally:
-            await client.close()
+        return await probe.run()
 
 
 @pytest.fixture
