@@ -269,9 +269,7 @@ class Program:
 
     def _echoes_references(self, job: Job) -> bool:
         """Whether a check of the service has seen that answers to this model carry references."""
-        with suppress(NotConnected):
-            return self.connections.learned(job.connection, job.model).references is True
-        return False
+        return self.connections.learned(job.connection, job.model).references is True
 
     async def _keep_accepted(self, connection_id: str, model: str, batch: Accepted) -> None:
         """Write down a batch of a probe, which belongs to no job. Raises DiskFull and DataError."""
