@@ -26,8 +26,20 @@ FLUSHES = frozenset({"flush_folder", "flush_to_disk", "_flush_folder", "_flush_f
 SKIPPED = json.dumps({"skipped": True})  # the mark that a variant leaves where it differs from the program
 _DEEPEST = 12  # frames between a place and the call of os.fsync
 
-# Flushes that are not there to make anything certain: what they bring forward is flushed again where it counts.
-ONLY_EARLIER = frozenset({"filling._flush: os.fsync", "numpy_file._flushing: os.fsync"})
+# Flushes without which nothing is lost, and why: another one follows before anything depends on it.
+REPEATED = {
+    "filling._flush: os.fsync": "only begins early what flush_to_disk ends",
+    "numpy_file._flushing: os.fsync": "only begins early what the end of atomic_writer flushes",
+    "filling.fill: flush_folder": "draft.json or job.json is written next, which flushes the folder",
+    "folder.create: flush_folder": "planning commits to data.db before a body is written, which flushes the folder",
+    "vector_file.new_vectors: flush_folder": "data.db, in the same folder, is committed next",
+    "vector_file.rewrite: flush_folder": "data.db, in the same folder, is committed next",
+    "ledger_tables.prepare: flush_folder": "the ledger, in the same folder, is committed next",
+    "drafts.duplicate: flush_to_disk": "the copy is changed in a transaction, whose end flushes data.db",
+    "drafts.duplicate: flush_folder": "that transaction has flushed the folder",
+    "files._move_into: _flush_folder": "the manifest is written next, beside the folder",
+    "files.append_line_durably: _flush_folder": "the ledger, in the same folder, is committed next",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +164,7 @@ def mutants() -> list[Mutant]:
     found = [
         Mutant(f"without {place.name}", partial(_without, place), _fits(place))
         for place in places()
-        if place.name not in ONLY_EARLIER
+        if place.name not in REPEATED
     ]
     levels = [("ledger.db", "OFF"), ("ledger.db", "FULL"), ("data.db", "OFF"), ("data.db", "FULL")]
     found += [Mutant(f"{name} at synchronous = {level}", partial(_synchronous, name, level)) for name, level in levels]

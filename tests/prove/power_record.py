@@ -116,7 +116,7 @@ class Recorder:
 
     def _found(self, call: Call, index: int = 0) -> _Open | None:
         found = self._table(call).get(call.descriptor(index))
-        if found is None and "<" in call.arguments[index]:
+        if found is None and call.arguments[index].endswith(">"):  # else it is closed, or its file has no name
             name = self._name(call.path(index))
             if name is not None and name in self._nodes:
                 raise CannotBeRecorded(f"{call.name} of {name}, which was not seen to be opened")

@@ -28,7 +28,8 @@ CALLS = (
     "sendto,sendmsg,io_uring_enter"
 )
 _LONGEST = 1 << 26  # bytes of a buffer that are written out
-_PATIENCE = 20.0  # seconds for strace to attach
+TRACE = (STRACE, "-f", "-y", "-xx", "-s", str(_LONGEST), "-e", f"trace={CALLS}", "-e", "raw=read,readv")
+_PATIENCE = 60.0  # seconds for strace to attach
 _SET_PTRACER, _ANY_TRACER = 0x59616D61, ctypes.c_ulong(-1)
 
 _LINE = re.compile(r"(\d+) +(.*)", re.DOTALL)
@@ -67,7 +68,7 @@ class Call:
     def path(self, index: int) -> str:
         """An argument that is a path, or the path of a descriptor."""
         text = self.arguments[index]
-        return os.fsdecode(bytes_of(text[1:-1] if text.startswith('"') else text.partition("<")[2].rstrip(">")))
+        return os.fsdecode(bytes_of(text[1:-1] if text.startswith('"') else text.partition("<")[2].partition(">")[0]))
 
     def descriptor(self, index: int = 0) -> int:
         """An argument that is a descriptor; -100 for the current folder."""
@@ -103,9 +104,8 @@ def wait_to_be_traced() -> None:
 
 def attach(process: int, log: Path) -> subprocess.Popen[bytes]:
     """Start strace on a process that waits for it. It ends with the process."""
-    command = [STRACE, "-f", "-y", "-xx", "-s", str(_LONGEST), "-e", f"trace={CALLS}", "-e", "raw=read,readv"]
     return subprocess.Popen(
-        [*command, "-o", log, "-p", str(process)], stdin=subprocess.DEVNULL, stderr=log.with_suffix(".err").open("wb")
+        [*TRACE, "-o", log, "-p", str(process)], stdin=subprocess.DEVNULL, stderr=log.with_suffix(".err").open("wb")
     )
 
 
