@@ -84,7 +84,7 @@ class DamagedStarts:
             words = ", ".join(self._damage(root) for _ in range(self._rng.choice((1, 1, 1, 2, 3))))
             found = self._start(root)
             part.add(f"{words}; {root}", found)
-            part.kills += 1
+            part.tried += 1
             if not found:
                 shutil.rmtree(root)
 

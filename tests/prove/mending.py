@@ -160,6 +160,7 @@ def mend_damages(bench: Bench, count: int, seed: int) -> None:
             made = rng.choice(jobs).copied(folder / f"copy {number}")
             found = damage_once(made, rng)
             part.add(f"seed {seed}, {made.folder.path}", found)
+            part.tried += 1
             if not found:
                 shutil.rmtree(made.folder.path)
         for program, damage in ((mending_nothing, damage_once), (keeping_what_is_lost, damage_and_lose_answer)):

@@ -18,4 +18,4 @@ def test_a_damaged_data_folder_loses_nothing_without_a_word(tmp_path: Path, monk
         starts.run(40, part)
     finally:
         starts.close()
-    assert part.words == [] and part.kills == 40
+    assert part.words == [] and part.tried == 40
