@@ -8,6 +8,8 @@ from pathlib import Path
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.system.paths import default_root
+from cfbatch_gui.core.system.process_hardening import forbid_core_dumps
+from cfbatch_gui.core.system.secret_variables import take_secrets
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,12 +23,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not _has_screen():
         print("There is no screen here. The terminal program “cfbatch” does the same work.", file=sys.stderr)  # noqa: T201
         return 2
+    forbid_core_dumps()
+    environ = take_secrets(os.environ)  # or a browser and a file manager would be given them
     from cfbatch_gui.ui.window.app import Start, open_window
 
-    start = Start(
-        root=arguments.data_dir or default_root(os.environ), file=arguments.file, with_example=arguments.example
-    )
-    return open_window(start, os.environ)
+    start = Start(root=arguments.data_dir or default_root(environ), file=arguments.file, with_example=arguments.example)
+    return open_window(start, environ)
 
 
 def _has_screen() -> bool:

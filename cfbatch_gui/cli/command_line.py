@@ -23,12 +23,14 @@ from cfbatch_gui.cli import (
     run,
     settle,
     show,
+    verify,
 )
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus, exit_statuses_help, status_of_error
 from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
 from cfbatch_gui.core.system import logs
 from cfbatch_gui.core.system.paths import OVERRIDE, Paths, default_root
+from cfbatch_gui.core.system.process_hardening import forbid_core_dumps
 
 Command = Callable[[argparse.Namespace, Path, Console], Awaitable[int]]
 
@@ -42,6 +44,7 @@ def run_command_line(argv: Sequence[str] | None = None) -> int:
         arguments = _parser().parse_args(argv)
     except SystemExit as end:  # argparse has printed the reason
         return int(end.code or 0)
+    forbid_core_dumps()
     data_dir = arguments.data_dir.absolute() if "data_dir" in arguments else default_root(os.environ)
     return _guarded(arguments, data_dir, console)
 
@@ -126,6 +129,7 @@ def _parser() -> argparse.ArgumentParser:
     add("settle", "decide about a batch of unknown outcome", settle.add_arguments).set_defaults(run=settle.run)
     add("export", "write a job's results to a file", export.add_arguments).set_defaults(run=export.run)
     add("compare", "the rankings of two or more jobs", compare.add_arguments).set_defaults(run=compare.run)
+    add("verify", "hold results against the answers that are kept", verify.add_arguments).set_defaults(run=verify.run)
     add("backup", "all jobs in one file", backup.add_arguments).set_defaults(run=backup.run)
     add(
         "practice",

@@ -1,4 +1,4 @@
-"""`cfbatch connections`: list, add, test and remove the connections to the service."""
+"""`cfbatch connections`: list, add, test, check and remove the connections to the service."""
 
 import argparse
 import json
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from cfbatch_gui.cli import probe
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.progress import Progress
@@ -55,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser, *, parents: Sequence[argparse
     testing.add_argument("connection", metavar="NAME", help="its name or id")
     testing.add_argument("--model", metavar="M", help="the model that is asked about (default: as set in the window)")
     testing.set_defaults(act=_test)
+    probe.add_arguments(command("probe", probe.WORDS))
     removing = command("remove", "forget a connection and its secrets; its jobs stay")
     removing.add_argument("connection", metavar="NAME", help="its name or id")
     removing.add_argument("--force", action="store_true", help="also while jobs are under way there, which then pause")

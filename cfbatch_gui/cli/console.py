@@ -5,7 +5,7 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 import wcwidth
@@ -81,6 +81,8 @@ class Console:
 
 def one_line(text: str) -> str:
     """The text without line breaks and control characters."""
+    if text.isprintable():
+        return text.strip()
     return "".join(sign if sign.isprintable() or sign in _JOINERS else " " for sign in text).strip()
 
 
@@ -101,6 +103,14 @@ def padded(text: str, width: int) -> str:
     """The text elided or filled up to exactly `width` columns."""
     text = elided(text, width)
     return text + " " * (width - width_of(text))
+
+
+def filled_up(column: Sequence[str], width: int) -> list[str]:
+    """`padded` for each cell of a column, none of them wider than `width`."""
+    joined = "".join(column)
+    if joined.isascii() and joined.isprintable():
+        return [cell.ljust(width) for cell in column]
+    return [padded(cell, width) for cell in column]
 
 
 def width_of(text: str) -> int:

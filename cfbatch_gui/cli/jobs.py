@@ -1,6 +1,7 @@
 """`cfbatch jobs`: list all jobs. They are only read, which is possible while a window is open."""
 
 import argparse
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -21,14 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     """List all jobs, the newest first. Raises UserError."""
     paths = Paths(data_dir)
-    ledger = Ledger.open_read_only(paths)
-    try:
-        jobs = ledger.jobs()
-    finally:
-        ledger.close()
     if arguments.json:
-        console.print_result([report.json_of_jobs(jobs)])
-    elif jobs:
+        with closing(Ledger.open_read_only(paths)) as ledger:
+            console.print_result([report.json_of_jobs(ledger.jobs())])
+    elif jobs := Ledger.listed(paths):
         saved = Settings.load(paths.settings).connections
         console.print_result(report.lines_of_jobs(jobs, console.width, partial(title_of, saved)))
     else:

@@ -17,7 +17,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.exports import Exported, export, target_for
-from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.core.system.files import write_own_file
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,9 +59,9 @@ def check_outputs(
 
 
 def remember(folder: JobFolder, paths: Sequence[Path]) -> None:
-    """Store the files to write in the job's folder. Raises DiskFull and ExportError."""
+    """Store the files to write in the job's folder. Raises DiskFull and DataError."""
     if paths:
-        write_atomically(_outputs_file(folder), msgspec.json.encode([str(path) for path in paths]))
+        write_own_file(_outputs_file(folder), msgspec.json.encode([str(path) for path in paths]))
 
 
 def owed(folder: JobFolder) -> tuple[Path, ...]:

@@ -37,7 +37,7 @@ def from_variable(variable: str) -> str:
 
 def ask(prompt: str) -> str:
     """Prompt on the terminal without echo. Returns "" at the end of input."""
-    with _plain_interrupt():
+    with plain_interrupt():
         try:
             return getpass.getpass(prompt)
         except EOFError:
@@ -45,7 +45,7 @@ def ask(prompt: str) -> str:
 
 
 @contextmanager
-def _plain_interrupt() -> Iterator[None]:
+def plain_interrupt() -> Iterator[None]:
     """Let Ctrl+C end the prompt: asyncio's handler only schedules a cancellation, and the prompt blocks the loop."""
     if threading.current_thread() is not threading.main_thread():
         yield

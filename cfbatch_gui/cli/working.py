@@ -25,9 +25,10 @@ _WITH_RESULTS = (JobState.DONE, JobState.PARTLY_DONE)
 async def opened(root: Path, progress: Progress) -> AsyncIterator[Program]:
     """The program with the data folder `root`, closed at the end of the block. Raises DataError."""
     program = await Program.open(root, environ=os.environ, on_change=progress.show_job, patience=PATIENCE)
-    for sentence in program.damage:
-        progress.console.say(sentence)
     try:
+        lost = await program.check_last_written() if program.ledger.was_left_open else ()
+        for sentence in (*program.damage, *lost):
+            progress.console.say(sentence)
         yield program
     finally:
         await program.close()

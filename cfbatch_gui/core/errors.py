@@ -6,6 +6,9 @@ UserError
 ├── UsageError                 a request or an option that cannot be carried out
 ├── OverBudget                 the job may cost more than the user allows
 ├── DataError                  the program's own folder: locked, damaged, or written by a newer program
+│   ├── DataInUse              another process has the ledger open
+│   ├── DataReadOnly
+│   ├── LocksUnsupported       its file system cannot keep a second writer out
 │   ├── DiskFull
 │   └── LedgerDamaged
 ├── ExportError                a file that could not be written or read back
@@ -20,7 +23,8 @@ UserError
 │   └── RequestGone            the service does not know this request id
 ├── OutcomeUnknown             a batch was sent, no answer was received; sent again only if the user decides so
 └── ReplyError                 an answer that violates the protocol; the batch is put aside
-    └── UnreadableReply        an answer that cannot be read at all: another poll may return a readable one
+    ├── ForeignReply           an answer that is, or may be, that of another batch
+    └── UnreadableReply        an answer that cannot be read or used: another poll may return one that can
 
 `cli.exit_status` has the exit status of each. An exception that is not a UserError is a bug and is not caught.
 """
@@ -86,6 +90,18 @@ class OverBudget(UserError):
 
 class DataError(UserError):
     """The program's own folder cannot be used: in use elsewhere, damaged, or newer than this program."""
+
+
+class DataInUse(DataError):
+    """Another process has the data folder open for writing."""
+
+
+class DataReadOnly(DataError):
+    """Nothing can be written in the data folder: its file system is mounted so, or the user may not."""
+
+
+class LocksUnsupported(DataError):
+    """The file system of the data folder has no file locks, so a second writer could not be kept out."""
 
 
 class DiskFull(DataError):
@@ -173,8 +189,15 @@ class ReplyError(UserError):
     """An answer that violates the protocol: a row is missing, repeated, of another length or of another job."""
 
 
+class ForeignReply(ReplyError):
+    """An answer that names another batch, or lacks the references that show which one it is of."""
+
+
 class UnreadableReply(ReplyError):
-    """A complete answer in the service's own envelope whose result cannot be read. `raw` is its body."""
+    """A complete answer in the service's own envelope that cannot be read, or is not that of the batch.
+
+    `raw` is its body.
+    """
 
     def __init__(self, message: str, *, raw: bytes, detail: str = "") -> None:
         super().__init__(message, detail=detail)

@@ -20,16 +20,19 @@ from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Source
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated
-from cfbatch_gui.core.jobs.plan.preflight import Preflight
+from cfbatch_gui.core.jobs.plan.preflight import Preflight, without_queue
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, price_again, spent_today
 from cfbatch_gui.core.jobs.run.attaching import name_texts, read_pasted_job
+from cfbatch_gui.core.jobs.run.findings import asked_for_again
 from cfbatch_gui.core.jobs.run.job_actions import JobActions
 from cfbatch_gui.core.jobs.run.runner import Runner
+from cfbatch_gui.core.jobs.run.verifying import check_last_written
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.folder_doubt import Doubt, FolderAnswer, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
+from cfbatch_gui.core.jobs.store.submissions import Submission
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.system.folder_identity import place_of, state_root
 from cfbatch_gui.core.system.paths import Paths
@@ -38,6 +41,8 @@ from cfbatch_gui.core.system.unfinished import end_list, keep_list
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, is_on_this_computer
 from cfbatch_gui.core.workers_ai.model_listing import ModelLists
+from cfbatch_gui.core.workers_ai.probe.learned import LearnedFacts
+from cfbatch_gui.core.workers_ai.probe.probing import Accepted
 from cfbatch_gui.core.workers_ai.traffic import HostTraffic, TrafficLog, traffic
 
 __all__ = ["ACCOUNT_VARIABLE", "BASE_URL_VARIABLE", "AttachedInput", "Program", "metadata_of"]
@@ -91,7 +96,11 @@ class Program:
             clock=clock,
         )
         self.store = JobStore(
-            ledger, paths, self.address_book.client, disk=self._disk, on_change=on_change, clock=clock
+            *(ledger, paths, self.address_book.client),
+            disk=self._disk,
+            on_change=on_change,
+            clock=clock,
+            references_are_echoed=self._echoes_references,
         )
         self.runner = Runner(self.store, clock=clock, patience=patience)
         self.actions = JobActions(self.store, self.runner, clock=clock, metadata_for=self._metadata_for)
@@ -99,9 +108,11 @@ class Program:
             self.address_book,
             credentials,
             ModelLists(paths.catalogue, clock=clock),
+            LearnedFacts(paths.learned),
             settings=lambda: self.settings,
             keep_settings=self.keep_settings,
             pause_jobs=self._pause_jobs_of,
+            keep_accepted=self._keep_accepted,
         )
 
     @classmethod
@@ -143,10 +154,21 @@ class Program:
     async def close(self) -> None:
         """Stop all tasks and release the ledger. Batches at the service go on there."""
         await self.runner.close()
-        await self.address_book.close()
         await asyncio.to_thread(self._disk.shutdown)
         end_list(self.paths.unfinished)
         self.ledger.close()
+
+    async def check_last_written(self) -> tuple[str, ...]:
+        """Hold what was stored last against its answers, and put it right; to be called before jobs are resumed.
+
+        Returns sentences about what was lost on the disk; what could be put right is only logged.
+        """
+        checks = await asyncio.to_thread(check_last_written, self.ledger.jobs(), self.folder)
+        for check in checks:
+            if check.lost:
+                await self.store.change(check.job_id, lambda known, check=check: asked_for_again(known, check))  # type: ignore[misc]
+        left = [check for check in checks if not check.is_mended]
+        return tuple(f"{check.name}: {found.sentence}" for check in left for found in check.findings if found.is_lost)
 
     async def settle_doubt(self, answer: FolderAnswer) -> tuple[Job, ...]:
         """Do what the user says about the data folder, then go on; the jobs that wait for the user's word now.
@@ -167,7 +189,7 @@ class Program:
         return self._settings.current
 
     async def keep_settings(self, **changes: object) -> Settings:
-        """Change the settings, and return when they are saved. Raises DiskFull and ExportError."""
+        """Change the settings, and return when they are saved. Raises DiskFull and DataError."""
         return await self._settings.keep(**changes)
 
     def change_settings(self, **changes: object) -> None:
@@ -215,7 +237,9 @@ class Program:
         job = self.ledger.job(job_id)
         with suppress(DataError):  # a full disk: what was learned is learned again
             self.calibration.learn(self.ledger.jobs(), self.folder, self._metadata_for)
-        return calibrated(found, job, self.folder(job_id), self._metadata_for(job), self.calibration)
+        found = calibrated(found, job, self.folder(job_id), self._metadata_for(job), self.calibration)
+        learned = self.connections.learned(job.connection, job.model)
+        return without_queue(found, job, learned.at) if learned.queue is False else found
 
     def spent_today(self) -> Spent:
         """What left for Cloudflare since midnight UTC; for a thread, as it may read the folders of jobs at work."""
@@ -242,6 +266,17 @@ class Program:
         sentence = over_budget(again, budget, self.spent_today(), before) if again.neurons else ""
         if sentence:
             raise OverBudget(sentence)
+
+    def _echoes_references(self, job: Job) -> bool:
+        """Whether a check of the service has seen that answers to this model carry references."""
+        return self.connections.learned(job.connection, job.model).references is True
+
+    async def _keep_accepted(self, connection_id: str, model: str, batch: Accepted) -> None:
+        """Write down a batch of a probe, which belongs to no job. Raises DiskFull and DataError."""
+        submission = Submission(
+            batch.attempt, batch.request_id, batch.sha256, batch.time, connection=connection_id, model=model
+        )
+        await self.store.on_disk(self.store.write_down, submission)
 
     async def _pause_jobs_of(self, connection_id: str) -> None:
         for job in self.ledger.jobs():

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,8 +87,14 @@ class Terminal:
     @contextmanager
     def start(self, *arguments: object) -> Iterator[subprocess.Popen[str]]:
         """Start a command in a process of its own, which ends with the block."""
+        with self.start_command(COMMAND, *arguments) as process:
+            yield process
+
+    @contextmanager
+    def start_command(self, command: Sequence[str], *arguments: object) -> Iterator[subprocess.Popen[str]]:
+        """`start` with other words before the arguments, such as those of a program that starts the program."""
         process = subprocess.Popen(
-            [*COMMAND, *map(str, arguments)],
+            [*command, *map(str, arguments)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

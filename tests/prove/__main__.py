@@ -23,15 +23,18 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process that forks must have no th
 
 from cfbatch_gui.core.system.paths import Paths
 from tests.journeys.terminal import Terminal, practice_service, read_until
-from tests.prove import parts, power_proof, truth
+from tests.prove import data_parts, parts, power_proof, truth
 from tests.prove.compare import written_tokens
+from tests.prove.leftovers import BROKEN
+from tests.prove.mending import mend_damages
 from tests.prove.parts import Bench
 from tests.prove.power_trace import why_not
 from tests.prove.report import Report
 from tests.prove.variants import VARIANTS
 from tests.prove.world import Service
 
-PARTS = ("random", "steps", "exports", "migration", "power", "variants", "machine", "thorough")
+PARTS = ("random", "steps", "exports", "migration", "power", "answers", "results", "starts", "variants", "machine")
+ALL_PARTS = (*PARTS, "thorough")  # which takes longer than all the others together
 SECONDS = 0.02  # for which a batch is queued, and then running
 STALL = 1.0  # seconds; longer than a submit's limit
 MACHINE = Path(__file__).parent / "test_state_machine.py"
@@ -72,8 +75,6 @@ def main() -> int:
     if asked.json:
         report.save(asked.json)
     print("\n".join(report.lines()))  # noqa: T201
-    if report.states:
-        print(f"\n{report.states:,} distinct states after a power cut.")  # noqa: T201
     speed = report.kills / report.seconds
     print(f"\n{report.kills:,} kills in {report.seconds:.0f} s, {speed:.1f} a second; seed {asked.seed}.", flush=True)  # noqa: T201
     failed = _machine(asked.examples) if "machine" in asked.only else 0
@@ -151,8 +152,16 @@ def _share(bench: Bench, asked: argparse.Namespace, number: int) -> Iterator[Cal
     if "variants" in asked.only:
         for variant in VARIANTS[:: asked.every_variant][share]:
             yield partial(parts.catch, bench, variant)
+    if "answers" in asked.only:
+        yield partial(data_parts.mix_up_answers, bench, of(asked.answers), seed)
+        for broken in BROKEN[: asked.clients][share]:
+            yield partial(data_parts.catch_mixed_up, bench, broken, seed)
     if "random" in asked.only:
         yield partial(parts.kill_at_random, bench, of(asked.kills), seed)
+    if "results" in asked.only:
+        yield partial(mend_damages, bench, of(asked.damages), seed)
+    if "starts" in asked.only:
+        yield partial(data_parts.start_damaged, bench, of(asked.starts), seed)
 
 
 def _gather(workers: list[tuple[int, Path]], counter: Counter) -> Report:
@@ -162,7 +171,8 @@ def _gather(workers: list[tuple[int, Path]], counter: Counter) -> Report:
         failed += bool(_wait(process, counter))
         if path.exists():
             report.take_in(Report.load(path))
-    names = [*(variant.name for variant in VARIANTS), *(mutant.name for mutant in power_proof.chosen_mutants(0))]
+    names = [*(variant.name for variant in VARIANTS), *data_parts.broken_clients()]
+    names += [mutant.name for mutant in power_proof.chosen_mutants(0)]
     report.catches.sort(key=lambda catch: names.index(catch.variant))
     if failed:
         print("\n".join(report.lines()))  # noqa: T201
@@ -219,7 +229,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.prove", description=(__doc__ or "").split("\n\n")[1])
     parser.add_argument("--kills", type=int, default=2000, help="at random moments (default: %(default)s)")
     parser.add_argument("--export-kills", type=int, help="at random moments of an export (default: a quarter of them)")
-    parser.add_argument("--only", action="append", choices=PARTS, help="this part only; may be given several times")
+    parser.add_argument("--only", action="append", choices=ALL_PARTS, help="this part only; may be given several times")
     parser.add_argument(
         "--workers", type=int, default=3 * (os.cpu_count() or 1), help="processes side by side (default: %(default)s)"
     )
@@ -232,6 +242,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--every-form", type=int, default=1, metavar="N", help="only every Nth form of an export")
     parser.add_argument("--every-place", type=int, default=1, metavar="N", help="cut power at every Nth operation only")
     parser.add_argument("--mutants", type=int, default=0, metavar="N", help="the first N programs without a flush")
+    parser.add_argument("--answers", type=int, default=100_000, help="that are mixed up (default: %(default)s)")
+    parser.add_argument("--clients", type=int, default=len(BROKEN), metavar="N", help="the first N that take them")
+    parser.add_argument("--damages", type=int, default=1_000, help="of stored results (default: %(default)s)")
+    parser.add_argument("--starts", type=int, default=5_000, help="on damaged folders (default: %(default)s)")
     parser.add_argument("--every-variant", type=int, default=1, metavar="N", help="only every Nth broken variant")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there too")
     return parser

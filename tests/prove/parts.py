@@ -213,7 +213,7 @@ def _impatient(log: Path) -> None:
     send = Transport.send
 
     async def hurried(self: Transport, *arguments: Any, seconds: float, **named: Any) -> Any:
-        if not named.get("own_connection"):
+        if named.get("what") not in ("submit", "run"):
             return await send(self, *arguments, seconds=seconds, **named)
         try:
             return await send(self, *arguments, seconds=TIME_OUT, **named)

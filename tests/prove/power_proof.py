@@ -52,7 +52,7 @@ def examine(bench: Bench, share: slice, seed: int, *, every: int) -> None:
                 except CannotBeRecorded as error:
                     outcome.add(Finding(Breach.UNREACHED, f"{unit.workload.name}: {error}"), "the recording")
                 world.remove()
-                part.states += outcome.states
+                part.tried += outcome.states
                 part.kills += outcome.resumed
                 for breach, count in outcome.counts.items():
                     part.breaches[breach] = part.breaches.get(breach, 0) + count

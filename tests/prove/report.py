@@ -13,14 +13,15 @@ MOST_WORDS = 30  # findings that are printed individually
 
 @dataclass
 class Part:
-    """One process's results of one part of the proof. `states` counts distinct states after a power cut.
+    """One process's results of one part of the proof. `tried` counts what is tried without a kill: distinct
+    states after a power cut, starts, answers, damages.
 
     `seconds` is its duration.
     """
 
     name: str
     kills: int = 0
-    states: int = 0
+    tried: int = 0
     breaches: dict[str, int] = field(default_factory=dict)
     words: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -34,7 +35,7 @@ class Part:
     def take_in(self, other: "Part") -> None:
         """Add another process's results of the same part."""
         self.kills += other.kills
-        self.states += other.states
+        self.tried += other.tried
         for breach, times in other.breaches.items():
             self.breaches[breach] = self.breaches.get(breach, 0) + times
         self.words += other.words
@@ -84,9 +85,9 @@ class Report:
         return sum(part.kills for part in self.parts)
 
     @property
-    def states(self) -> int:
-        """The number of states after a power cut in all parts."""
-        return sum(part.states for part in self.parts)
+    def tried(self) -> int:
+        """The number of states, starts, answers and damages in all parts."""
+        return sum(part.tried for part in self.parts)
 
     def save(self, path: Path) -> None:
         """Save the report as JSON."""
@@ -102,12 +103,12 @@ class Report:
         return [*self._parts(), *self._catches(), *self._words()]
 
     def _parts(self) -> list[str]:
-        columns = ["kills", "states", *(breach.value for breach in Breach)]
+        columns = ["kills", "tried", *(breach.value for breach in Breach)]
         total = Part("all")
         for part in self.parts:
             total.take_in(part)
         rows = [
-            [part.name, str(part.kills), str(part.states), *(str(part.breaches.get(each.value, 0)) for each in Breach)]
+            [part.name, str(part.kills), str(part.tried), *(str(part.breaches.get(each.value, 0)) for each in Breach)]
             for part in (*self.parts, total)
         ]
         return table(["", *columns], rows)

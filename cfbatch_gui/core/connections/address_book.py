@@ -26,8 +26,9 @@ from cfbatch_gui.core.workers_ai.connection_kinds import (
     is_on_this_computer,
     worker,
 )
+from cfbatch_gui.core.workers_ai.probe.evidence import Recorder
 from cfbatch_gui.core.workers_ai.traffic import TrafficLog
-from cfbatch_gui.core.workers_ai.transport import Exchange, Transport
+from cfbatch_gui.core.workers_ai.transport import Application, Exchange, Transport
 
 ACCOUNT_VARIABLE = "CLOUDFLARE_ACCOUNT_ID"
 BASE_URL_VARIABLE = "CLOUDFLARE_API_BASE_URL"
@@ -118,8 +119,21 @@ class AddressBook:
         """The client of a connection, kept while the connection stays as it is. Raises NotConnected."""
         connection = self.connection(connection_id)
         if connection not in self._clients:
-            self._clients[connection] = self._new_client(connection)
+            application, note = self._ends(connection)
+            self._clients[connection] = self._new_client(
+                connection, Transport(application=application, on_exchange=note)
+            )
         return self._clients[connection]
+
+    def recording_client(self, connection_id: str) -> tuple[WorkersAI, Recorder]:
+        """A client of its own that keeps what it was answered, and its transport. To be closed by the caller.
+
+        Raises NotConnected.
+        """
+        connection = self.connection(connection_id)
+        application, note = self._ends(connection)
+        recorder = Recorder(application=application, on_exchange=note)
+        return self._new_client(connection, recorder), recorder
 
     def budget(self, connection_id: str) -> RateBudget:
         """How often it may be asked. Connections of one account share it: Cloudflare counts them together."""
@@ -159,11 +173,6 @@ class AddressBook:
         """Where the connection's token or secret is, None when there is none. Raises NotConnected."""
         return await self._credentials.token_source(connection_id, check=self.check_of(connection_id))
 
-    async def close(self) -> None:
-        """Close all clients."""
-        for client in self._clients.values():
-            await client.close()
-
     def _made(self, record: SavedConnection) -> Connection:
         base_url = check_base_url(self._environ.get(BASE_URL_VARIABLE, "") or CLOUDFLARE_BASE_URL)
         match record.kind:
@@ -200,7 +209,8 @@ class AddressBook:
             raise UsageError(f"{PRACTICE_SECONDS_VARIABLE} must be a number of seconds, such as 0 or 2.5.")
         return seconds, seconds
 
-    def _new_client(self, connection: Connection) -> WorkersAI:
+    def _ends(self, connection: Connection) -> tuple[Application | None, Callable[[Exchange], None]]:
+        """The practice service for its connection, None for others, and what notes an exchange in the log."""
         application = None
         if connection.is_practice:
             queued, running = self._practice_seconds()
@@ -211,11 +221,14 @@ class AddressBook:
         def note(exchange: Exchange) -> None:
             self._traffic.note(connection.id, exchange, now=self._clock())
 
+        return application, note
+
+    def _new_client(self, connection: Connection, transport: Transport) -> WorkersAI:
         return WorkersAI(
             connection,
             self._token_of(connection),
             gateway_token=self._gateway_token_of(connection),
-            transport=Transport(application=application, on_exchange=note),
+            transport=transport,
             budget=self.budget(connection.id),
             clock=self._clock,
         )

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
 from cfbatch_gui.core.errors import DataError, NotConnected
+from cfbatch_gui.core.system import secret_variables
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 SERVICE = "CF Batch"
 CLOUDFLARE = "cloudflare"  # the connection that Cloudflare's own environment variables speak of
-TOKEN_VARIABLE = "CLOUDFLARE_API_TOKEN"  # noqa: S105
+TOKEN_VARIABLE = secret_variables.TOKEN
 
 # A backend that is not one of these may be a plain file, or a test's: "stored" would be no promise.
 _KNOWN_BACKENDS = frozenset(
@@ -45,7 +46,7 @@ def variable_of(connection_id: str) -> str:
     keyring."""
     if connection_id == CLOUDFLARE:
         return TOKEN_VARIABLE
-    return f"CFBATCH_SECRET_{re.sub('[^A-Z0-9]', '_', connection_id.upper())}"
+    return f"{secret_variables.OF_A_CONNECTION}{re.sub('[^A-Z0-9]', '_', connection_id.upper())}"
 
 
 class Credentials:

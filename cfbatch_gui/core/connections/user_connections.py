@@ -1,21 +1,34 @@
-"""Connections as the user sets them up: saved with their secrets, tested, removed; and the models that each lists."""
+"""Connections as the user sets them up: saved with their secrets, tested, checked, removed; and the models of each."""
 
+import asyncio
+import logging
+import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 
 from cfbatch_gui.core.connections.address_book import AddressBook, ConnectionSummary, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Credentials, TokenSource
+from cfbatch_gui.core.errors import NotConnected, UserError
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.checking import CheckResult, check_connection
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account_id
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue, ModelLists
+from cfbatch_gui.core.workers_ai.prices import Price
+from cfbatch_gui.core.workers_ai.probe.learned import Learned, LearnedFacts, learn
+from cfbatch_gui.core.workers_ai.probe.probing import WAIT_SECONDS, Accepted, Probe, ProbeResult
+from cfbatch_gui.core.workers_ai.probe.requests import ProbePlan, plan_probe
+
+_log = logging.getLogger(__name__)
 
 
 class Connections:
     """`settings` returns the current ones, `keep_settings` changes some by name and returns when they are saved, and
     `pause_jobs` pauses the jobs of a connection that is removed.
+
+    `keep_accepted` writes a batch of a probe down, by the ids of its connection and its model, before it returns.
     """
 
     def __init__(
@@ -23,13 +36,16 @@ class Connections:
         address_book: AddressBook,
         credentials: Credentials,
         model_lists: ModelLists,
+        learned: LearnedFacts,
         *,
         settings: Callable[[], Settings],
         keep_settings: Callable[..., Awaitable[Settings]],
         pause_jobs: Callable[[str], Awaitable[None]],
+        keep_accepted: Callable[[str, str, Accepted], Awaitable[None]],
     ) -> None:
         self._address_book, self._credentials, self._model_lists = address_book, credentials, model_lists
         self._settings, self._keep_settings, self._pause_jobs = settings, keep_settings, pause_jobs
+        self._learned, self._keep_accepted = learned, keep_accepted
 
     async def summaries(self) -> tuple[ConnectionSummary, ...]:
         """All connections, whether they can be used or not."""
@@ -67,6 +83,7 @@ class Connections:
         chosen = PRACTICE.id if self._settings().connection == connection_id else self._settings().connection
         await self._keep_settings(connections=others, connection=chosen)
         await self._pause_jobs(connection_id)
+        await asyncio.to_thread(self._learned.forget, connection_id)
         await self._credentials.forget(connection_id)
         await self._credentials.forget(gateway_secret_id(connection_id))
 
@@ -92,6 +109,42 @@ class Connections:
     async def check(self, connection_id: str, model: str) -> tuple[CheckResult, ...]:
         """Check a connection, free of charge; one result for each question, in their order."""
         return await check_connection(self._address_book.client(connection_id), model)
+
+    def plan_probe(self, connection_id: str, model: str) -> ProbePlan:
+        """What a probe of the connection sends, and its price, for the user to agree to. Raises OverBudget."""
+        plan = plan_probe(self.models(connection_id).find(model), secrets.token_hex(4))
+        return replace(plan, price=Price(0.0, 0.0, 0.0)) if connection_id == PRACTICE.id else plan
+
+    async def probe(
+        self,
+        connection_id: str,
+        plan: ProbePlan,
+        *,
+        show: Callable[[str], None] = lambda sentence: None,
+        wait_seconds: float = WAIT_SECONDS,
+    ) -> ProbeResult:
+        """Probe a connection, to which the user has agreed, and go by what it shows from now on.
+
+        Raises as `Probe.run`.
+        """
+        client, recorder = self._address_book.recording_client(connection_id)
+        model = plan.model.name
+        keep = partial(self._keep_accepted, connection_id, model)
+        result = await Probe(client, recorder, plan, keep=keep, show=show, wait_seconds=wait_seconds).run()
+        new = learn(result.findings, result.started, result.account_mark)
+        try:
+            await asyncio.to_thread(self._learned.keep, connection_id, model, new)
+        except UserError as error:  # the findings are worth more: they were paid for
+            _log.warning("What a probe has shown could not be kept: %s", error.message)
+        return result
+
+    def learned(self, connection_id: str, model: str) -> Learned:
+        """What probes have shown of a model through a connection, to the account that it leads to now."""
+        try:
+            mark = self._address_book.connection(connection_id).account_mark
+        except NotConnected:
+            return Learned()
+        return self._learned.of(connection_id, model, mark)
 
     def models(self, connection_id: str) -> Catalogue:
         """The models as the connection listed them last, else as the program's own list has them."""

@@ -13,7 +13,7 @@ import msgspec
 
 from cfbatch_gui.core.inputs.input_values import Mapping, ReadOptions
 from cfbatch_gui.core.job_folder import schema
-from cfbatch_gui.core.system.files import flush_folder, write_atomically, write_own_file
+from cfbatch_gui.core.system.files import OWN_FOLDER, flush_folder, write_own_file
 
 
 class SavedDraft(msgspec.Struct, frozen=True):
@@ -75,9 +75,10 @@ class JobFolder:
         """Make the folder; it is on the disk, with its name in the folder of all jobs, when this returns."""
         is_new = not self.path.exists()
         missing = [path for path in (self.path / "bodies", self.path / "replies") if not path.exists()]
-        for path in missing:
-            path.mkdir(parents=True, exist_ok=True)
         if missing:
+            self.path.mkdir(mode=OWN_FOLDER, parents=True, exist_ok=True)
+            for path in missing:
+                path.mkdir(mode=OWN_FOLDER, exist_ok=True)
             flush_folder(self.path)
         if is_new:
             flush_folder(self.path.parent)
@@ -86,7 +87,7 @@ class JobFolder:
         """A body or a reply, whole or not at all; a backup brings no empty folders back. Raises DiskFull, DataError."""
         with suppress(OSError):  # said by the writing
             if not path.parent.exists():
-                path.parent.mkdir(exist_ok=True)
+                path.parent.mkdir(mode=OWN_FOLDER, exist_ok=True)
                 flush_folder(self.path)
         write_own_file(path, data)
 
@@ -102,7 +103,7 @@ class JobFolder:
     def save_draft(self, draft: SavedDraft) -> None:
         """Keep how the file is read."""
         self.create()
-        write_atomically(self.path / "draft.json", msgspec.json.encode(draft))
+        write_own_file(self.path / "draft.json", msgspec.json.encode(draft))
 
     def draft(self) -> SavedDraft | None:
         """How the file is read, None before a file is chosen."""

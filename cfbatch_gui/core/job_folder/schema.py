@@ -5,6 +5,7 @@ from 1 in the order of the input; texts that are shared by several queries are s
 """
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,8 +13,10 @@ from pathlib import Path
 
 import msgspec
 
-from cfbatch_gui.core.errors import DataError, DiskFull
+from cfbatch_gui.core.errors import DataError, DataReadOnly, DiskFull
 from cfbatch_gui.core.inputs.input_values import Role
+from cfbatch_gui.core.system.files import create_own_file
+from cfbatch_gui.core.system.paths import read_only_sentence
 
 VERSION = 4
 ITEMS_ARE_TEXTS = "items_are_texts"  # true when every text is an item with its number, from 1 without a gap
@@ -134,6 +137,8 @@ def opened(
     """
     if must_exist and not path.exists():
         raise DataError("This job's data is missing from its folder.", detail=str(path))
+    if not (read_only or path.exists()):
+        create_own_file(path)
     address = f"{path.resolve().as_uri()}?mode={'rw' if read_only else 'rwc'}"
     try:
         database = sqlite3.connect(
@@ -173,11 +178,22 @@ def translated(error: sqlite3.Error, path: Path) -> DataError:
     detail = f"{path.name}: {error}"
     if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL or "disk is full" in str(error):
         return DiskFull("The disk is full. Nothing was lost; free some space and try again.", detail=detail)
+    if is_read_only(error, path):
+        return DataReadOnly(read_only_sentence(path.parent), detail=detail)
     if isinstance(error, sqlite3.OperationalError):
         return DataError(
             "The program's data could not be read or written. Is the disk full or read-only?", detail=detail
         )
     return DataError("This job's data is damaged.", detail=detail)
+
+
+def is_read_only(error: sqlite3.Error, path: Path) -> bool:
+    """Whether it is the file's folder, or the file, that cannot be written."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary code
+    if code == sqlite3.SQLITE_READONLY:
+        return True
+    # A journal cannot be made, or an unfinished one cannot be rolled back.
+    return code == sqlite3.SQLITE_CANTOPEN and path.exists() and not os.access(path.parent, os.W_OK)
 
 
 def put_metadata_value(database: sqlite3.Connection, name: str, value: object) -> None:

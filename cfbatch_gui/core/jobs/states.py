@@ -7,8 +7,11 @@ Batch:  planned → sending → queued → running → collecting → done | fai
 A synchronous request is a batch of its own: planned → sending → collecting → done | failed, or outcome unknown.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+import msgspec
 
 from cfbatch_gui.core.inputs.input_values import Kind
 
@@ -39,6 +42,7 @@ class BatchState(StrEnum):
 
 
 _FINAL = frozenset({BatchState.DONE, BatchState.FAILED, BatchState.GONE, BatchState.DISMISSED})
+_PLANNED = frozenset({BatchState.PLANNED})
 _AT_SERVICE = frozenset({BatchState.QUEUED, BatchState.RUNNING, BatchState.COLLECTING})
 ENDED = frozenset({BatchState.FAILED, BatchState.GONE})  # final without an answer, as the service reported
 
@@ -149,26 +153,7 @@ class Job:
     @property
     def state(self) -> JobState:
         """Computed from the batches; what needs the user comes first."""
-        if not self.is_sent:
-            return JobState.DRAFT
-        states = [batch.state for batch in self.batches]
-        if BatchState.OUTCOME_UNKNOWN in states:
-            return JobState.OUTCOME_UNKNOWN
-        if all(state.is_final for state in states):
-            return self._final_state()
-        if self.paused_because:
-            return JobState.PAUSED
-        if all(state is BatchState.PLANNED for state in states):
-            return JobState.WAITING
-        return JobState.WORKING
-
-    def _final_state(self) -> JobState:
-        done = [batch for batch in self.batches if batch.state is BatchState.DONE]
-        if not done or all(batch.failed_requests >= batch.requests for batch in done):
-            return JobState.FAILED
-        if len(done) == len(self.batches) and not any(batch.failed_requests for batch in done):
-            return JobState.DONE
-        return JobState.PARTLY_DONE
+        return _state(self)
 
     @property
     def needs_user(self) -> bool:
@@ -189,3 +174,57 @@ class Job:
     def error(self) -> str:
         """The first batch's error sentence, for one line in a list."""
         return next((batch.error for batch in self.batches if batch.error), self.paused_because)
+
+
+class ListedBatch(msgspec.Struct, frozen=True, gc=False):
+    """What a list of jobs needs of a batch; see `Batch`."""
+
+    state: BatchState
+    requests: int
+    failed_requests: int = 0
+
+
+class ListedJob(msgspec.Struct, gc=False):
+    """What a list shows of a job; see `Job`."""
+
+    id: str
+    name: str
+    kind: Kind
+    connection: str
+    created_at: float
+    is_sent: bool = False
+    paused_because: str = ""
+    deleted_at: float = 0.0
+    batches: Sequence[ListedBatch] = ()
+
+    @property
+    def state(self) -> JobState:
+        """As of `Job`."""
+        return _state(self)
+
+    @property
+    def batches_done(self) -> int:
+        """As of `Job`."""
+        return sum(batch.state is BatchState.DONE for batch in self.batches)
+
+
+def _state(job: Job | ListedJob) -> JobState:
+    if not job.is_sent:
+        return JobState.DRAFT
+    states = {batch.state for batch in job.batches}
+    if BatchState.OUTCOME_UNKNOWN in states:
+        return JobState.OUTCOME_UNKNOWN
+    if states <= _FINAL:
+        return _final_state(job.batches)
+    if job.paused_because:
+        return JobState.PAUSED
+    return JobState.WAITING if states == _PLANNED else JobState.WORKING
+
+
+def _final_state(batches: Sequence[Batch | ListedBatch]) -> JobState:
+    done = [batch for batch in batches if batch.state is BatchState.DONE]
+    if not done or all(batch.failed_requests >= batch.requests for batch in done):
+        return JobState.FAILED
+    if len(done) == len(batches) and not any(batch.failed_requests for batch in done):
+        return JobState.DONE
+    return JobState.PARTLY_DONE

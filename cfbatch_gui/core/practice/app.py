@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from cfbatch_gui.core.practice.local_models import PracticeModel, choose_model
+from cfbatch_gui.core.practice.loopback import HOST
 from cfbatch_gui.core.practice.queue import Pace
 from cfbatch_gui.core.practice.responses import Answer, RefusalError
 from cfbatch_gui.core.practice.routes import find_route
@@ -23,6 +24,7 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _PIECE_BYTES = 1 << 18
+_OWN_HOSTS = (HOST, "localhost", "[::1]")
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +54,25 @@ def practice_app(
             await _send(await _answer(service, scope, body), send)
 
     return application
+
+
+def for_own_hosts(application: Application, port: Callable[[], int]) -> Application:
+    """The service for clients that name it by an address of this computer; `port` is asked for with each request.
+
+    A page of the web can have its own host's name resolve to 127.0.0.1, and would then be allowed by the browser to
+    read the answers (DNS rebinding). It cannot change the header Host, which has the name.
+    """
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        named = [value.decode("latin-1").lower() for name, value in scope["headers"] if name.lower() == b"host"]
+        own = {f"{host}:{port()}" for host in _OWN_HOSTS}
+        if len(named) == 1 and named[0] in own:
+            await application(scope, receive, send)
+        elif await _read(receive) is not None:
+            words = f"This service is only for programs on its computer, which call it {HOST}:{port()}"
+            await _send(RefusalError(421, (7003, words)).answer(), send)
+
+    return guarded
 
 
 async def _answer(service: PracticeService, scope: Scope, body: bytes) -> Answer:

@@ -11,6 +11,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from cfbatch_gui.core.system.files import create_own_file
+
 FILE_NAME = "practice.db"
 KEPT_SECONDS = 7 * 24 * 60 * 60
 _BUSY_SECONDS = 30.0
@@ -172,6 +174,7 @@ def answered_synchronously(folder: Path) -> list[AnsweredSynchronously]:
 
 @contextmanager
 def _opened(folder: Path) -> Iterator[sqlite3.Connection]:
+    create_own_file(folder / FILE_NAME)
     with closing(sqlite3.connect(folder / FILE_NAME, timeout=_BUSY_SECONDS)) as database:
         database.execute("PRAGMA journal_mode=DELETE")
         database.execute(_SCHEMA)

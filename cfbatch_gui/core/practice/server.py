@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
 
 import uvicorn
 
 from cfbatch_gui.core.errors import InputError, UsageError
-from cfbatch_gui.core.practice.app import Application, practice_app
+from cfbatch_gui.core.practice.app import Application, for_own_hosts, practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import Arrival, FaultyService
 from cfbatch_gui.core.practice.faults.script import AnyFault
 from cfbatch_gui.core.practice.local_models import PracticeModel, choose_model
@@ -28,12 +29,13 @@ def serve(app: Application, port: int, *, listening: Callable[[str], None] | Non
     """Serve on 127.0.0.1 until Ctrl+C, which arrives as KeyboardInterrupt once everything is closed.
 
     `port` 0 takes a free one. `listening` is called with the address, prefix included, before the first request.
-    Raises UsageError when the port cannot be had. Prints nothing.
+    Requests that name another host are refused. Raises UsageError when the port cannot be had. Prints nothing.
     """
     with _listen(port) as listener:
         if listening is not None:
             listening(_url(listener))
-        _server(app).run(sockets=[listener])
+        port_taken = int(listener.getsockname()[1])
+        _server(for_own_hosts(app, lambda: port_taken)).run(sockets=[listener])
 
 
 def serve_with_faults(
@@ -48,9 +50,11 @@ def serve_with_faults(
     """Serve on 127.0.0.1 until Ctrl+C, which arrives as KeyboardInterrupt once everything is closed.
 
     `port` 0 takes a free one. `listening` is called with the address, prefix included, before the first request;
-    `tell` is called with every exchange. Raises UsageError when the port cannot be had. Prints nothing.
+    `tell` is called with every exchange. Requests that name another host are refused. Raises UsageError when the port
+    cannot be had. Prints nothing.
     """
-    faulty = FaultyService(application, faults, port=port, tls=tls, tell=tell)
+    own = for_own_hosts(application, lambda: urlsplit(faulty.url).port or 0)
+    faulty = FaultyService(own, faults, port=port, tls=tls, tell=tell)
     asyncio.run(_serve_until_cancelled(faulty, port, listening))
 
 
@@ -85,7 +89,10 @@ def load_certificate(path: Path) -> ssl.SSLContext:
 
 
 class PracticeServer:
-    """A practice service that runs in its own thread during a `with` block. `url` ends in /client/v4."""
+    """A practice service that runs in its own thread during a `with` block. `url` ends in /client/v4.
+
+    Requests may name any host: what is tested against it may reach it through a proxy or a Worker.
+    """
 
     def __init__(
         self,

@@ -10,11 +10,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError
 from cfbatch_gui.core.system.unfinished import PART_PREFIX, noted
 
+OWN_FILE: Final = 0o600
+OWN_FOLDER: Final = 0o700
 _HASHED_AT_ONCE = 1024 * 1024  # bytes
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 # Errors of file systems that cannot flush a folder. The file itself has been flushed by then.
@@ -32,6 +34,20 @@ _REASONS = {
 }
 
 
+def own_opener(path: str, flags: int) -> int:
+    """For `open()`: a file that this makes can be read by this user only, whatever the umask is."""
+    return os.open(path, flags | getattr(os, "O_CLOEXEC", 0), OWN_FILE)
+
+
+def create_own_file(path: Path) -> None:
+    """Make an empty file that only this user can read, unless there is one; for libraries that open by name.
+
+    SQLite gives a database's journals its permissions. An error is left to whoever opens the file.
+    """
+    with suppress(OSError):
+        os.close(own_opener(str(path), os.O_RDWR | os.O_CREAT))
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace the file's content by `data`, completely or not at all. Raises DiskFull and ExportError."""
     with atomic_writer(path) as stream:
@@ -39,7 +55,7 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def write_own_file(path: Path, data: bytes) -> None:
-    """`write_atomically` for a file in the program's own folder. Raises DiskFull and DataError."""
+    """`own_file_writer` with the whole content. Raises DiskFull and DataError."""
     with own_file_writer(path) as stream:
         stream.write(data)
 
@@ -63,9 +79,12 @@ def flush_folder(folder: Path) -> None:
 
 @contextmanager
 def own_file_writer(path: Path, *, buffering: int = -1) -> Iterator[BinaryIO]:
-    """`atomic_writer` for a file in the program's own folder. Raises DiskFull and DataError."""
+    """`atomic_writer` for a file in the program's own folder, readable by this user only.
+
+    Raises DiskFull and DataError.
+    """
     try:
-        with atomic_writer(path, buffering=buffering) as stream:
+        with atomic_writer(path, buffering=buffering, private=True) as stream:
             yield stream
     except ExportError as error:
         raise DataError(
@@ -76,24 +95,27 @@ def own_file_writer(path: Path, *, buffering: int = -1) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def atomic_writer(path: Path, *, buffering: int = -1) -> Iterator[BinaryIO]:
+def atomic_writer(path: Path, *, buffering: int = -1, private: bool = False) -> Iterator[BinaryIO]:
     """A binary stream whose content becomes the file `path` when the block ends; nothing changes when it raises.
 
     The bytes are written to a hidden ".part" file in the target's folder, which replaces the target after it was
     flushed to the disk. The stream can seek and be read. A symbolic link is kept, and so are an older file's
-    permissions. `buffering` is as of open(): with a large buffer, what is read back may not come from the disk.
+    permissions; a new file has those of the umask. A `private` file can be read by this user only, also when an older
+    one had wider permissions. `buffering` is as of open(): with a large buffer, what is read back may not come from
+    the disk.
     Raises DiskFull and ExportError.
     """
     target = _target(path)
     part = target.with_name(f"{PART_PREFIX}{secrets.token_hex(8)}.part")
-    with noted(part), _replacing(path, target, part, buffering) as stream:
+    with noted(part), _replacing(path, target, part, buffering, private=private) as stream:
         yield stream
 
 
 @contextmanager
-def _replacing(path: Path, target: Path, part: Path, buffering: int) -> Iterator[BinaryIO]:
+def _replacing(path: Path, target: Path, part: Path, buffering: int, *, private: bool) -> Iterator[BinaryIO]:
     try:
-        stream = part.open("x+b", buffering)
+        opener = own_opener if private else None
+        stream: BinaryIO = open(part, "x+b", buffering, opener=opener)  # noqa: SIM115 - takes the opener
     except OSError as error:
         raise _failure(path, error) from error
     try:
@@ -101,8 +123,9 @@ def _replacing(path: Path, target: Path, part: Path, buffering: int) -> Iterator
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        with suppress(FileNotFoundError):
-            part.chmod(stat.S_IMODE(target.stat().st_mode))
+        if not private:
+            with suppress(FileNotFoundError):
+                part.chmod(stat.S_IMODE(target.stat().st_mode))
         part.replace(target)
         _flush_folder(target.parent)
     except OSError as error:
@@ -186,7 +209,7 @@ def append_line_durably(path: Path, line: bytes) -> None:
     """
     is_new = not path.exists()
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), OWN_FILE)
         try:
             _append(descriptor, line.rstrip(b"\n") + b"\n")
         finally:

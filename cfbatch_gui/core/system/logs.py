@@ -1,9 +1,12 @@
 """The rotating log file. Everything that looks like a token is removed from each record before it is written."""
 
 import logging
+import os
 import re
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 
+from cfbatch_gui.core.system.files import own_opener
 from cfbatch_gui.core.system.paths import Paths
 
 MAX_BYTES = 1_000_000
@@ -54,6 +57,11 @@ class _LogFile(RotatingFileHandler):
             paths.log, maxBytes=MAX_BYTES, backupCount=KEPT, encoding="utf-8", errors="replace", delay=True
         )
         self.setFormatter(_Redacting("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+
+    def _open(self) -> TextIOWrapper:
+        """Open the current file, readable by this user only."""
+        descriptor = own_opener(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        return TextIOWrapper(os.fdopen(descriptor, "ab"), self.encoding, self.errors)
 
     def handleError(self, record: logging.LogRecord) -> None:
         """Ignore errors of writing the log: logging would print a traceback to stderr."""

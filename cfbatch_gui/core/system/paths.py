@@ -1,14 +1,18 @@
 """The files and folders of the program's own data folder."""
 
+import errno
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
-from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.errors import DataError, DataReadOnly
 from cfbatch_gui.core.system.files import flush_folder
+from cfbatch_gui.core.system.private_folder import tighten
 
 OVERRIDE = "CFBATCH_DATA_DIR"
+_READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,26 @@ class Paths:
 
     def catalogue(self, connection_id: str) -> Path:
         """The list of models that a connection returned last."""
-        return self.root / "catalogues" / f"{connection_id}.json"
+        return self.catalogues / f"{connection_id}.json"
+
+    @property
+    def catalogues(self) -> Path:
+        """The folder of the lists of models."""
+        return self.root / "catalogues"
+
+    @property
+    def window_address(self) -> Path:
+        """The path of the socket that the open window listens on; see ui/window/single_window.py."""
+        return self.root / "window-address"
+
+    @property
+    def window_socket(self) -> Path:
+        """The folder of that socket where the user has no private runtime folder."""
+        return self.root / "window"
+
+    def learned(self, connection_id: str) -> Path:
+        """What checks of the service have found out about a connection; see workers_ai/probe/learned.py."""
+        return self.root / "learned" / f"{connection_id}.json"
 
     @property
     def logs(self) -> Path:
@@ -100,7 +123,10 @@ class Paths:
         return self.logs / "cfbatch.log"
 
     def create(self) -> None:
-        """Create the folders, accessible to this user only; a power failure does not remove them. Raises DataError."""
+        """Create the folders, accessible to this user only; a power failure does not remove them.
+
+        Raises DataError, DataReadOnly.
+        """
         try:
             missing = [folder for folder in (self.root, *self.root.parents) if not folder.exists()]
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -108,12 +134,39 @@ class Paths:
                 folder.mkdir(mode=0o700, exist_ok=True)
             for folder in missing:
                 flush_folder(folder.parent)
+            for folder in (self.root, self.jobs):  # what is in them may be writable, and get the start half-way
+                if not os.access(folder, os.W_OK):
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
         except OSError as error:
-            raise DataError(
-                f"The folder for the program's data, “{self.root}”, cannot be made or written. Choose another one with"
-                f" --data-dir or {OVERRIDE}.",
-                detail=f"{self.root}: {error.strerror}",
-            ) from error
+            raise self.failure(error) from error
+        tighten(self.root, frozenset(self._names()), self.jobs)
+
+    def failure(self, error: OSError) -> DataError:
+        """The sentence for what the system said when something was to be made or written in the data folder."""
+        detail = f"{error.filename or self.root}: {error.strerror}"
+        if error.errno in _READ_ONLY and self.root.is_dir():
+            return DataReadOnly(read_only_sentence(self.root), detail=detail)
+        return DataError(
+            f"The folder for the program's data, “{self.root}”, cannot be made or written. Choose another one with"
+            f" --data-dir or {OVERRIDE}.",
+            detail=detail,
+        )
+
+    def _names(self) -> Iterator[str]:
+        """The name in `root` of each property of this class."""
+        for name, member in vars(Paths).items():
+            if isinstance(member, property):
+                path: Path = getattr(self, name)
+                yield path.relative_to(self.root).parts[0]
+
+
+def read_only_sentence(folder: Path) -> str:
+    """What to say of a data folder in which nothing can be written."""
+    return (
+        f"The folder for the program's data, “{folder}”, is read-only here, so nothing new can be kept in it. Make it"
+        f" writable, or choose another one with --data-dir or {OVERRIDE}. In a terminal, “cfbatch jobs”, “cfbatch show”"
+        " and “cfbatch export” still read what is in it."
+    )
 
 
 def default_root(environ: Mapping[str, str], platform: str = sys.platform) -> Path:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.core.system.files import write_own_file
 
 VERSION = 2
 
@@ -92,8 +92,8 @@ class Settings:
             return cls()
 
     def save(self, path: Path) -> None:
-        """Replace the file, whole or not at all. Raises DiskFull and ExportError."""
-        write_atomically(path, msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n")
+        """Replace the file, whole or not at all. Raises DiskFull and DataError."""
+        write_own_file(path, msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n")
 
 
 class SettingsStore:
@@ -105,7 +105,7 @@ class SettingsStore:
         self._will_save = False
 
     async def keep(self, **changes: object) -> Settings:
-        """Change the settings, and return when they are saved. Raises DiskFull and ExportError.
+        """Change the settings, and return when they are saved. Raises DiskFull and DataError.
 
         They are saved also when the caller is cancelled, for example because its page was closed.
         """

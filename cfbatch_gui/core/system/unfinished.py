@@ -25,7 +25,12 @@ class _List:
     def __init__(self, folder: Path) -> None:
         self.path = folder / secrets.token_hex(8)
         self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
-        take_lock(self._descriptor)
+        try:
+            take_lock(self._descriptor)
+        except OSError:  # a file system without locks, on which no start could tell whose list it is
+            os.close(self._descriptor)
+            self.path.unlink()
+            raise
         self._names = 0
         self._guard = threading.Lock()
 

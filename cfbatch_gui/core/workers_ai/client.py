@@ -7,7 +7,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 from urllib.parse import quote
@@ -28,14 +27,15 @@ from cfbatch_gui.core.errors import (
     UsageError,
     UserError,
 )
-from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
+from cfbatch_gui.core.workers_ai.echoed_secrets import REDACTED
 from cfbatch_gui.core.workers_ai.endpoints import Secrets, endpoint_of
 from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, ExchangeLimits
 from cfbatch_gui.core.workers_ai.refusals import read_retry_after, refusal, refusal_to_poll
 from cfbatch_gui.core.workers_ai.transport import ExchangeError, Headers, HttpAnswer, Transport, What
+from cfbatch_gui.core.workers_ai.wire.answers import is_request_id
 from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer
 from cfbatch_gui.core.workers_ai.wire.replies import Finished, Queued, Waiting, read_answer
 from cfbatch_gui.core.workers_ai.wire.requests import encode_poll
@@ -64,6 +64,10 @@ _NOT_REACHED = {
     " the system's proxy settings.",
     "proxy_address": "The address of this computer's proxy cannot be read, so nothing was sent. Check the system's"
     " proxy settings.",
+    "proxy_kind": "This computer's proxy, {proxy}, is not an HTTP proxy, so this program cannot use it. Nothing was"
+    " sent. Set an HTTP proxy in the system's settings, or none.",
+    "mixed": "The connection to {title} held more than one answer, so none of it was used. Something on the way, such"
+    " as a proxy, mixes answers up.",
     "too_large": "{title} sent far more than an answer can hold, so it was not read.",
 }
 
@@ -94,7 +98,7 @@ class WorkersAI:
         self._transport, self._budget, self._clock = transport, budget, clock
 
     async def submit(self, model: str, body: bytes) -> Queued:
-        """Send a batch, once, on a connection of its own.
+        """Send a batch, once.
 
         Raises Unreachable only if no byte of the body can have left; ServiceRefused or ServiceBusy for a refusal in the
         service's own envelope; TokenRefused, NotConnected; and OutcomeUnknown for everything else: the batch then
@@ -125,7 +129,8 @@ class WorkersAI:
         """Poll a batch. This is free and may be repeated.
 
         Raises RequestGone, TokenRefused, ServiceBusy, ServiceRefused, Unreachable (also for an answer that is not the
-        service's: a proxy's page, a server error), ReplyError for an answer of the service that cannot be read.
+        service's: a proxy's page, a server error), UnreadableReply for an answer of the service that cannot be read or
+        names another batch.
         """
         url, limits = self._endpoint.run_url(model, queued=True), self._limits
         try:
@@ -133,11 +138,15 @@ class WorkersAI:
         except QueueNotSupported as error:
             raise refusal_to_poll(error, self.connection.title) from error
         read = await self._off_the_loop(answer.body, _keeping_raw(read_answer), answer.body)
+        if read.request_id not in ("", request_id):
+            title = self.connection.title
+            sentence = f"{title} answered about another batch than the one it was asked for. The answer was not used."
+            raise UnreadableReply(sentence, raw=answer.body, detail=f"request_id {read.request_id[:80]!r}")
         match read:
             case Finished():
                 return Reply(answer.body, read)
             case Queued():
-                return Waiting(read.status)
+                return Waiting(read.status, read.request_id)
             case Waiting():
                 return read
 
@@ -163,10 +172,6 @@ class WorkersAI:
         """Seconds since 1970, by this client's clock."""
         return self._clock()
 
-    async def close(self) -> None:
-        """Close kept connections."""
-        await self._transport.close()
-
     async def _headers(self) -> Headers:
         gateway = await self._gateway_token() if self._gateway_token is not None else None
         return Headers(self._endpoint.headers(Secrets(await self._token(), gateway)))
@@ -178,7 +183,7 @@ class WorkersAI:
         await self._budget.take()
 
     async def _once(self, what: What, url: str, body: bytes, seconds: float, most_bytes: int) -> HttpAnswer:
-        """Send what may be billed, on a connection of its own. Raises Unreachable or OutcomeUnknown."""
+        """Send what may be billed. Raises Unreachable or OutcomeUnknown."""
         headers = await self._headers()
         await self._take_turn()
         try:
@@ -190,7 +195,6 @@ class WorkersAI:
                 body=body,
                 seconds=seconds,
                 most_bytes=most_bytes,
-                own_connection=True,
             )
         except ExchangeError as error:
             if not error.body_left:
@@ -229,13 +233,11 @@ class WorkersAI:
         if 300 <= answer.status < 400:
             raise self._not_the_service(answer)
         try:
-            found = self._endpoint.read(answer.body, answer.status)
+            return self._endpoint.read(answer.body, answer.status)
         except ReplyError as error:
             if answer.status < 300 and "json" in answer.headers.get("content-type", "").lower():
                 raise UnreadableReply(error.message, raw=answer.body, detail=error.detail) from error
             raise self._not_the_service(answer) from error
-        # The service's messages are stored and shown: a token repeated in them must not be.
-        return replace(found, errors=tuple(replace(each, message=redacted(each.message)) for each in found.errors))
 
     def _read_submitted(self, answer: HttpAnswer) -> Queued:
         try:
@@ -247,9 +249,11 @@ class WorkersAI:
                 read = read_answer(answer.body)
             except ReplyError as error:
                 raise self._unknown(error.detail or error.message) from error
-            if isinstance(read, Queued) and read.request_id:
-                return read
-            raise self._unknown("the answer holds no request id")
+            if not isinstance(read, Queued):
+                raise self._unknown("the answer holds no request id")
+            if not is_request_id(read.request_id) or REDACTED in read.request_id:
+                raise self._unknown(f"the answer's request id cannot be one: {len(read.request_id):,} characters")
+            return read
         said_no = envelope.is_enveloped and 400 <= answer.status < 500 and answer.status not in (408, 409)
         if said_no:
             raise self._refusal(answer, envelope)

@@ -8,6 +8,8 @@ from enum import StrEnum
 from urllib.parse import urlsplit
 
 from cfbatch_gui.core.errors import NotConnected
+from cfbatch_gui.core.workers_ai import limits
+from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES, MAX_FREE_WORKER_BODY_BYTES
 
 CLOUDFLARE_BASE_URL = "https://api.cloudflare.com/client/v4"
@@ -62,6 +64,17 @@ class Connection:
     def needs_token(self) -> bool:
         """Whether it cannot be used without a token; a Worker may have no secret."""
         return self.kind is not ConnectionKind.WORKER
+
+    def dimensions_of(self, model: str) -> frozenset[int]:
+        """The lengths that vectors of a model may have, none when the model is not known.
+
+        Only the practice service is on this computer, and its models have lengths of their own.
+        """
+        known = find_model(model).dimension
+        if not known:
+            return frozenset()
+        is_here = self.is_practice or is_on_this_computer(self.base_url)
+        return frozenset({known}) | (limits.PRACTICE_DIMENSIONS if is_here else frozenset())
 
     @property
     def account_mark(self) -> str:

@@ -37,6 +37,21 @@ BGE_ENGLISH_TEXT_TOKENS: Final = 512
 # "Max context reached … but model supports only 60000", and `context_window` in workers-ai/models/bge-m3/, 2026-08.
 BGE_M3_PADDED_TOKENS: Final = 60_000
 
+# --- One answer ---
+
+# A score's distance from zero. Set here: bge-m3 gives cosines, from -1 to 1, and rerankers give logits, which stay
+# below 20; a thousand leaves room for a model that counts otherwise, and refuses what only damage or a mistake makes.
+MAX_SCORE: Final = 1_000.0
+
+# Numbers of a vector of the practice service, whose models stand in for all of Cloudflare's.
+PRACTICE_DIMENSIONS: Final = frozenset({256, 1_024})
+
+# Characters of a request id. Set here: the service's are UUIDs, of 36 characters.
+MAX_REQUEST_ID: Final = 200
+
+# Characters of the word for a batch's state, of which more is cut off. Set here: the service's are "queued", "running".
+MAX_STATUS: Final = 60
+
 # --- Calls ---
 
 # Calls with one token, the dashboard's included, in a window of CALL_WINDOW_SECONDS; beyond that every call is refused

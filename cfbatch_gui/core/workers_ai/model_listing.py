@@ -16,7 +16,7 @@ from typing import Final
 import msgspec
 
 from cfbatch_gui.core.errors import ReplyError, UserError
-from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.workers_ai.catalogue import LISTED_ON, MODELS, ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.client import PER_PAGE, WorkersAI
 from cfbatch_gui.core.workers_ai.prices import DOLLARS_PER_NEURON
@@ -136,7 +136,7 @@ class ModelLists:
         path = self._path_of(connection_id)
         try:
             path.parent.mkdir(mode=0o700, exist_ok=True)
-            write_atomically(path, msgspec.json.encode(catalogue))
+            write_own_file(path, msgspec.json.encode(catalogue))
         except (OSError, UserError):
             _log.warning("The list of models could not be kept.")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.core.system.files import own_opener, write_own_file
 from cfbatch_gui.core.workers_ai.transport import Exchange
 
 MAX_BYTES = 512 * 1024
@@ -77,7 +77,7 @@ class TrafficLog:
             )
         )
         try:
-            with self._path.open("ab") as stream:
+            with open(self._path, "ab", opener=own_opener) as stream:
                 stream.write(line + b"\n")
             self._size += len(line) + 1
             if self._size > MAX_BYTES:
@@ -103,7 +103,7 @@ class TrafficLog:
             for each in _summed(older)
         ]
         data = b"".join(msgspec.json.encode(each) + b"\n" for each in (*folded, *kept))
-        write_atomically(self._path, data)
+        write_own_file(self._path, data)
         self._size = len(data)
 
 

@@ -1,42 +1,53 @@
-"""Single HTTP exchanges. The only importer of httpx.
+"""Single HTTP exchanges, each on a connection of its own. The only importer of httpx.
 
 It adds to httpx: whether a byte of the body was sent (from the transport's trace events, not from the names of
 exceptions), limits on the size and duration of a whole exchange, no redirects, no settings from the environment, the
-system's certificates, and errors whose text cannot hold a header.
+system's certificates, errors whose text cannot hold a header, and answers without the secrets of their request.
+
+Where nothing in an answer names its batch, the connection is the only link between them. So no connection is used
+twice, and an answer is refused when there were bytes before its request or are bytes after its end.
 """
 
 import asyncio
 import re
 import socket
 import ssl
+import sys
 import urllib.request
-import zlib
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, cast
 from urllib.parse import urlsplit
 
+import httpcore
 import httpx
 import truststore
 
 from cfbatch_gui import __version__
+from cfbatch_gui.core.workers_ai.answer_body import BodyError, BodyReader
+from cfbatch_gui.core.workers_ai.echoed_secrets import EchoedSecrets
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Application = Callable[[Scope, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]]
 What: TypeAlias = Literal["submit", "run", "ask", "check"]
 
-_DECOMPRESSED_AT_ONCE: Final = 1 << 20  # bytes
-_UNSUSPICIOUS: Final = 16 << 20  # bytes; below this size any compression ratio is accepted
-_MOST_RATIO: Final = 200  # JSON of numbers compresses 3:1, JSON of one repeated sentence about 100:1
 _SENDABLE: Final = re.compile(r"[\t -~]*")  # header values
 _CERTIFICATE_TIME: Final = (9, 10)  # OpenSSL's numbers for a certificate that is not valid yet, or no longer
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")  # reached without a proxy, whatever the system says
+_SECRET_HEADERS: Final = ("authorization", "cf-aig-authorization")
+_END_SECONDS: Final = 0.25  # for the end of a connection behind its answer
+_LARGE: Final = 256 * 1024  # bytes; a larger answer is searched for secrets in a thread
 _INTERRUPTED: Final = (ssl.SSLWantReadError, ssl.SSLEOFError, ssl.SSLZeroReturnError)  # no certificate errors
 
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """A complete response. Header names are lower case; `body` is decompressed."""
+    """A complete response. Header names are lower case; `body` is decompressed.
+
+    Secrets of the request that the other end repeated are replaced, in `headers` and in `body`.
+    """
 
     status: int
     headers: Mapping[str, str]
@@ -53,8 +64,9 @@ class Headers(dict[str, str]):
 class ExchangeError(Exception):
     """No complete response was received. `body_left` says whether a byte of the request's body may have been sent.
 
-    `reason` is one of "name", "refused", "proxy", "proxy_address", "tls", "clock", "time", "broken", "too_large";
-    `detail` holds no secret. `proxy` is the host and port of a proxy that could not be reached, else "".
+    `reason` is one of "name", "refused", "proxy", "proxy_address", "proxy_kind", "tls", "clock", "time", "broken",
+    "mixed" (bytes before the request or after the answer), "too_large"; `detail` holds no secret. `proxy` is the host
+    and port of a proxy that could not be reached or used, else "".
     """
 
     def __init__(self, reason: str, detail: str, *, body_left: bool, proxy: str = "") -> None:
@@ -90,7 +102,9 @@ class Transport:
         on_exchange: Callable[[Exchange], None] = lambda exchange: None,
     ) -> None:
         self._application, self._on_exchange = application, on_exchange
-        self._kept: httpx.AsyncClient | None = None
+        self._certificates: ssl.SSLContext | None = None
+        # For connections without TLS, which do not use it: httpx would make one, with certificates, for each of them.
+        self._no_certificates = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
     async def send(
         self,
@@ -102,13 +116,10 @@ class Transport:
         body: bytes = b"",
         seconds: float,
         most_bytes: int,
-        own_connection: bool = False,
     ) -> HttpAnswer:
-        """Send one request, without retries, and return the response. Raises ExchangeError.
+        """Send one request on a connection of its own, without retries, and return the response. Raises ExchangeError.
 
-        `seconds` limits the whole exchange, `most_bytes` the decompressed body. With `own_connection` a new connection
-        is opened and closed afterwards: a kept connection may be dead without notice, and then it would be unknown
-        whether the request arrived.
+        `seconds` limits the whole exchange, `most_bytes` the decompressed body.
         """
         if not all(_SENDABLE.fullmatch(value) for value in headers.values()):
             raise ExchangeError("broken", "a header that cannot be sent", body_left=False)  # httpx would quote it
@@ -119,6 +130,7 @@ class Transport:
                 "user-agent": f"cf-batch/{__version__}",
                 "accept": "application/json",
                 "accept-encoding": "gzip",
+                "connection": "close",
                 **headers,
             },
             content=body or None,
@@ -126,16 +138,14 @@ class Transport:
             # has to end the handshake first.
             extensions={"timeout": httpx.Timeout(60.0, connect=min(15.0, 0.75 * seconds)).as_dict()},
         )
+        secrets = EchoedSecrets(
+            value.split(" ", 1)[-1] for name, value in headers.items() if name.lower() in _SECRET_HEADERS
+        )
         sent = len(body)
         answer: HttpAnswer | None = None
         try:
-            if own_connection:
-                async with self._client(url, keep=False) as client:
-                    answer = await self._exchange(client, request, seconds, most_bytes)
-            else:
-                if self._kept is None:
-                    self._kept = self._client(url, keep=True)
-                answer = await self._exchange(self._kept, request, seconds, most_bytes)
+            found = await self._exchange(await self._transport(url), request, seconds, most_bytes)
+            answer = await _without(secrets, found)
         except ExchangeError as error:
             sent = sent if error.body_left else 0
             raise self._by_way_of_proxy(error, url) from None
@@ -156,25 +166,20 @@ class Transport:
         proxy = f"{host}:{port}" if port else host
         return ExchangeError("proxy", error.detail, body_left=False, proxy=proxy)
 
-    async def close(self) -> None:
-        """Close the kept connections. A later `send` opens new ones."""
-        if self._kept is not None:
-            await self._kept.aclose()
-            self._kept = None
-
-    def _client(self, url: str, *, keep: bool) -> httpx.AsyncClient:
-        return httpx.AsyncClient(
-            transport=httpx.ASGITransport(app=self._application) if self._application is not None else None,
-            verify=_certificates(),
-            trust_env=False,
-            proxy=None if self._application is not None else _system_proxy(url),
-            follow_redirects=False,
-            limits=httpx.Limits(max_keepalive_connections=4 if keep else 0),
-        )
+    async def _transport(self, url: str) -> httpx.AsyncBaseTransport:
+        """A transport for one request. Raises ExchangeError for a proxy that cannot be used."""
+        if self._application is not None:
+            return httpx.ASGITransport(app=self._application)
+        proxy = _system_proxy(url)
+        if self._certificates is None and not url.startswith("http:"):
+            self._certificates = await asyncio.to_thread(_certificates)
+        limits = httpx.Limits(max_keepalive_connections=0)
+        context = self._certificates or self._no_certificates
+        return httpx.AsyncHTTPTransport(verify=context, trust_env=False, proxy=proxy, limits=limits)
 
     async def _exchange(
         self,
-        client: httpx.AsyncClient,
+        transport: httpx.AsyncBaseTransport,
         request: httpx.Request,
         seconds: float,
         most_bytes: int,
@@ -184,40 +189,42 @@ class Transport:
         # Raised after the except blocks: httpx's exception would otherwise stay attached as __context__, and its
         # frames hold the request's body.
         try:
-            async with asyncio.timeout(seconds):
-                response = await client.send(request, stream=True)
+            async with asyncio.timeout(seconds), transport:
+                response = await transport.handle_async_request(request)
+                connection = _connection_of(transport)
                 try:
-                    return HttpAnswer(response.status_code, _plain(response.headers), await _body(response, most_bytes))
+                    body = await _body(response, most_bytes)
+                    await _check_end(response, connection)
                 finally:
                     await response.aclose()
+                return HttpAnswer(response.status_code, _plain(response.headers), body)
         except BodyError as error:
-            failure = ExchangeError(error.reason, error.detail, body_left=True)
+            failure = ExchangeError(error.reason, error.detail, body_left=watch.body_left)
         except asyncio.CancelledError:
             await watch.close_handshake()
             raise
         except TimeoutError:
             await watch.close_handshake()
-            await self._replace_kept(client)
             failure = ExchangeError("time", f"no whole answer within {seconds:g} s", body_left=watch.body_left)
         except (httpx.TransportError, OSError) as error:  # broken-off TLS raises ssl's own errors
-            await self._replace_kept(client)
             reason = "broken" if watch.body_left and not isinstance(error, httpx.TimeoutException) else _reason(error)
             failure = ExchangeError(reason, _safe(error), body_left=watch.body_left)
+        if failure.reason in ("tls", "clock"):
+            self._certificates = None  # read again next time: the one that was missing may have been installed
         raise failure
-
-    async def _replace_kept(self, client: httpx.AsyncClient) -> None:
-        # Cancelling a request in flight can leave httpx's pool unusable; a new pool costs one handshake.
-        if client is self._kept:
-            self._kept = None
-            await client.aclose()
 
 
 class _Watch:
-    """A trace hook for httpcore. Before the event "send_request_body" no byte of the body can have been sent."""
+    """A trace hook for httpcore. Before the event "send_request_body" no byte of the body can have been sent.
+
+    Raises BodyError, before anything is sent, when the other end has sent something already. With TLS that cannot be
+    seen: its session tickets come before the request too.
+    """
 
     def __init__(self) -> None:
         self.body_left = False
         self._connected: Any = None  # httpcore's stream, before TLS
+        self._plain: Any = None  # the same, while there is no TLS and no request on it
         self._in_handshake: Any = None
 
     async def see(self, event: str, info: Mapping[str, Any]) -> None:
@@ -225,11 +232,15 @@ class _Watch:
         if event.endswith("send_request_body.started") and info["request"].method != b"CONNECT":
             self.body_left = True
         elif event.endswith("connect_tcp.complete"):
-            self._connected = info["return_value"]
+            self._connected = self._plain = info["return_value"]
         elif event.endswith("start_tls.started"):
-            self._in_handshake = self._connected
+            self._in_handshake, self._plain = self._connected, None
         elif event.endswith("start_tls.complete"):
             self._in_handshake = None
+        elif event.endswith("send_request_headers.started") and self._plain is not None:
+            stream, self._plain = self._plain, None
+            if stream.get_extra_info("is_readable"):
+                raise BodyError("mixed", "bytes, or the end, before the request")
 
     async def close_handshake(self) -> None:
         """Close the socket of a handshake that was cancelled from outside, which httpcore leaves open."""
@@ -238,62 +249,47 @@ class _Watch:
             self._in_handshake = None
 
 
-class BodyError(Exception):
-    """A body that cannot be read. `reason` is "too_large" or "broken"; `detail` holds no secret."""
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(f"{reason}: {detail}")
-        self.reason, self.detail = reason, detail
-
-
-class BodyReader:
-    """Collects a body from its chunks and decompresses it.
-
-    `encoding` is the Content-Encoding header; `limit` is in bytes of decompressed content. Raises BodyError for an
-    encoding other than gzip.
-    """
-
-    def __init__(self, encoding: str, limit: int) -> None:
-        self._encoding, self._limit = encoding.strip().lower(), limit
-        self._content = bytearray()
-        self._received = 0
-        if self._encoding not in ("", "identity", "gzip", "x-gzip"):
-            raise BodyError("broken", f"content-encoding {self._encoding[:20]!r}, which was not asked for")
-        self._unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16) if "gzip" in self._encoding else None
-
-    def add(self, chunk: bytes) -> None:
-        """Add the next chunk as received. Raises BodyError for content above the limit and for broken gzip."""
-        self._received += len(chunk)
-        if self._unpacker is None:
-            self._keep(chunk)
-            return
-        try:
-            while chunk:
-                self._keep(self._unpacker.decompress(chunk, _DECOMPRESSED_AT_ONCE))
-                chunk = self._unpacker.unconsumed_tail
-        except zlib.error:
-            raise BodyError("broken", "not the gzip it says it is") from None
-        if self._unpacker.unused_data:
-            raise BodyError("broken", "gzip with something behind it")
-
-    def whole(self) -> bytes:
-        """The decompressed content. Raises BodyError when the gzip stream is incomplete."""
-        if self._unpacker is not None and self._received and not self._unpacker.eof:
-            raise BodyError("broken", "gzip without its end")
-        return bytes(self._content)
-
-    def _keep(self, content: bytes) -> None:
-        self._content += content
-        size = len(self._content)
-        if size > self._limit or size > max(_UNSUSPICIOUS, _MOST_RATIO * self._received):
-            raise BodyError("too_large", f"more than {min(size, self._limit):,} bytes")
-
-
 async def _body(response: httpx.Response, most_bytes: int) -> bytes:
     reader = BodyReader(response.headers.get("content-encoding", ""), most_bytes)
-    async for chunk in response.aiter_raw():
+    async for chunk in cast(httpx.AsyncByteStream, response.stream):  # `aiter_raw` closes the connection at its end
         reader.add(chunk)
     return reader.whole()
+
+
+def _connection_of(transport: httpx.AsyncBaseTransport) -> Any:
+    """httpcore's HTTP/1.1 connection that carries the exchange; None for an application in this process.
+
+    It is reached through private attributes, because httpx does not say what h11 has left over.
+    """
+    if not isinstance(transport, httpx.AsyncHTTPTransport):
+        return None
+    (connection,) = transport._pool.connections
+    while (inner := getattr(connection, "_connection", None)) is not None:  # proxies have one inside another
+        connection = inner
+    return connection
+
+
+async def _check_end(response: httpx.Response, connection: Any) -> None:
+    """Raise BodyError when bytes follow the end of the answer: they may be the answer to another request.
+
+    The other end was asked to close the connection behind its answer. One that does not is waited for a moment: whoever
+    sends a second answer sends it by then. Line ends are no sign of one; some servers write one too many.
+    """
+    if connection is None:
+        return
+    left, _ = connection._h11_state.trailing_data
+    if not left.strip(b"\r\n"):
+        with suppress(httpcore.TimeoutException, httpcore.NetworkError, OSError):
+            left = await response.extensions["network_stream"].read(1 << 16, timeout=_END_SECONDS)
+    if left.strip(b"\r\n"):
+        raise BodyError("mixed", "bytes after the end of the answer")
+
+
+async def _without(secrets: EchoedSecrets, answer: HttpAnswer) -> HttpAnswer:
+    headers = {name: secrets.removed_from_text(value) for name, value in answer.headers.items()}
+    if len(answer.body) > _LARGE:
+        return HttpAnswer(answer.status, headers, await asyncio.to_thread(secrets.removed_from, answer.body))
+    return HttpAnswer(answer.status, headers, secrets.removed_from(answer.body))
 
 
 def _plain(headers: httpx.Headers) -> dict[str, str]:
@@ -301,24 +297,44 @@ def _plain(headers: httpx.Headers) -> dict[str, str]:
 
 
 def _certificates() -> ssl.SSLContext:
-    context = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    """TLS with the system's certificates. Takes about 30 ms where it reads them from a file."""
+    context: ssl.SSLContext = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if sys.platform not in ("win32", "darwin"):
+        # What truststore does there too, but before each handshake, which took 21 ms of the event loop.
+        of_file = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        of_file.set_default_verify_paths()
+        if of_file.cert_store_stats()["x509_ca"]:
+            context = of_file
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     return context
 
 
 def _system_proxy(url: str) -> httpx.Proxy | None:
-    """The system's proxy for `url`, with this module's TLS settings. Raises ExchangeError for an unreadable address."""
+    """The system's proxy for `url`, with this module's TLS settings; that for all schemes if its own has none.
+
+    Raises ExchangeError for an address that cannot be read, and for a proxy that does not speak HTTP.
+    """
     parts = urlsplit(url)
     host = parts.hostname or ""
-    if host in ("localhost", "127.0.0.1", "::1") or urllib.request.proxy_bypass(host):
+    if host in _LOOPBACK or urllib.request.proxy_bypass(host):
         return None
-    address = urllib.request.getproxies().get(parts.scheme) or ""
-    if not address.startswith(("http://", "https://")):
+    proxies = urllib.request.getproxies()
+    address = proxies.get(parts.scheme) or proxies.get("all") or ""
+    if not address:
         return None
+    scheme, is_given, rest = address.partition("://")
+    if not is_given:  # as curl and others have it
+        scheme, rest = "http", address
+    if scheme.lower() not in ("http", "https"):
+        named = rest.rpartition("@")[2].partition("/")[0]
+        del address, rest, proxies
+        raise ExchangeError("proxy_kind", f"a proxy of the kind {scheme[:10]}", body_left=False, proxy=named)
     try:
-        return httpx.Proxy(address, ssl_context=_certificates() if address.startswith("https:") else None)
+        context = _certificates() if scheme.lower() == "https" else None
+        return httpx.Proxy(f"{scheme.lower()}://{rest}", ssl_context=context)
     except (httpx.InvalidURL, ValueError):
-        del address  # may hold a password, and httpx's error quotes parts of it: both stay out of the traceback
+        # They may hold a password, and httpx's error quotes parts of it: both stay out of the traceback.
+        del address, rest, proxies
     raise ExchangeError("proxy_address", "the proxy's address cannot be read", body_left=False)
 
 

@@ -19,6 +19,7 @@ from cfbatch_gui.ui.connections.cloudflare_card import CloudflareCard
 from cfbatch_gui.ui.connections.connection_card import AppearanceCard, ConnectionCard
 from cfbatch_gui.ui.connections.other_connections import KindName, OtherConnections
 from cfbatch_gui.ui.connections.saved_card import SavedCard
+from cfbatch_gui.ui.connections.service_check import ServiceCheck
 from cfbatch_gui.ui.connections.tested_card import TestedCard
 from cfbatch_gui.ui.dialogs import ask, ask_text
 from cfbatch_gui.ui.notices import Notices
@@ -63,6 +64,8 @@ class ConnectionPage(QWidget):
             ),
             self.tr("Use the practice service for new jobs"),
         )
+        self.practice.more.add(self.tr("Check the service…"), lambda: self._check_service(PRACTICE.id), "search")
+        self.practice.more.show()
         self.cloudflare = CloudflareCard()
         self.traffic_link = LinkButton(self.tr("What leaves this computer"), "activity")
         self.appearance = AppearanceCard()
@@ -120,6 +123,7 @@ class ConnectionPage(QWidget):
             card.token_block.link,
             card.save_button,
             card.test_button,
+            card.check_button,
             *self.appearance.choices.values(),
             self.traffic_link,
             self.paste_button,
@@ -138,6 +142,8 @@ class ConnectionPage(QWidget):
         self.cloudflare.choice.clicked.connect(lambda: self._start_using(CLOUDFLARE))
         self.cloudflare.save_pressed.connect(lambda: self.tasks.start("account", self._save_and_test()))
         self.cloudflare.test_pressed.connect(lambda: self.tasks.start("account", self._test_again()))
+        self.cloudflare.check_pressed.connect(lambda: self._check_service(CLOUDFLARE))
+        self.others.check_wanted.connect(self._check_service)
         self.cloudflare.remove_pressed.connect(lambda: self.tasks.start("account", self._remove()))
         self.cloudflare.rename_pressed.connect(lambda: self.tasks.start("account", self._rename()))
         self.cloudflare.page_wanted.connect(self._open_page)
@@ -287,6 +293,11 @@ class ConnectionPage(QWidget):
     async def _test(self) -> None:
         await self.cloudflare.show_test(self._program.connections.check(CLOUDFLARE, self._program.settings.model))
         self._show_use(await read_account_state(self._program))
+
+    def _check_service(self, connection_id: str) -> None:
+        dialog = ServiceCheck(self._program, self.tasks, connection_id, self.window())
+        dialog.checked.connect(self.changed)
+        dialog.open()
 
     async def _rename(self) -> None:
         record = self._program.address_book.saved()[0]

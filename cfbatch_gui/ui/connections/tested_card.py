@@ -41,6 +41,7 @@ class TestedCard(ConnectionCard):
     test_pressed = Signal()
     remove_pressed = Signal()
     rename_pressed = Signal()
+    check_pressed = Signal()  # of what is assumed of the service
     page_wanted = Signal(str)  # an address of the dashboard
     pasted = Signal(object)
 
@@ -52,12 +53,14 @@ class TestedCard(ConnectionCard):
         self._before: dict[QLineEdit, str] = {}
         self.save_button = PrimaryButton(self.tr("Save and test"), "check")
         self.test_button = Button(self.tr("Test"), "refresh-cw")
+        self.check_button = LinkButton(self.tr("Check the service…"), "search")
         self._doing = IconLine("", "loader", "quiet", icon_role="accent", wrap=False)
         self.found = IconLine("", "circle-check", icon_role="done", wrap=True)
         self.found.hide()
         self.checks = CheckList(titles)
         self.save_button.clicked.connect(self._try_to_save)
         self.test_button.clicked.connect(self.test_pressed)
+        self.check_button.clicked.connect(self.check_pressed)
 
     # Implemented by each kind of card
 
@@ -164,6 +167,7 @@ class TestedCard(ConnectionCard):
         self.test_button.setText(self.tr("Test again") if self._results else self.tr("Test"))
         busy = self.tr("Wait until this is done.") if self._working else ""
         self.save_button.set_possible(busy)
+        self.check_button.setVisible(not saving and not self._working)
         unready = "" if self.is_ready() else self.tr("There is nothing to test yet.")
         self.test_button.set_possible(busy or unready)
 
@@ -178,7 +182,15 @@ class TestedCard(ConnectionCard):
         form = column(
             *fields,
             self.found,
-            row(self.save_button, self.test_button, self._doing, None, margins=(0, TINY, 0, 0)),
+            row(
+                self.save_button,
+                self.test_button,
+                self.check_button,
+                self._doing,
+                None,
+                gap=MEDIUM,
+                margins=(0, TINY, 0, 0),
+            ),
             None,
             gap=MEDIUM,
         )

@@ -12,7 +12,7 @@ from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.csv_dialect import is_clearly_delimited
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui import dialogs, theme
 from cfbatch_gui.ui.inputs.draft_files import DraftFiles
@@ -257,7 +257,7 @@ def save_pasted(text: str, folder: Path) -> Path:
     if not clean.strip():
         raise InputError(NOTHING_TO_PASTE)
     path = folder / _name(clean)
-    write_atomically(path, clean.encode())
+    write_own_file(path, clean.encode())
     return path
 
 

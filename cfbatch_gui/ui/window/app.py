@@ -1,20 +1,18 @@
 """The composition root: creates and connects loop, program and window, with one window for each data folder."""
 
 import asyncio
-import hashlib
-import json
+import logging
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QGuiApplication, QIcon
-from PySide6.QtNetwork import QLocalServer, QLocalSocket
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from cfbatch_gui import __version__
-from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.errors import DataInUse, UserError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system import logs
@@ -22,13 +20,18 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.crash import CrashHandler
+from cfbatch_gui.ui.window.single_window import Answer, SingleWindow, hand_over
 from cfbatch_gui.ui.window.workspace import Workspace
 
-_WAIT = 500  # milliseconds to wait for the window that is already open
+# A window that is being opened has the lock a moment before it listens; one that is being closed, a moment longer.
+_TRIES, _BETWEEN = 10, 0.2  # seconds
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Start:
 def open_window(start: Start, environ: Mapping[str, str]) -> int:
     """Run the window until it is closed, and return the exit status.
 
-    A window that is already open for the same data folder is raised instead.
+    A window that is already open for the same data folder is raised instead, and is given the file.
     """
     QGuiApplication.setDesktopFileName("cfbatch")
     app = QApplication.instance() or QApplication(sys.argv[:1])
@@ -53,8 +56,6 @@ def open_window(start: Start, environ: Mapping[str, str]) -> int:
     app.setApplicationDisplayName("CF Batch")
     app.setApplicationVersion(__version__)
     app.setWindowIcon(QIcon(str(resource("cfbatch.svg"))))
-    if raise_the_open_one(start.root, start.file):
-        return 0
     theme = Theme(Scheme(Settings.load(Paths(start.root).settings).theme))
     theme.apply(app)
     keyboard.watch(app)
@@ -72,21 +73,26 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme) -> int:
             each(job)
 
     try:
-        program = await Program.open(start.root, environ=environ, on_change=notify)
+        program = await _open_or_hand_over(start, environ, notify)
     except UserError as error:
         await _say(error)
         return 2
+    if program is None:
+        return 0
     workspace = Workspace(program, theme)
-    single = SingleWindow(start.root)
-    single.wanted.connect(workspace.come_forward)
+    single = SingleWindow(Paths(start.root), environ)
+    show_error = workspace.window.notices.show_error
+    tasks = Tasks(single, show_error)
     crash.crashed.connect(workspace.window.notices.show_crash)
     listeners.append(workspace.job_changed)
     try:
         await workspace.begin(start.file, with_example=start.with_example)
         loop.favour_window()
+        tasks.start("later starts", single.serve(workspace.come_forward, show_error))
         await workspace.closed.wait()
     finally:
         single.close()
+        await tasks.close()
         await workspace.close()
         await program.close()
         workspace.window.finish()
@@ -94,58 +100,45 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme) -> int:
     return 0
 
 
+async def _open_or_hand_over(start: Start, environ: Mapping[str, str], notify: Callable[[Job], None]) -> Program | None:
+    """The program; None when the window that has the data folder open has taken the file. Raises UserError."""
+    tries = _TRIES
+    while True:
+        try:
+            return await Program.open(start.root, environ=environ, on_change=notify)
+        except DataInUse as error:
+            answer = await asyncio.to_thread(hand_over, Paths(start.root), start.file)
+            if answer is Answer.TAKEN:
+                return None
+            tries -= 1
+            if answer is Answer.SILENT:
+                raise _not_taken(start.file) from error
+            if not tries:
+                raise
+        await asyncio.sleep(_BETWEEN)
+
+
+def _not_taken(file: Path | None) -> DataInUse:
+    if file is None:
+        return DataInUse(
+            _tr("CF Batch is open already, but its window does not answer. Wait a moment, or close it and start again.")
+        )
+    words = _tr(
+        "CF Batch is open already, but its window does not answer, so “{name}” was not opened. Try again later."
+    )
+    return DataInUse(words.format(name=file.name))
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("start", text)
+
+
 async def _say(error: UserError) -> None:
+    """Show why there is no window, also to whoever has started it from a terminal."""
+    _log.warning("%s: %s (%s)", type(error).__name__, error.message, error.detail)
+    if sys.stderr is not None:  # as on Windows
+        print(error.message, file=sys.stderr, flush=True)  # noqa: T201
     box = QMessageBox(QMessageBox.Icon.Warning, "CF Batch", error.message)
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setDetailedText(error.detail)
     await dialogs.finished(box)
-
-
-def raise_the_open_one(root: Path, file: Path | None) -> bool:
-    """Ask the window that has this data folder open to raise itself and open `file`; False when there is none."""
-    socket = QLocalSocket()
-    socket.connectToServer(_name(root))
-    if not socket.waitForConnected(_WAIT):
-        return False
-    socket.write(json.dumps({"file": str(file.resolve()) if file else ""}).encode() + b"\n")
-    is_sent = socket.waitForBytesWritten(_WAIT)
-    socket.disconnectFromServer()
-    return is_sent
-
-
-class SingleWindow(QObject):
-    """Receives the requests of later starts of the program; `wanted` carries the path of the file to open, or None."""
-
-    wanted = Signal(object)
-
-    def __init__(self, root: Path, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._server = QLocalServer(self)
-        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
-        self._server.newConnection.connect(self._connected)
-        QLocalServer.removeServer(_name(root))  # left by a crash; safe, because this process has locked the ledger
-        self._server.listen(_name(root))
-
-    def close(self) -> None:
-        """Stop listening."""
-        self._server.close()
-
-    def _connected(self) -> None:
-        socket = self._server.nextPendingConnection()
-        socket.readyRead.connect(lambda: self._read(socket))
-        socket.disconnected.connect(socket.deleteLater)
-        if socket.canReadLine():
-            self._read(socket)
-
-    def _read(self, socket: QLocalSocket) -> None:
-        if not socket.canReadLine():
-            return
-        try:
-            file = json.loads(bytes(socket.readLine().data())).get("file", "")
-        except (ValueError, AttributeError):
-            return
-        self.wanted.emit(Path(file) if file else None)
-
-
-def _name(root: Path) -> str:
-    return f"cfbatch-{hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:20]}"

@@ -24,10 +24,10 @@ class DataFolder:
         self._program, self._window, self._tasks = program, window, tasks
         self._reminder: NoticeBar | None = None
 
-    def tell(self) -> None:
-        """Show what was found, and ask what only the user knows."""
+    async def tell(self) -> None:
+        """Check what was stored last, show what was found, and ask what only the user knows."""
         notices = self._window.notices
-        for sentence in self._program.damage:
+        for sentence in (*self._program.damage, *await self._program.check_last_written()):
             notices.show_notice(sentence, "attention")
         if self._program.recovered:
             notices.show_notice(

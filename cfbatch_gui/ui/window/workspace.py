@@ -114,7 +114,7 @@ class Workspace:
             await self._begin_example()
         else:
             self._open_first()
-        self._data_folder.tell()
+        await self._data_folder.tell()
         await self._program.runner.resume_all()
 
     async def close(self) -> None:
@@ -128,13 +128,13 @@ class Workspace:
             await owner.tasks.close()
         await self._tasks.close()
 
-    def come_forward(self, file: Path | None) -> None:
+    async def come_forward(self, file: Path | None) -> None:
         """Bring the window to the front because the program was started again; `file` opens in a new job."""
         self.window.setWindowState(self.window.windowState() & ~Qt.WindowState.WindowMinimized)
         self.window.raise_()
         self.window.activateWindow()
         if file is not None:
-            self._new_job(file)
+            await self._begin_draft(file)
 
     def job_changed(self, job: Job) -> None:
         """Show a change of a job in the sidebar and, when its work ended, as a notice; called on the loop's thread."""
@@ -231,7 +231,7 @@ class Workspace:
     def _empty_draft(self) -> Job | None:
         """A draft without data and without a name of its own, which is reused instead of creating another."""
         drafts = (job for job in self._program.ledger.jobs() if not job.is_sent and not job.source_name)
-        return next((job for job in drafts if job.name == new_job_name()), None)
+        return next((job for job in drafts if job.name == new_job_name() and not self._draft.is_opening(job.id)), None)
 
     def _default_connection(self) -> str:
         return self._program.settings.connection or "practice"

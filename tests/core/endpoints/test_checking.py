@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,21 +24,15 @@ Check = Callable[..., "asyncio.Future[tuple[CheckResult, ...]]"]
 
 
 @pytest.fixture
-async def check() -> AsyncIterator[Check]:
-    made: list[WorkersAI] = []
-
+def check() -> Check:
     async def checked(connection: Connection, *, token: str = TOKEN, model: str = MODEL) -> tuple[CheckResult, ...]:
         async def give() -> Token:
             return Token(token)
 
-        made.append(
-            WorkersAI(connection, give, transport=Transport(), budget=RateBudget(), clock=lambda: 1_790_000_000)
-        )
-        return await check_connection(made[-1], model)
+        client = WorkersAI(connection, give, transport=Transport(), budget=RateBudget(), clock=lambda: 1_790_000_000)
+        return await check_connection(client, model)
 
-    yield checked  # type: ignore[misc]  # a coroutine function
-    for each in made:
-        await each.close()
+    return checked  # type: ignore[return-value]  # a coroutine function
 
 
 def status(word: str, **times: str) -> str:

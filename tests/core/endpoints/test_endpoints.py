@@ -1,6 +1,6 @@
 """The requests of each kind of connection over a socket, and the errors made of its refusals."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 import pytest
 
@@ -50,9 +50,7 @@ def connection(endpoints: Endpoints, kind: str) -> Connection:
 
 
 @pytest.fixture
-async def connect(endpoints: Endpoints) -> AsyncIterator[Connect]:
-    made: list[WorkersAI] = []
-
+def connect(endpoints: Endpoints) -> Connect:
     def connected(kind: str, secret: str = "") -> WorkersAI:
         async def token() -> Token:
             return Token(secret or (SECRET if kind == "worker" else TOKEN))
@@ -61,12 +59,9 @@ async def connect(endpoints: Endpoints) -> AsyncIterator[Connect]:
             return Token(GATEWAY_TOKEN) if kind == "gateway with a token" else None
 
         here = connection(endpoints, kind)
-        made.append(WorkersAI(here, token, gateway_token=gateway_token, transport=Transport(), budget=RateBudget()))
-        return made[-1]
+        return WorkersAI(here, token, gateway_token=gateway_token, transport=Transport(), budget=RateBudget())
 
-    yield connected
-    for each in made:
-        await each.close()
+    return connected
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -118,7 +113,6 @@ async def test_a_gateway_that_asks_for_its_own_token_says_so(endpoints: Endpoint
     client = WorkersAI(connection(endpoints, "gateway with a token"), token, transport=Transport(), budget=RateBudget())
     with pytest.raises(TokenRefused, match="gateway"):
         await client.submit(MODEL, encode_batch([encode_request(RANK)]))
-    await client.close()
 
 
 async def test_a_gateway_of_another_name_is_not_found(endpoints: Endpoints, connect: Connect) -> None:

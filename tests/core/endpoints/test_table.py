@@ -121,7 +121,6 @@ async def _client(
 
     client = WorkersAI(connection, token, gateway_token=gateway_token, transport=transport, budget=RateBudget())
     yield client
-    await client.close()
 
 
 async def answered(client: WorkersAI, data: bytes, way: str) -> list[Matched]:
@@ -174,7 +173,7 @@ async def test_state(tmp_path: Path, state: str, connection: str) -> None:
                     await client.ask(MODEL, "768f15b7-4fd6-4498-906e-ad94ffc7f8d2")
                 continue
             accepted = await client.submit(MODEL, PAGES["REST API, 2026"])
-            assert await client.ask(MODEL, accepted.request_id) == Waiting(state)
+            assert await client.ask(MODEL, accepted.request_id) == Waiting(state, accepted.request_id)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.server import load_certificate
+from cfbatch_gui.core.workers_ai import limits
 from cfbatch_gui.core.workers_ai.transport import HttpAnswer, Transport, What
 from tests.core.jobs.conftest import Bench, Clock
 
@@ -72,7 +73,6 @@ class HastyTransport(Transport):
         body: bytes = b"",
         seconds: float,
         most_bytes: int,
-        own_connection: bool = False,
     ) -> HttpAnswer:
         """See `Transport.send`."""
         if what == self._hasty:
@@ -85,7 +85,6 @@ class HastyTransport(Transport):
             body=body,
             seconds=seconds,
             most_bytes=most_bytes,
-            own_connection=own_connection,
         )
 
 
@@ -147,6 +146,7 @@ def open_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
         clock = Clock()
         folder = tmp_path / "service"
         service = practice_app(folder, seconds_queued=0, seconds_running=0, clock=clock, load_model=TinyModel)
+        monkeypatch.setattr(limits, "PRACTICE_DIMENSIONS", limits.PRACTICE_DIMENSIONS | {TinyModel.dimension})
         if tls and trusted:
             monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
         async with FaultyService(service, clock=clock, tls=load_certificate(CERTIFICATE) if tls else None) as faulty:

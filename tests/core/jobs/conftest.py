@@ -108,7 +108,6 @@ class Bench:
     async def stop(self) -> None:
         """Close all parts, as closing the window does."""
         await self.runner.close()
-        await self.transport.close()
         self.disk.shutdown()
         self.ledger.close()
 

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import NotConnected, OutcomeUnknown, RequestGone, TokenRefused, Unreachable, UsageError
+from cfbatch_gui.core.errors import (
+    NotConnected,
+    OutcomeUnknown,
+    RequestGone,
+    TokenRefused,
+    Unreachable,
+    UnreadableReply,
+    UsageError,
+)
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.core.practice.faults.script import AnyReply, Page, Redirect, Refusal
@@ -40,19 +48,14 @@ Connect = Callable[..., WorkersAI]
 
 
 @pytest.fixture
-async def client() -> AsyncIterator[Connect]:
-    made: list[WorkersAI] = []
-
+def client() -> Connect:
     def connect(url: str, *, token: str = TOKEN) -> WorkersAI:
         async def give() -> Token:
             return Token(token)
 
-        made.append(WorkersAI(cloudflare(ACCOUNT, base_url=url), give, transport=Transport(), budget=RateBudget()))
-        return made[-1]
+        return WorkersAI(cloudflare(ACCOUNT, base_url=url), give, transport=Transport(), budget=RateBudget())
 
-    yield connect
-    for each in made:
-        await each.close()
+    return connect
 
 
 async def test_a_batch_goes_out_and_its_answer_comes_back(faulty: FaultyService, client: Connect) -> None:
@@ -188,3 +191,38 @@ async def test_no_network_fails_at_the_first_tick(client: Connect) -> None:
 def test_an_account_id_has_its_form(account: str) -> None:
     with pytest.raises(NotConnected):
         cloudflare(account)
+
+
+@pytest.mark.parametrize("frame", ['{{"result":{},"success":true,"errors":[],"messages":[]}}', "{}"])
+@pytest.mark.parametrize(
+    "body",
+    ['{"status":"running","request_id":"r-2"}', '{"responses":[],"request_id":"r-2"}', '{"request_id":"r-2"}'],
+    ids=["waiting", "finished", "queued"],
+)
+async def test_an_answer_about_another_batch_is_not_taken(
+    faulty: FaultyService, client: Connect, frame: str, body: str
+) -> None:
+    faulty.follow(AnyReply(body=frame.format(body), times=0))
+    service = client(faulty.url)
+    with pytest.raises(UnreadableReply, match="answered about another batch") as caught:
+        await service.ask(MODEL, "r-1")
+    assert caught.value.raw == frame.format(body).encode()
+    await service.ask(MODEL, "r-2")
+
+
+@pytest.mark.parametrize("request_id", ["x" * 1_000_000, "x" * 201, "two words", "ümlaut", "line\\nend"])
+async def test_what_cannot_be_a_request_id_leaves_the_outcome_unknown(
+    faulty: FaultyService, client: Connect, request_id: str
+) -> None:
+    body = f'{{"result":{{"status":"queued","request_id":"{request_id}"}},"success":true,"errors":[],"messages":[]}}'
+    faulty.follow(AnyReply(body=body))
+    with pytest.raises(OutcomeUnknown) as caught:
+        await client(faulty.url).submit(MODEL, BODY)
+    assert len(caught.value.detail) < 200
+
+
+async def test_a_request_id_that_holds_the_token_is_none(faulty: FaultyService, client: Connect) -> None:
+    body = f'{{"result":{{"status":"queued","request_id":"{TOKEN}"}},"success":true,"errors":[],"messages":[]}}'
+    faulty.follow(AnyReply(body=body))
+    with pytest.raises(OutcomeUnknown):
+        await client(faulty.url).submit(MODEL, BODY)

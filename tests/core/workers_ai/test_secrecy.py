@@ -73,7 +73,6 @@ async def connected(url: str, token: str = TOKEN, limits: ExchangeLimits = LIMIT
         cloudflare(ACCOUNT, base_url=url), give, transport=Transport(), budget=RateBudget(), limits=limits
     )
     yield client
-    await client.close()
 
 
 @pytest.fixture

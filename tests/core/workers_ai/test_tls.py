@@ -196,7 +196,7 @@ async def test_a_proxy_whose_address_is_wrong_is_said_without_its_password(
 @pytest.mark.parametrize(
     ("names", "url"),
     [
-        (("ALL_PROXY", "HTTP_PROXY"), "https://no-such-host.invalid/client/v4"),
+        (("HTTP_PROXY",), "https://no-such-host.invalid/client/v4"),
         (("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9/client/v4"),
         (("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY"), "https://localhost:9/client/v4"),
     ],
@@ -211,6 +211,33 @@ async def test_other_proxies_of_the_environment_are_not_used(
             monkeypatch.setenv(name.lower(), f"http://127.0.0.1:{proxy.port}")
         with pytest.raises(Unreachable):
             await client.submit(MODEL, BODY)
+    assert proxy.connections == 0
+
+
+async def test_the_proxy_for_all_schemes_is_used_where_https_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Proxy() as general, Proxy() as own, connected(FAR_AWAY, limits=ExchangeLimits()) as client:
+        monkeypatch.setenv("ALL_PROXY", f"http://127.0.0.1:{general.port}")
+        with pytest.raises(Unreachable, match="proxy"):
+            await client.ask(MODEL, "x")
+        assert general.heard.startswith(b"CONNECT service.example:443 ")
+        monkeypatch.setenv("HTTPS_PROXY", f"127.0.0.1:{own.port}")  # without a scheme, as curl takes it too
+        with pytest.raises(Unreachable, match="proxy"):
+            await client.ask(MODEL, "x")
+    assert (general.connections, own.connections) == (1, 1)
+
+
+@pytest.mark.parametrize("name", ["ALL_PROXY", "HTTPS_PROXY"])
+@pytest.mark.parametrize("scheme", ["socks5", "socks5h", "socks4", "ftp"])
+async def test_a_proxy_that_does_not_speak_http_is_refused_aloud(
+    monkeypatch: pytest.MonkeyPatch, name: str, scheme: str
+) -> None:
+    """It is neither used nor passed by: whoever sets one may not wish a connection without it."""
+    async with Proxy() as proxy, connected(FAR_AWAY, limits=ExchangeLimits()) as client:
+        monkeypatch.setenv(name, f"{scheme}://user:{CORE}@127.0.0.1:{proxy.port}/")
+        for call in (client.submit(MODEL, BODY), client.ask(MODEL, "x")):
+            with pytest.raises(Unreachable, match=rf"127\.0\.0\.1:{proxy.port}, is not an HTTP proxy") as caught:
+                await call
+            assert not holds_token(everything_told(caught.value))
     assert proxy.connections == 0
 
 
@@ -245,6 +272,5 @@ async def test_a_handshake_that_is_cancelled_leaves_no_socket_open() -> None:
     async with asyncio.timeout(30):  # only so that a failing test ends
         await ended.wait()
     assert caught.value is not None, "what was raised still holds the frames, and with them the socket"
-    await transport.close()
     server.close()
     await server.wait_closed()

@@ -90,6 +90,9 @@ class DraftDriver:
     def sentence(self) -> str:
         return self.page.data.sentence.whole_text()
 
+    def notes(self) -> str:
+        return self.page.check.problem_bars.notes.text()
+
     def why_not(self) -> str:
         return self.page.check.line.text()
 

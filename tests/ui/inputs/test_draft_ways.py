@@ -1,5 +1,6 @@
 """Which connection a draft goes through, at once or by the queue, and which models there are to choose from."""
 
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
+from cfbatch_gui.core.practice.faults.script import AnyReply
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from tests.canary import SECRET, TOKEN
@@ -97,6 +99,29 @@ async def test_a_large_job_is_not_offered_synchronously(connected: DraftDriver, 
     assert not connected.page.check.cure.isVisible()
     connected.click(connected.page.check.options_button)
     assert not connected.page.check.options.way.isVisible()
+
+
+async def test_a_model_that_took_no_batches_when_checked_is_offered_at_once(
+    connected: DraftDriver, tmp_path: Path, until: Until
+) -> None:
+    path = tmp_path / "many.csv"
+    path.write_text("question,answer\n" + "".join(f"question {n},answer {n}\n" for n in range(200)), encoding="utf-8")
+    refused = json.dumps({"error": {"code": 8007, "message": "This model does not support request queuing"}})
+    behind = stand_ins.worker(stand_ins.service(tmp_path / "service"))
+    connections = connected.program.connections
+    async with FaultyService(behind, [AnyReply(on="submit", status=400, body=refused)]) as worker:
+        saved = SavedConnection("", "Lisbon", "worker", url=worker.url.removesuffix("/client/v4"))
+        lisbon = (await connections.save(saved, secret=SECRET)).id
+        await connections.probe(lisbon, connections.plan_probe(lisbon, "@cf/baai/bge-m3"))
+        connected.new_draft(connection=lisbon)
+        connected.page.open_path(path)
+        await until(connected.is_ready)
+        assert "the model took no batches" in connected.notes()
+        assert connected.why_not() == "Without the queue, four requests at a time."
+        check = connected.page.check
+        connected.click(check.cure)
+        await until(lambda: check.send_button.text() == "Run 200 requests at once" and connected.is_ready())
+        assert "the model took no batches" not in connected.notes()
 
 
 async def test_models_come_from_the_service_with_their_day(

@@ -4,6 +4,7 @@ arro3 passes its batches through C, where the failure to decode a damaged page c
 process (seen with 0.9.1: an impossible bit width or length). So this must not be the process with the user's jobs.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -37,7 +38,9 @@ class Decoding:
 
 @contextmanager
 def decoding(path: Path) -> Iterator[Decoding]:
-    """Start a process that decodes a file; it is killed when the block ends."""
+    """Start a process that decodes a file, without the user's secrets; it is killed when the block ends."""
+    from cfbatch_gui.core.system.secret_variables import without_secrets  # the other process needs arro3 alone
+
     own = [sys.executable, WORD] if getattr(sys, "frozen", False) else [sys.executable, "-P", __file__]
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(  # noqa: S603 # ourselves
@@ -45,6 +48,7 @@ def decoding(path: Path) -> Iterator[Decoding]:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=said,
+            env=without_secrets(os.environ),
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
         with process:

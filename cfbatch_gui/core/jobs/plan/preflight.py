@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -85,6 +86,24 @@ def examine(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None) 
         blocker=_blocker(job, planned),
         repeated=planned.repeated,
         notices=tuple(_notices(folder, planned)),
+    )
+
+
+def without_queue(found: Preflight, job: Job, checked_at: float) -> Preflight:
+    """The same for a model that took no batches when its connection was checked, at `checked_at` in seconds since 1970.
+
+    It says so, and offers to send without the queue however large the job is.
+    """
+    day = datetime.fromtimestamp(checked_at).astimezone()
+    notice = (
+        f"When this connection was checked, on {day.day} {day:%B %Y}, the model took no batches: they would be refused."
+        " Run the texts at once instead."
+    )
+    return replace(
+        found,
+        fits_synchronous=True,
+        synchronous_sentence=found.synchronous_sentence or "Without the queue, four requests at a time.",
+        notices=found.notices if job.options.at_once else (*found.notices, notice),
     )
 
 

@@ -22,10 +22,11 @@ from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, transaction
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.core.system.files import write_own_file
+from cfbatch_gui.core.workers_ai.wire.answers import is_request_id
 from cfbatch_gui.core.workers_ai.wire.replies import Answered, Element, Finished, Queued, read_answer, what_it_holds
 
-_ID: Final = re.compile(r"[!-~]{4,200}")
+_SHORTEST_ID: Final = 4  # characters of a pasted id
 _RANK_COLUMNS: Final = ("query", "context", "reference")
 _EMBED_COLUMNS: Final = ("text", "reference")
 _FITS_NOT: Final = (
@@ -52,10 +53,10 @@ def read_pasted_job(text: str) -> PastedJob:
             answer = read_answer(json.dumps(value).encode())
         except (ValueError, RecursionError, ReplyError):
             continue
-        if isinstance(answer, Queued):
+        if isinstance(answer, Queued) and is_request_id(answer.request_id):
             return PastedJob(answer.request_id, answer.model)
     word = text.strip().strip("\"'`“”‘’")
-    if not _ID.fullmatch(word) or word.startswith(("{", "[", "<", "http://", "https://")):
+    if len(word) < _SHORTEST_ID or not is_request_id(word) or word.startswith(("{", "[", "<", "http://", "https://")):
         raise UsageError(
             "This holds no request id. Paste the id, or the whole answer that the service gave to the batch."
         )
@@ -207,7 +208,7 @@ def _fill(folder: JobFolder, kind: Kind, requests: Sequence[tuple[int, str]]) ->
             )
             writer.writerow([*named, reference])
     data = text.getvalue().encode()
-    write_atomically(path, data)
+    write_own_file(path, data)
     source = Source(path, FileFormat.DELIMITED, columns, len(data), "utf-8", ",", has_header=True)
     roles = (Role.QUERY, Role.CONTEXT, Role.KEEP) if kind is Kind.RANK else (Role.TEXT, Role.KEEP)
     fill(folder, source, Mapping(kind, Layout.LONG if kind is Kind.RANK else Layout.TEXTS, roles))

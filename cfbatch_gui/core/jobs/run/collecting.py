@@ -6,6 +6,7 @@ and of the scores, with their checksums; after that the caller may commit *done*
 
 import gzip
 import sqlite3
+from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -51,22 +52,46 @@ def keep_reply(folder: JobFolder, batch: int, raw: bytes) -> None:
     folder.write(folder.reply(batch), gzip.compress(raw, compresslevel=1, mtime=0))
 
 
-def collect(folder: JobFolder, kind: Kind, batch: int, finished: Finished) -> Collected:
+def collect(
+    folder: JobFolder,
+    kind: Kind,
+    batch: int,
+    finished: Finished,
+    *,
+    references_are_echoed: bool = False,
+    dimensions: Collection[int] = (),
+) -> Collected:
     """Check the whole answer against what was sent, then store it; on the disk when this returns.
 
-    Raises ReplyError for any breach of the protocol, DiskFull and DataError; the job's data is then as it was before.
+    `references_are_echoed` is what is known of the connection; the job's own answers may have shown it too.
+    `dimensions` are those that vectors of the model may have, () when not known. Raises ReplyError for any breach of
+    the protocol, DiskFull and DataError; the job's data is then as it was before.
     """
     with folder.open() as database, transaction(database):
-        return store(database, folder, kind, batch, finished)
+        return store(
+            *(database, folder, kind, batch, finished),
+            references_are_echoed=references_are_echoed,
+            dimensions=dimensions,
+        )
 
 
-def store(database: sqlite3.Connection, folder: JobFolder, kind: Kind, batch: int, finished: Finished) -> Collected:
+def store(
+    database: sqlite3.Connection,
+    folder: JobFolder,
+    kind: Kind,
+    batch: int,
+    finished: Finished,
+    *,
+    references_are_echoed: bool = False,
+    dimensions: Collection[int] = (),
+) -> Collected:
     """`collect` within the caller's transaction."""
     numbers, expected = sent_requests(database, kind, batch)
     begin_checksums(database)
     before = _items_of(database, kind, batch)
     with ExitStack() as files:  # closed, and on the disk, before the transaction is committed
-        collected = _Collecting(database, folder, numbers, files).run(finished, expected)
+        collecting = _Collecting(database, folder, numbers, files, dimensions)
+        collected = collecting.run(finished, expected, references_are_echoed=references_are_echoed)
     _sum_scores(database, before, _items_of(database, kind, batch))
     trailer = trailer_of(folder.reply(batch))
     if trailer is not None:
@@ -79,7 +104,7 @@ def verify(folder: JobFolder, kind: Kind, batch: int, finished: Finished) -> Non
     with folder.open(read_only=True) as database:
         _, expected = sent_requests(database, kind, batch)
     for element in finished.elements:
-        if element.external_reference is None:
+        if not element.external_reference:
             raise ReplyError(
                 "That answer carries no references, so it cannot be told whether it belongs to this batch."
             )
@@ -130,20 +155,29 @@ def _sum_scores(database: sqlite3.Connection, before: NDArray[np.void], after: N
 
 class _Collecting:
     def __init__(
-        self, database: sqlite3.Connection, folder: JobFolder, request_numbers: list[int], files: ExitStack
+        self,
+        database: sqlite3.Connection,
+        folder: JobFolder,
+        request_numbers: list[int],
+        files: ExitStack,
+        dimensions: Collection[int],
     ) -> None:
         self._database, self._folder, self._numbers, self._files = database, folder, request_numbers, files
+        self._dimensions = dimensions
         self._vectors: VectorFile | None = None
         self._items: list[NDArray[np.int64]] = []
         self._sums: list[Sums] = []
         self._failed = 0
         self._first_error = ""
 
-    def run(self, finished: Finished, expected: list[Expected]) -> Collected:
+    def run(self, finished: Finished, expected: list[Expected], *, references_are_echoed: bool) -> Collected:
         known = metadata_value(self._database, "dimension")
         dimension = known if isinstance(known, int) else None
-        for matched in match(finished, expected, dimension=dimension):
+        required = references_are_echoed or metadata_value(self._database, "references_echoed") is True
+        for matched in match(finished, expected, dimension=dimension, references_required=required):
             self._store(matched)
+        if any(element.external_reference for element in finished.elements):
+            put_metadata_value(self._database, "references_echoed", True)
         if self._vectors is not None:
             self._vectors.flush()
         if self._items:
@@ -231,6 +265,11 @@ class _Collecting:
             if found.layout.dimension != dimension:
                 raise ReplyError("The vectors of this batch have another length than those before.")
             return found
+        if self._dimensions and dimension not in self._dimensions:
+            raise ReplyError(
+                "The vectors of this batch do not have the length that those of its model have, so they are put aside.",
+                detail=f"{dimension} numbers, not {' or '.join(map(str, sorted(self._dimensions)))}",
+            )
         count = self._database.execute("SELECT max(item_no) FROM items").fetchone()[0]
         put_metadata_value(self._database, "dimension", dimension)
         put_metadata_value(self._database, "pooling", pooling)

@@ -37,6 +37,11 @@ class Finding:
     sentence: str
     detail: str = ""
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether results are gone, as far as this computer goes."""
+        return self.outcome is Outcome.LOST
+
 
 @dataclass(frozen=True, slots=True)
 class Lost:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from cfbatch_gui.core.errors import (
     Action,
+    ForeignReply,
     ReplyError,
     RequestGone,
     ServiceBusy,
@@ -108,7 +109,10 @@ class Watcher:
         try:
             answer = await self._answer(job, batch)
             if isinstance(answer, Reply):
-                await self._collect(job, batch, answer)
+                try:
+                    await self._collect(job, batch, answer)
+                except ForeignReply as error:
+                    raise UnreadableReply(error.message, raw=answer.raw, detail=error.detail) from error
             else:
                 await self._still_waiting(job, batch, answer)
             self._failures.pop(job.id, None)
@@ -146,7 +150,7 @@ class Watcher:
             with suppress(OSError, EOFError, ReplyError):
                 raw = await asyncio.to_thread(self._store.folder(job.id).read_reply, batch.number)
                 kept = await asyncio.to_thread(read_answer, raw)
-                if isinstance(kept, Finished):
+                if isinstance(kept, Finished) and kept.request_id in ("", batch.request_id):
                     return Reply(raw, kept)
         if not batch.request_id:
             raise ReplyError("The answer to this batch cannot be read from the job's folder, and its id is lost.")
@@ -186,7 +190,13 @@ class Watcher:
         await self._store.save(collecting, **changes)
         if batch.adopted:
             await asyncio.to_thread(verify, folder, job.kind, batch.number, reply.finished)
-        collected: Collected = await asyncio.to_thread(collect, folder, kind, batch.number, finished)
+        dimensions = self._store.client(job).connection.dimensions_of(job.model)
+        collected: Collected = await asyncio.to_thread(
+            collect,
+            *(folder, kind, batch.number, finished),
+            references_are_echoed=self._store.references_are_echoed(job),
+            dimensions=dimensions,
+        )
         folder.body(batch.number).unlink(missing_ok=True)
         await self._store.save(
             replace(
@@ -204,7 +214,10 @@ class Watcher:
     async def _unreadable(self, job: Job, batch: Batch, error: UnreadableReply) -> None:
         """Asking again is free; an answer that stays unreadable is stored as it came, so that it is not lost."""
         times = self._unread[job.id, batch.number] = self._unread.get((job.id, batch.number), 0) + 1
-        if times < READINGS:
+        if times < READINGS and batch.request_id:
+            if self._store.job(job.id).batches[batch.number - 1].state is BatchState.COLLECTING:
+                batch = replace(batch, state=BatchState.QUEUED)  # what the service says next counts, not what is here
+                await self._store.save(batch)
             await self._passing(job, batch, error)
             return
         await asyncio.to_thread(keep_reply, self._store.folder(job.id), batch.number, error.raw)

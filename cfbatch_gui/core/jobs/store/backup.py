@@ -24,12 +24,13 @@ def back_up(paths: Paths, target: Path, *, progress: Callable[[int, int], None] 
     """Write the ledger, the request ids and all job folders into a zip file; how many files went in.
 
     Databases are copied through SQLite, so that one that is being written is whole in the copy. Put back by unpacking
-    it as the data folder; jobs that have something to send wait there for the user's word. There is no token in it.
+    it as the data folder; jobs that have something to send wait there for the user's word. There is no token in it, but
+    all texts are: only this user can read the file, also when it replaces one that others could.
     `progress` gets files done and in all. Raises DiskFull, ExportError.
     """
     files = [paths.ledger, paths.submissions, *sorted(path for path in paths.jobs.rglob("*") if path.is_file())]
     files = [path for path in files if path.exists() and path.suffix not in _LEFT_BEHIND and not path.match(_TEXTS)]
-    with atomic_writer(target) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with atomic_writer(target, private=True) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, path in enumerate(files, 1):
             name = path.relative_to(paths.root).as_posix()
             if path.suffix in _DATABASES:

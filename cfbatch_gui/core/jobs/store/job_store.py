@@ -28,6 +28,7 @@ class JobStore:
     `client_for` returns the client of a connection's id and raises NotConnected. `disk` runs the writes, one at a time
     and in order. `on_change` is called with a job after each change of it. While `holds_back` is true nothing is sent,
     because the user has not said yet whether the data folder is a copy; what is at the service is asked for.
+    `references_are_echoed` is whether a check of the job's connection has seen that its answers carry references.
     """
 
     def __init__(
@@ -39,8 +40,9 @@ class JobStore:
         disk: Executor,
         on_change: Callable[[Job], None],
         clock: Callable[[], float] = time.time,
+        references_are_echoed: Callable[[Job], bool] = lambda job: False,
     ) -> None:
-        self.paths, self.client_for = paths, client_for
+        self.paths, self.client_for, self.references_are_echoed = paths, client_for, references_are_echoed
         self._ledger, self._disk, self._on_change, self._clock = ledger, disk, on_change, clock
         self.holds_back = False
 

@@ -4,42 +4,69 @@ Each job and each batch is one row with its value as JSON and a checksum. Reads 
 first.
 """
 
+import errno
 import os
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 
-from cfbatch_gui.core.errors import DataError, DiskFull, LedgerDamaged, UsageError
+from cfbatch_gui.core.errors import DataError, DataInUse, DiskFull, LedgerDamaged, LocksUnsupported, UsageError
 from cfbatch_gui.core.job_folder.schema import transaction, translated
-from cfbatch_gui.core.jobs.states import Batch, Job
+from cfbatch_gui.core.jobs.states import Batch, Job, ListedJob
 from cfbatch_gui.core.jobs.store import ledger_tables
 from cfbatch_gui.core.jobs.store.ledger_tables import HAS_ALL_ATTEMPTS, IS_IN_USE, put_metadata
-from cfbatch_gui.core.system.file_locks import take_lock
-from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.file_locks import is_held_elsewhere, is_unsupported, take_lock
+from cfbatch_gui.core.system.files import OWN_FILE, OWN_FOLDER, create_own_file
+from cfbatch_gui.core.system.paths import OVERRIDE, Paths
 
 
 class WriterLock:
-    """Held from construction until `release` or the end of the process. Raises DataError when another holds it."""
+    """Held from construction until `release` or the end of the process.
 
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    Raises DataInUse when another process holds it, LocksUnsupported, DataReadOnly and DataError. `take` locks an open
+    file, and raises OSError.
+    """
+
+    def __init__(self, path: Path, take: Callable[[int], None] = take_lock) -> None:
         try:
-            take_lock(self._file)
+            path.parent.mkdir(mode=OWN_FOLDER, parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT, OWN_FILE)
+        except OSError as error:
+            raise Paths(path.parent).failure(error) from error
+        try:
+            take(self._file)
         except OSError as error:
             os.close(self._file)
-            raise DataError(
-                "CF Batch is already at work with this data. Use the window that is open, or close it first.",
-                detail=str(path),
-            ) from error
+            raise _lock_failed(error, path) from error
 
     def release(self) -> None:
         """Release the lock, so that another process can open the ledger."""
         os.close(self._file)
+
+
+def _lock_failed(error: OSError, path: Path) -> DataError:
+    if is_held_elsewhere(error):
+        return DataInUse(
+            "CF Batch is already at work with this data. Use the window that is open, or close it first.",
+            detail=str(path),
+        )
+    detail = f"{path}: {error.strerror} ({errno.errorcode.get(error.errno or 0, error.errno)})"
+    if is_unsupported(error):
+        return LocksUnsupported(
+            f"The disk with the folder for the program's data, “{path.parent}”, has no file locks. Without them two"
+            " programs could send the same texts twice, so nothing was opened. Choose a folder on a disk of this"
+            f" computer with --data-dir or {OVERRIDE}.",
+            detail=detail,
+        )
+    return DataError(
+        f"The folder for the program's data, “{path.parent}”, could not be locked. Try again, or choose another one"
+        f" with --data-dir or {OVERRIDE}.",
+        detail=detail,
+    )
 
 
 SIZE = 512 * 1024  # bytes
@@ -55,6 +82,7 @@ class ReserveFile:
         """Write the file unless it is there in full. An error is ignored: the program works without a reserve."""
         with suppress(OSError):
             if not self._path.exists() or self._path.stat().st_size < SIZE:
+                create_own_file(self._path)
                 self._path.write_bytes(bytes(SIZE))
 
     def delete(self) -> bool:
@@ -79,13 +107,14 @@ class Ledger:
         self._writing = threading.Lock()  # one writer at a time, from reading what is changed until it is on disk
         self._guard = threading.Lock()  # what is in memory; never held while the disk works, as the window reads here
         self._is_in_use = False  # by this process, which has written something
+        self.was_left_open = False  # the program that wrote last did not come to its end
         self._jobs = ledger_tables.load(database)
 
     @classmethod
     def open(cls, paths: Paths) -> "Ledger":
         """Open for reading and writing; there is one writer at a time.
 
-        Raises DataError when another process holds it, when it is damaged, or was written by a newer version.
+        Raises DataError: see WriterLock, and when it is damaged, or was written by a newer version.
         """
         lock = WriterLock(paths.lock)
         reserve = ReserveFile(paths.reserve_file)
@@ -94,17 +123,19 @@ class Ledger:
             database = ledger_tables.connect(paths.ledger)
             try:
                 ledger_tables.prepare(database, paths.ledger)
-                ledger_tables.check_after_crash(database)
-                return cls(database, paths.ledger, lock, reserve)
+                was_left_open = ledger_tables.check_after_crash(database)
+                opened = cls(database, paths.ledger, lock, reserve)
             except BaseException:
                 database.close()
                 raise
+            opened.was_left_open = was_left_open
         except sqlite3.Error as error:
             lock.release()
             raise _opening_failed(error, paths.ledger) from error
         except BaseException:
             lock.release()
             raise
+        return opened
 
     @classmethod
     def open_read_only(cls, paths: Paths) -> "Ledger":
@@ -121,6 +152,19 @@ class Ledger:
                 raise
         except sqlite3.Error as error:
             raise _opening_failed(error, paths.ledger) from error
+
+    @staticmethod
+    def listed(paths: Paths) -> tuple[ListedJob, ...]:
+        """What a list shows of all jobs that are not deleted, newest first; several times as fast as all of them."""
+        if not paths.ledger.exists():
+            return ()
+        try:
+            with closing(ledger_tables.connect(paths.ledger, read_only=True)) as database:
+                ledger_tables.check_version(database)
+                found = ledger_tables.load_list(database)
+        except sqlite3.Error as error:
+            raise _opening_failed(error, paths.ledger) from error
+        return tuple(sorted(found, key=_created, reverse=True))
 
     def jobs(self) -> tuple[Job, ...]:
         """All jobs that are not deleted, newest first."""
@@ -303,7 +347,8 @@ class Ledger:
 
 def _opening_failed(error: sqlite3.Error, path: Path) -> DataError:
     # SQLite's own "logic error" stands for tables or columns that are missing.
-    is_system = isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode != sqlite3.SQLITE_ERROR
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)  # without one: text that is not UTF-8
+    is_system = isinstance(error, sqlite3.OperationalError) and code != sqlite3.SQLITE_ERROR
     if isinstance(error, sqlite3.DatabaseError) and not is_system:
         return LedgerDamaged(ledger_tables.DAMAGED, detail=f"{path.name}: {error}")
     return translated(error, path)

@@ -4,6 +4,7 @@ Each job, each batch and each attempt to send is a row. A row's checksum tells w
 tell whether rows are missing, or whether a part of the file is older than the rest.
 """
 
+import gc
 import shutil
 import sqlite3
 import zlib
@@ -11,14 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from cfbatch_gui.core.errors import DataError, LedgerDamaged
 from cfbatch_gui.core.job_folder.schema import transaction
-from cfbatch_gui.core.jobs.states import Batch, Job
-from cfbatch_gui.core.system.files import flush_folder, flush_to_disk
+from cfbatch_gui.core.jobs.states import Batch, Job, ListedBatch, ListedJob
+from cfbatch_gui.core.system.files import OWN_FOLDER, create_own_file, flush_folder, flush_to_disk
 
 VERSION = 2
 DAMAGED = "The list of your jobs is damaged."
@@ -44,13 +45,18 @@ WRITTEN_BY = "version"  # as SQLite's user_version, of which one bit may be dama
 IS_IN_USE = "is_in_use"  # 1 from the first write until the ledger is closed
 HAS_ALL_ATTEMPTS = "has_all_attempts"  # 1 once `attempts` has those of submissions.jsonl too
 
+_decoders: dict[type, msgspec.json.Decoder[Any]] = {
+    kind: msgspec.json.Decoder(kind) for kind in (Job, Batch, ListedJob, ListedBatch)
+}
 JobRow = tuple[str, bytes, int]
 BatchRow = tuple[str, int, bytes, int]
 
 
 def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """A connection that any thread may use. Raises sqlite3.Error."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=OWN_FOLDER, parents=True, exist_ok=True)
+    if not read_only:
+        create_own_file(path)
     address = f"{path.resolve().as_uri()}?mode={'rw' if read_only else 'rwc'}"
     database = sqlite3.connect(address, uri=True, timeout=10.0, isolation_level=None, check_same_thread=False)
     if read_only:
@@ -93,12 +99,14 @@ def check_version(database: sqlite3.Connection) -> int:
     return version
 
 
-def check_after_crash(database: sqlite3.Connection) -> None:
-    """Raise LedgerDamaged when the last writer did not come to its end and SQLite finds the file's structure broken."""
-    if metadata(database, IS_IN_USE):
-        (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
-        if found != "ok":
-            raise LedgerDamaged(DAMAGED, detail=str(found))
+def check_after_crash(database: sqlite3.Connection) -> bool:
+    """Whether the last writer did not come to its end; LedgerDamaged is raised when it left a broken structure."""
+    if not metadata(database, IS_IN_USE):
+        return False
+    (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
+    if found != "ok":
+        raise LedgerDamaged(DAMAGED, detail=str(found))
+    return True
 
 
 def _upgrade(database: sqlite3.Connection, number: int) -> None:
@@ -184,7 +192,7 @@ def add_attempts(database: sqlite3.Connection, attempts: Iterable[tuple[str, str
 
 def load(database: sqlite3.Connection) -> dict[str, Job]:
     """All jobs with their batches. Raises LedgerDamaged for a row or a sum that is not as it was written."""
-    with _snapshot(database):
+    with _snapshot(database), paused_collection():
         version = database.execute("PRAGMA user_version").fetchone()[0]
         if version < 1:
             return {}
@@ -203,12 +211,41 @@ def load(database: sqlite3.Connection) -> dict[str, Job]:
             job = decoded(value, checksum, Job)
             if job.id != job_id:
                 raise LedgerDamaged(DAMAGED, detail=f"job {job_id} is another's")
-            jobs[job_id] = replace(job, batches=tuple(batches.get(job_id, ())))
+            # Nobody else has the job yet; a copy of 26 values takes longer than decoding them.
+            object.__setattr__(job, "batches", tuple(batches.get(job_id, ())))
+            jobs[job_id] = job
         if batches.keys() - jobs.keys():
             raise LedgerDamaged(DAMAGED, detail="batches without a job")
         if version > 1:
             check_sums(database, {job_id: (len(job.batches), sums.get(job_id, 0)) for job_id, job in jobs.items()})
         return jobs
+
+
+def load_list(database: sqlite3.Connection) -> list[ListedJob]:
+    """What a list shows of the jobs that are not deleted, in no order. Raises LedgerDamaged for a damaged row."""
+    with _snapshot(database), paused_collection():
+        batches: dict[str, list[ListedBatch]] = {}
+        for job_id, value, checksum in database.execute("SELECT job_id, value, checksum FROM batches"):
+            batches.setdefault(job_id, []).append(decoded(value, checksum, ListedBatch))
+        jobs = []
+        for value, checksum in database.execute("SELECT value, checksum FROM jobs"):
+            job = decoded(value, checksum, ListedJob)
+            if not job.deleted_at:
+                job.batches = batches.get(job.id, ())
+                jobs.append(job)
+        return jobs
+
+
+@contextmanager
+def paused_collection() -> Iterator[None]:
+    """Without garbage collection, which would look through everything again and again while much is made to stay."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def check_sums(database: sqlite3.Connection, found: dict[str, tuple[int, int]]) -> None:
@@ -225,7 +262,7 @@ def decoded(value: object, checksum: int, kind: type[T]) -> T:
     if not isinstance(value, bytes) or zlib.crc32(value) != checksum:
         raise LedgerDamaged(DAMAGED)
     try:
-        return msgspec.json.decode(value, type=kind)
+        return _decoders[kind].decode(value)  # type: ignore[no-any-return]  # of its kind
     except ValueError as error:
         raise LedgerDamaged(DAMAGED, detail=str(error)) from error
 

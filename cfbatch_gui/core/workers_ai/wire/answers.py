@@ -1,10 +1,12 @@
 """Read an answer: the batch is queued, running, or finished with elements, whose results stay undecoded."""
 
+import re
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import msgspec
 
+from cfbatch_gui.core.workers_ai.limits import MAX_REQUEST_ID, MAX_STATUS
 from cfbatch_gui.core.workers_ai.wire.decoding import NULL, breach, decode, is_null
 
 
@@ -22,9 +24,13 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The batch is not finished. `status` is as sent: "queued", "running", or one unknown to this program."""
+    """The batch is not finished. `status` is as sent: "queued", "running", or one unknown to this program.
+
+    `request_id` is the batch that the answer names, "" when it names none.
+    """
 
     status: str
+    request_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +69,16 @@ class Element(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The batch is done. `elements` are in the order of the answer, which is arbitrary: `match` orders them."""
+    """The batch is done. `elements` are in the order of the answer, which is arbitrary: `match` orders them.
+
+    `request_id` is the batch that the answer names, "" when it names none. `is_synchronous` marks the answer to a
+    synchronous call, which never has references.
+    """
 
     elements: tuple[Element, ...]
     usage: Usage | None
+    request_id: str = ""
+    is_synchronous: bool = False
 
 
 Answer: TypeAlias = Queued | Waiting | Finished
@@ -94,6 +106,7 @@ class _Usage(msgspec.Struct):
     total_tokens: int | float | None = None
 
 
+_REQUEST_ID: Final = re.compile(r"[!-~]+")
 _MOST_TOKENS: Final = 10**12  # a batch has millions
 _frame_decoder: Final = msgspec.json.Decoder(_Frame)
 _usage_decoder: Final = msgspec.json.Decoder(_Usage)
@@ -111,14 +124,23 @@ def read_answer(data: bytes | msgspec.Raw) -> Answer:
     if frame.success is False:
         raise breach("the service reports a failure where an answer was expected")
     body = frame if frame.result is None else frame.result
+    request_id = body.request_id or frame.request_id or ""
+    if frame.request_id and frame.request_id != request_id:
+        raise breach("it names two batches")
     elements = _elements(body)
     if elements or (elements is not None and body.status is None):
-        return Finished(tuple(elements), read_usage(body.usage))
-    if body.request_id:
-        return Queued(body.request_id, decode(_model_decoder, body.model, "model") or "", body.status or "queued")
-    if body.status:
-        return Waiting(body.status)
+        return Finished(tuple(elements), read_usage(body.usage), request_id)
+    status = (body.status or "")[:MAX_STATUS]
+    if request_id:
+        return Queued(request_id, decode(_model_decoder, body.model, "model") or "", status or "queued")
+    if status:
+        return Waiting(status)
     raise breach("it says neither that the batch is waiting nor what came out")
+
+
+def is_request_id(text: str) -> bool:
+    """Return whether a text can be the id of a batch: up to MAX_REQUEST_ID printable characters of ASCII, no spaces."""
+    return len(text) <= MAX_REQUEST_ID and _REQUEST_ID.fullmatch(text) is not None
 
 
 def _elements(body: _Body) -> list[Element] | None:
@@ -146,6 +168,9 @@ def _counted(tokens: int | float | None) -> int:
 
 class _BareOutput(Output, frozen=True):
     usage: msgspec.Raw = NULL
+    request_id: msgspec.Raw = NULL  # of an answer about a batch, as are the next two
+    responses: msgspec.Raw = NULL
+    results: msgspec.Raw = NULL
 
 
 class _RunFrame(_BareOutput, frozen=True):
@@ -167,5 +192,7 @@ def read_run(data: bytes) -> Finished:
     output: _BareOutput = frame
     if frame.success is not None:
         output = decode(_bare_output_decoder, frame.result, "answer")
+    if not all(map(is_null, (frame.request_id, output.request_id, output.responses, output.results))):
+        raise breach("it is the answer to a batch, and this was a single request")
     usage: Usage | None = read_usage(output.usage)
-    return Finished((Element(id=0, result=output, success=True),), usage)
+    return Finished((Element(id=0, result=output, success=True),), usage, is_synchronous=True)

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from cfbatch_gui.core.workers_ai.wire.decoding import NULL, decode
+from cfbatch_gui.core.workers_ai.wire.decoding import NULL, decode, without_lone_surrogates
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class ServiceAnswer:
 
 
 class _Error(msgspec.Struct):
-    code: int | str | float | None = None
+    code: msgspec.Raw = NULL
     message: msgspec.Raw = NULL
     error_chain: list["_Error"] | None = None
 
@@ -85,8 +85,7 @@ def read_gateway(data: bytes, status: int) -> ServiceAnswer:
     if status < 400 or answer.keys() & {"errors", "result"} == {"errors", "result"}:
         return read_envelope(data, status)
     if "internalCode" in answer:
-        code = decode(_code_decoder, answer["internalCode"], "internalCode")
-        error = ServiceError(_code(code), raw_text(answer.get("message", NULL)))
+        error = ServiceError(_code(answer["internalCode"]), raw_text(answer.get("message", NULL)))
         return ServiceAnswer(False, NULL, (error,), is_enveloped=True)
     if "error" in answer and "success" in answer:
         errors = decode(_errors_decoder, answer["error"], "error")
@@ -102,7 +101,11 @@ def _flat(errors: Sequence["_Error"]) -> tuple[ServiceError, ...]:
     return tuple(flat)
 
 
-def _code(code: int | str | float | None) -> int:
+def _code(raw: msgspec.Raw) -> int:
+    try:
+        code = _code_decoder.decode(raw)
+    except ValueError:
+        return 0
     if isinstance(code, int):
         return code
     return int(code) if isinstance(code, str) and code.isascii() and code.isdigit() else 0
@@ -111,7 +114,7 @@ def _code(code: int | str | float | None) -> int:
 def raw_text(raw: msgspec.Raw) -> str:
     """Return the text of a JSON string, any other value as the JSON that was sent, and "" for null."""
     try:
-        return _text_decoder.decode(raw)
+        return _text_decoder.decode(without_lone_surrogates(bytes(raw)) or raw)
     except ValueError:
         text = bytes(raw).decode("utf-8", errors="replace")
         return "" if text == "null" else text

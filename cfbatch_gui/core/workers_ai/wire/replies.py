@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.errors import ReplyError
+from cfbatch_gui.core.errors import ForeignReply
 from cfbatch_gui.core.workers_ai.wire.answers import (
     Answer,
     Element,
@@ -114,17 +114,27 @@ def what_it_holds(element: Element) -> Answered | None:
     return Answered("embeddings", count_vectors(output, where))
 
 
-def match(finished: Finished, expected: Sequence[Expected], *, dimension: int | None = None) -> Iterator[Matched]:
+def match(
+    finished: Finished,
+    expected: Sequence[Expected],
+    *,
+    dimension: int | None = None,
+    references_required: bool = False,
+) -> Iterator[Matched]:
     """Yield the result of each request, exactly one each, in the order of `expected`.
 
     Ids, references, scores, row counts and declared shapes of all elements are checked before the first yield. Vectors
     are decoded one element at a time while iterating, so ReplyError may be raised after some results were yielded: a
     caller that stores them must be able to undo that. `dimension` is that of the job's earlier batches; with None it is
-    taken from this batch. Raises ReplyError for every breach of the protocol; the whole batch is then put aside.
+    taken from this batch. `references_required` refuses an answer without references, for a job or a connection where
+    they have come back before; answers to synchronous calls never have any.
+    Raises ReplyError for every breach of the protocol; the whole batch is then put aside. Raises ForeignReply when the
+    answer is, or may be, that of another batch.
     """
+    ordered = _in_order(finished.elements, expected)
+    _check_references(ordered, required=references_required and not finished.is_synchronous)
     prepared = [
-        _prepare(element, wanted, index)
-        for index, (element, wanted) in enumerate(zip(_in_order(finished.elements, expected), expected, strict=True))
+        _prepare(element, wanted, index) for index, (element, wanted) in enumerate(zip(ordered, expected, strict=True))
     ]
     tables = [item[1] for item in prepared if isinstance(item, tuple)]
     dimension = _agreed_dimension(tables, dimension)
@@ -161,7 +171,7 @@ def _index(element: Element, expected: Sequence[Expected], by_reference: dict[st
     """The index in `requests[]`, by `id` and `external_reference`; they must agree where both are given."""
     reference = element.external_reference or None
     if reference is not None and reference not in by_reference:
-        raise ReplyError(
+        raise ForeignReply(
             "The service sent the answer of another job. It was put aside.",
             detail=f"unknown external_reference {reference[:80]!r}",
         )
@@ -180,14 +190,34 @@ def _index(element: Element, expected: Sequence[Expected], by_reference: dict[st
     return index
 
 
+def _check_references(elements: Sequence[Element], *, required: bool) -> None:
+    """Raise ForeignReply when results have no reference, though others in the answer have one or they are `required`.
+
+    A request that failed may come back without: what the service writes of it is not documented, and it holds no
+    result that could reach the wrong text.
+    """
+    have_any = any(element.external_reference for element in elements)
+    lacking = sum(not element.external_reference and not _has_failed(element) for element in elements)
+    if (lacking and (have_any or required)) or (required and not have_any):
+        raise ForeignReply(
+            "The answer to this batch lacks the references that would show whose it is. It was put aside.",
+            detail=f"{lacking} of {len(elements)} results without external_reference",
+        )
+
+
+def _has_failed(element: Element) -> bool:
+    """Whether the service failed at the request. Without a `success`, an error and no result say so."""
+    if element.success is None:
+        return element.result is None and not is_null(element.error)
+    return not element.success
+
+
 def _output(element: Element, where: str) -> Output | None:
     """The model's output, None when the service failed at the request. Raises ReplyError."""
     result = element.result
     if isinstance(result, Output) and not is_null(result.result) and is_null(result.response) and is_null(result.data):
         result = decode(_output_decoder, result.result, where)
-    # Without a `success`, an element that holds an error and no result failed.
-    has_failed = result is None and not is_null(element.error) if element.success is None else not element.success
-    if has_failed:
+    if _has_failed(element):
         return None
     if not isinstance(result, Output):
         raise breach(f"{where} is empty" if result is None else f"{where} is of an unknown form")

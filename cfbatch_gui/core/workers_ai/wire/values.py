@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from cfbatch_gui.core.workers_ai.limits import MAX_SCORE
 from cfbatch_gui.core.workers_ai.wire.answers import Output
 from cfbatch_gui.core.workers_ai.wire.decoding import breach, decode, is_null
 
@@ -45,7 +46,7 @@ class Vectors:
 def read_scores(output: Output, count: int, where: str) -> NDArray[np.float64]:
     """The scores of one element, shape (count,), in the order of the request's contexts.
 
-    Raises ReplyError unless the context ids are a permutation of 0 … count - 1.
+    Raises ReplyError unless the context ids are a permutation of 0 … count - 1 and no score is above MAX_SCORE.
     """
     scores = decode(_scores_decoder, output.response, where)
     values: list[float | None] = [None] * count
@@ -54,6 +55,8 @@ def read_scores(output: Output, count: int, where: str) -> NDArray[np.float64]:
             raise breach(f"{where} has a score for a context that was not sent", f"context id {entry.id} of {count}")
         if values[entry.id] is not None:
             raise breach(f"{where} has two scores for one context", f"context id {entry.id}")
+        if not abs(entry.score) <= MAX_SCORE:
+            raise breach(f"{where} has a score that is out of bounds", f"context id {entry.id}: {entry.score:g}")
         values[entry.id] = entry.score
     if len(scores) != count:
         raise breach(f"{where} has {len(scores)} scores for {count} contexts")

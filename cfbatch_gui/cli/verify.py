@@ -1,0 +1,94 @@
+"""`cfbatch verify`: hold results against the answers that are kept, and put right what is damaged on the disk."""
+
+import argparse
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from cfbatch_gui.cli.console import Console, counted
+from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.run.findings import JobCheck, Outcome, asked_for_again
+from cfbatch_gui.core.jobs.run.verifying import verify_job
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.paths import Paths
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `cfbatch verify`."""
+    parser.add_argument("job", metavar="JOB", nargs="?", help="a job's id or name (default: every job that was sent)")
+    parser.add_argument(
+        "--mend", action="store_true", help="put right what the answers hold; close the window first. Sends nothing"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
+    """Check one job or all. Exit status 0: all is whole, or was put right. Raises UserError."""
+    if arguments.mend:
+        program = await Program.open(data_dir, environ=os.environ)
+        try:
+            checks = await asyncio.to_thread(_check, program.ledger, program.paths, arguments, console)
+        finally:
+            await program.close()
+    else:
+        ledger = Ledger.open_read_only(Paths(data_dir))
+        try:
+            checks = await asyncio.to_thread(_check, ledger, Paths(data_dir), arguments, console)
+        finally:
+            ledger.close()
+    if arguments.json:
+        console.print_result([msgspec.json.encode({"jobs": [_as_json(check) for check in checks]}).decode()])
+    elif checks:
+        console.print_result(line for check in checks for line in _lines(check))
+    else:
+        console.say("No job has been sent yet, so there is nothing to check.")
+    return ExitStatus.DONE if all(check.is_mended for check in checks) else ExitStatus.FAILED
+
+
+def _check(ledger: Ledger, paths: Paths, arguments: argparse.Namespace, console: Console) -> list[JobCheck]:
+    jobs: Sequence[Job] = [ledger.find(arguments.job)] if arguments.job else ledger.jobs()
+    checks = []
+    for job in jobs:
+        if not job.is_sent:
+            continue
+        check = verify_job(JobFolder(paths.job(job.id)), job, mend=arguments.mend)
+        if check.lost:
+            ledger.change(job.id, lambda known, check=check: asked_for_again(known, check))  # type: ignore[misc]
+        checks.append(check)
+        if console.is_interactive and len(jobs) > 1:
+            console.say(f"Checked {len(checks):,} of {len(jobs):,}")
+    return checks
+
+
+def _lines(check: JobCheck) -> list[str]:
+    about = f"{check.job_id} “{check.name}”"
+    if check.is_whole:
+        return [f"{about}: whole"]
+    count = counted(len(check.findings), "finding")
+    if check.is_mended:
+        head = f"{about}: whole again, {count} put right"
+    else:
+        left = sum(finding.outcome is not Outcome.HEALED for finding in check.findings)
+        head = f"{about}: {count}, {left} not put right"
+    return [head, *(f"  {finding.sentence}" for finding in check.findings)]
+
+
+def _as_json(check: JobCheck) -> dict[str, object]:
+    findings = [
+        {
+            "damage": found.damage,
+            "outcome": found.outcome,
+            "batch": found.batch or None,
+            "rows": found.rows,
+            "sentence": found.sentence,
+            "detail": found.detail,
+        }
+        for found in check.findings
+    ]
+    return {"job": check.job_id, "name": check.name, "whole": check.is_mended, "findings": findings}

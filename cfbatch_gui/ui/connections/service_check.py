@@ -1,0 +1,282 @@
+"""The dialog that checks the live service: what it will do and its price, its progress, and what holds."""
+
+import asyncio
+import re
+from datetime import datetime
+from pathlib import Path
+
+from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QDialog, QWidget
+from shiboken6 import isValid
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+from cfbatch_gui.core.workers_ai.probe.assumptions import ASSUMPTIONS
+from cfbatch_gui.core.workers_ai.probe.findings import Finding, Outcome
+from cfbatch_gui.core.workers_ai.probe.probing import ProbeResult
+from cfbatch_gui.core.workers_ai.probe.report import json_report, text_report
+from cfbatch_gui.core.workers_ai.probe.requests import ProbePlan
+from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
+from cfbatch_gui.ui.widgets import (
+    Button,
+    IconLabel,
+    IconLine,
+    Label,
+    PrimaryButton,
+    Role,
+    StateLabel,
+    boxed,
+    column,
+    row,
+    scrolled,
+)
+
+_WIDTH, _HEIGHT = 700, 640  # pixels; the height once there are results
+_ICON = 18
+_TASK = "service check"
+
+
+class ServiceCheck(QDialog):
+    """A dialog that is opened with `open()` and deletes itself when it is closed, which ends a check that is running.
+
+    `tasks` are the page's, so that the end of the window waits for what is being sent. `checked` is emitted when a
+    check has come to its end.
+    """
+
+    checked = Signal()
+
+    def __init__(self, program: Program, tasks: Tasks, connection_id: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._program, self._tasks, self._connection_id = program, tasks, connection_id
+        self._window = parent.window()
+        self._plan: ProbePlan | None = None
+        self._result: ProbeResult | None = None
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Check the service"))
+        self.setMinimumWidth(_WIDTH)
+        name = program.address_book.title(connection_id)
+        self._about = Label(
+            self.tr(
+                "This program was written from what Cloudflare publishes; nobody who made it has an account. A check"
+                " sends a few texts of its own through “{name}”, none of yours, and says of each of {n} assumptions"
+                " whether it holds."
+            ).format(name=name, n=len(ASSUMPTIONS)),
+            "quiet",
+            wrap=True,
+        )
+        self.sends, self.price, self.time = IconLine("", "send"), IconLine("", "info"), IconLine("", "clock")
+        self._facts = boxed(column(self.sends, self.price, self.time, gap=SMALL))
+        self.doing = IconLine("", "loader", "quiet", icon_role="accent")
+        self.doing.hide()
+        self.problem = IconLine("", "circle-x", "body", icon_role="error")
+        self.problem.hide()
+        self.outcome = StateLabel()
+        self.counts = Label("", "quiet", wrap=True)
+        self.rows: list[FindingRow] = []
+        self._list = column(gap=MEDIUM, margins=(0, TINY, 0, TINY))
+        self._results = boxed(column(row(self.outcome, None), self.counts, scrolled(boxed(self._list)), gap=SMALL))
+        self._results.hide()
+        self.start_button = PrimaryButton("", "check")
+        self.start_button.setDefault(True)
+        self.start_button.clicked.connect(self._start)
+        self.save_button = PrimaryButton(self.tr("Save report…"), "save")
+        self.save_button.clicked.connect(lambda: self._tasks.start("service report", self._save()))
+        self.save_button.hide()
+        self.saved = IconLine("", "circle-check", icon_role="done")
+        self.saved.hide()
+        self.close_button = Button(self.tr("Cancel"))
+        self.close_button.clicked.connect(self.reject)
+        self.finished.connect(lambda _: self._tasks.cancel(_TASK))
+        self._column = column(
+            Label(self.tr("Check the service"), "part"),
+            self._about,
+            self._facts,
+            self.doing,
+            self.problem,
+            gap=MEDIUM,
+            margins=(WIDE, WIDE - 4, WIDE, LARGE),
+        )
+        self._column.addWidget(self._results, 1)
+        self._column.addSpacing(SMALL)
+        self._column.addLayout(
+            row(boxed(column(self.saved)), None, self.close_button, self.start_button, self.save_button)
+        )
+        self.setLayout(self._column)
+        self._show_plan()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        layout = self.layout()
+        if layout is not None and not event.spontaneous() and self._result is None:
+            self.resize(self.width(), layout.totalHeightForWidth(self.width()))  # of wrapped texts at this width
+
+    def _show_plan(self) -> None:
+        model = self._program.settings.model
+        try:
+            self._plan = self._program.connections.plan_probe(self._connection_id, model)
+        except UserError as error:
+            self._facts.hide()
+            self.start_button.hide()
+            self._say_problem(error.message)
+            return
+        batches = display.plural(len(self._plan.batches), self.tr("{n} small batch"), self.tr("{n} small batches"))
+        self.sends.set_line(
+            self.tr("{batches}, and one request without the queue, to {model}").format(batches=batches, model=model)
+        )
+        if self._connection_id == PRACTICE.id:
+            self.price.set_line(self.tr("It costs nothing, and nothing leaves this computer."))
+            self.time.set_line(self.tr("It takes a few seconds."))
+            self.start_button.setText(self.tr("Check"))
+            return
+        price = display.dollars(self._plan.price.dollars)
+        self.price.set_line(self.tr("It costs {price}.").format(price=price))
+        self.time.set_line(self.tr("It takes as long as batches wait, usually less than 5 minutes."))
+        self.start_button.setText(self.tr("Check for {price}").format(price=price))
+
+    def _start(self) -> None:
+        self._tasks.start(_TASK, self._check())
+
+    async def _check(self) -> None:
+        if self._plan is None:
+            return
+        self._facts.hide()
+        self.problem.hide()
+        self.start_button.hide()
+        self.doing.show()
+        self.close_button.setText(self.tr("Stop"))
+        try:
+            result = await self._program.connections.probe(self._connection_id, self._plan, show=self._show_step)
+        except UserError as error:
+            self._say_problem(error.message)
+            self._show_plan()  # with references of its own for another check
+            self._facts.show()
+            self.start_button.show()
+            self.close_button.setText(self.tr("Cancel"))
+            return
+        finally:
+            if isValid(self):  # it may have been closed
+                self.doing.hide()
+        self._show_result(result)
+        self.checked.emit()
+
+    def _show_step(self, sentence: str) -> None:
+        if isValid(self):
+            self.doing.set_line(sentence)
+
+    def _say_problem(self, sentence: str) -> None:
+        self.problem.set_line(sentence)
+        self.problem.show()
+
+    def _show_result(self, result: ProbeResult) -> None:
+        self._result = result
+        self._about.hide()
+        counted = {outcome: [each for each in result.findings if each.outcome is outcome] for outcome in Outcome}
+        broken = len(counted[Outcome.NOT_HELD])
+        unfinished = [each for each in result.batches if each.form not in result.evidence.finished()]
+        if broken:
+            words = display.plural(
+                broken, self.tr("{n} assumption does not hold"), self.tr("{n} assumptions do not hold")
+            )
+            self.outcome.set_state(words, "triangle-alert", "attention")
+        elif unfinished or not result.batches:
+            self.outcome.set_state(self.tr("Not all could be seen"), "triangle-alert", "attention")
+        else:
+            self.outcome.set_state(self.tr("All that a check can see is as assumed"), "circle-check", "done")
+        words = self.tr("{held} held, {broken} not held, {unseen} not seen.").format(
+            held=len(counted[Outcome.HELD]), broken=broken, unseen=len(counted[Outcome.NOT_SEEN])
+        )
+        self.counts.setText(" ".join([words, *dict.fromkeys(each.sentence for each in unfinished)]))
+        titles = {
+            Outcome.NOT_HELD: self.tr("Not held"),
+            Outcome.HELD: self.tr("Held"),
+            Outcome.NOT_SEEN: self.tr("Not seen"),
+        }
+        for outcome, title in titles.items():
+            for finding in counted[outcome]:
+                self.rows.append(FindingRow(finding, title))
+                self._list.addWidget(self.rows[-1])
+        self._list.addStretch(1)
+        self._results.show()
+        self.save_button.show()
+        self.save_button.setDefault(True)
+        self.close_button.setText(self.tr("Close"))
+        self._grow()
+
+    def _grow(self) -> None:
+        """Make room for the list, in the middle of the window and within its screen."""
+        screen = self.screen().availableGeometry()
+        height = max(self.height(), min(_HEIGHT, screen.height() - 2 * WIDE))
+        place = QRect(0, 0, self.width(), height)
+        place.moveCenter(self._window.frameGeometry().center())
+        place.moveTop(max(screen.top() + WIDE, min(place.top(), screen.bottom() - WIDE - height)))
+        self.setGeometry(place)
+
+    async def _save(self) -> None:
+        if self._result is None:
+            return
+        day = datetime.fromtimestamp(self._result.started).astimezone()
+        path = await dialogs.save_file(
+            self,
+            self.tr("Save report"),
+            name=f"cfbatch-check-{day:%Y-%m-%d}.txt",
+            filters=(self.tr("Text (*.txt)"), self.tr("JSON (*.json)")),
+            folder=Path(self._program.settings.last_folder) if self._program.settings.last_folder else None,
+            suffix="txt",
+        )
+        if path is None:
+            return
+        text = json_report(self._result) if path.suffix.lower() == ".json" else text_report(self._result)
+        try:
+            await asyncio.to_thread(write_atomically, path, text.encode())
+        except UserError as error:
+            self.saved.hide()
+            self._say_problem(error.message)
+            return
+        self.problem.hide()
+        said = self.tr("Saved as {name}. It holds no token, no account id and no text of yours.")
+        self.saved.set_line(said.format(name=path.name))
+        self.saved.show()
+
+
+class FindingRow(QWidget):
+    """An assumption with its outcome and what was seen; for one that is not held, what the program does then."""
+
+    def __init__(self, finding: Finding, word: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.finding = finding
+        icon, role = _icon_of(finding.outcome)
+        sentence = _quoted(finding.assumption.sentence)
+        texts = column(Label(sentence, wrap=True), Label(finding.observation, "small", wrap=True), gap=2)
+        if finding.outcome is Outcome.NOT_HELD:
+            then = self.tr("What happens then: {sentence}").format(sentence=_quoted(finding.assumption.otherwise))
+            texts.addWidget(Label(then, "small", wrap=True))
+        line = row(
+            column(IconLabel(icon, role, _ICON), None),
+            boxed(texts),
+            column(Label(word, role), None),
+            gap=SMALL,
+            margins=(0, 0, TINY, 0),
+        )
+        line.setStretch(1, 1)
+        self.setLayout(line)
+        self.setAccessibleName(f"{word}: {sentence} {finding.observation}")
+
+
+def _icon_of(outcome: Outcome) -> tuple[str, Role]:
+    match outcome:
+        case Outcome.HELD:
+            return "circle-check", "done"
+        case Outcome.NOT_HELD:
+            return "circle-x", "error"
+        case Outcome.NOT_SEEN:
+            return "circle-dashed", "quiet"
+
+
+def _quoted(text: str) -> str:
+    """The names of the protocol in quotation marks instead of those of Markdown."""
+    return re.sub(r"`([^`]*)`", r"“\1”", text)

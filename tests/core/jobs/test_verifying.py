@@ -1,0 +1,206 @@
+"""Results behind the ledger, exchanged answers, jobs of older programs: found, and put right."""
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.run.attaching import name_texts
+from cfbatch_gui.core.jobs.run.findings import Damage, Outcome, asked_for_again
+from cfbatch_gui.core.jobs.run.verifying import check_last_written, verify_job
+from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
+from cfbatch_gui.core.practice.faults.script import FailRequests
+from cfbatch_gui.core.results.rankings.rankings import Rankings
+from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from tests.core.jobs.conftest import Bench
+
+Write = Callable[[str, str], Path]
+PAIRS = "question,answer\n" + "".join(f"q{n // 5},answer {n}\n" for n in range(20))
+TEXTS = "\n".join(f"text {n % 40}" for n in range(60))
+
+
+def results(folder: JobFolder) -> list[object]:
+    with folder.open(read_only=True) as database:
+        held: list[object] = database.execute("SELECT item_no, score FROM items ORDER BY item_no").fetchall()
+        held += database.execute("SELECT request_no, state, error FROM requests ORDER BY request_no").fetchall()
+        held += database.execute("SELECT * FROM checksums ORDER BY kind, block").fetchall()
+    return [*held, folder.vectors.read_bytes() if folder.vectors.exists() else b""]
+
+
+def as_of_version_3(folder: JobFolder) -> None:
+    with closing(sqlite3.connect(folder.data)) as database:
+        database.executescript(
+            "DROP TABLE checksums; DROP TABLE replies; PRAGMA user_version = 3;"
+            "DELETE FROM facts WHERE name = 'checksums_are_complete';"
+        )
+
+
+async def done(bench: Bench, write: Write, kind: Kind) -> tuple[Job, JobFolder]:
+    name, text = ("pairs.csv", PAIRS) if kind is Kind.RANK else ("texts.txt", TEXTS)
+    job = await bench.run(bench.draft(write(name, text), kind))
+    assert job.state is JobState.DONE
+    return job, bench.store.folder(job.id)
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+async def test_results_behind_the_ledger_are_found_at_the_start_and_put_right(
+    bench: Bench, write: Write, kind: Kind
+) -> None:
+    """One commit of data.db was lost: the job says done, and the answer lies in its folder."""
+    job, folder = await done(bench, write, kind)
+    right = results(folder)
+    with folder.open() as database:
+        database.executescript(
+            "UPDATE items SET score = NULL; UPDATE requests SET state = 'waiting';"
+            "DELETE FROM checksums; DELETE FROM replies;"
+            "DELETE FROM facts WHERE name IN ('dimension', 'pooling', 'checksums_are_complete');"
+        )
+    assert bench.ledger.job(job.id).state is JobState.DONE
+    assert results(folder) != right
+    (check,) = check_last_written(bench.store.jobs(), bench.store.folder)
+    assert check.is_mended and check.findings[0].damage is Damage.RESULTS
+    assert results(folder) == right
+    assert check_last_written(bench.store.jobs(), bench.store.folder) == ()
+
+
+async def test_the_check_at_the_start_is_bounded(bench: Bench, write: Write) -> None:
+    first, older = await done(bench, write, Kind.RANK)
+    await done(bench, write, Kind.RANK)
+    with older.open() as database:
+        database.execute("UPDATE items SET score = 0.5 WHERE item_no = 1")
+    assert check_last_written(bench.store.jobs(), bench.store.folder, most_batches=1) == ()
+    (check,) = check_last_written(bench.store.jobs(), bench.store.folder, most_batches=2)
+    assert check.job_id == first.id and check.is_mended
+
+
+async def test_a_lost_batch_is_asked_for_again_at_the_service(bench: Bench, write: Write) -> None:
+    job, folder = await done(bench, write, Kind.EMBED)
+    right = results(folder)
+    content = bytearray(folder.vectors.read_bytes())
+    content[-3] ^= 1
+    folder.vectors.write_bytes(content)
+    folder.reply(1).unlink()
+    check = verify_job(folder, job, mend=True)
+    assert [(found.outcome, found.rows) for found in check.findings] == [(Outcome.LOST, (60,))]
+    waiting = bench.ledger.change(job.id, lambda known: asked_for_again(known, check))
+    assert waiting.batches[0].state is BatchState.QUEUED and not Embeddings(folder).present().any()
+    submits = len(bench.faulty.submits)
+    await bench.runner.carry_on(job.id)
+    again = await bench.runner.wait(job.id)
+    assert again.state is JobState.DONE and len(bench.faulty.submits) == submits
+    assert results(folder) == right and verify_job(folder, again).is_whole
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+async def test_answers_in_each_others_place_are_recognised(bench: Bench, write: Write, kind: Kind) -> None:
+    one, folder = await done(bench, write, kind)
+    bench.faulty.follow()
+    texts = PAIRS.replace("answer ", "other ") if kind is Kind.RANK else TEXTS.replace("text", "other")
+    other = await bench.run(bench.draft(write("other.csv" if kind is Kind.RANK else "other.txt", texts), kind))
+    right = results(folder)
+    shutil.copyfile(bench.store.folder(other.id).reply(1), folder.reply(1))
+    check = verify_job(folder, one, mend=True)
+    assert [(found.damage, found.outcome) for found in check.findings] == [(Damage.ANSWER, Outcome.WHOLE)]
+    assert results(folder) == right
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+async def test_a_job_of_an_older_program_gets_checksums_when_it_is_found_whole(
+    bench: Bench, write: Write, kind: Kind
+) -> None:
+    job, folder = await done(bench, write, kind)
+    right = results(folder)
+    as_of_version_3(folder)
+    assert verify_job(folder, job).is_whole
+    assert results(folder) == right
+
+
+async def test_damage_to_a_job_of_an_older_program_is_put_right(bench: Bench, write: Write) -> None:
+    job, folder = await done(bench, write, Kind.RANK)
+    right = results(folder)
+    as_of_version_3(folder)
+    with folder.open() as database:
+        database.execute("UPDATE items SET score = 0.5 WHERE item_no = 7")
+    (found,) = verify_job(folder, job).findings
+    assert found.outcome is Outcome.HEALABLE and found.rows == (8,)
+    assert verify_job(folder, job, mend=True).is_mended
+    assert results(folder) == right
+
+
+async def test_requests_that_failed_and_were_sent_again_are_no_damage(bench: Bench, write: Write) -> None:
+    bench.faulty.follow(FailRequests(on="poll", times=0, requests=(0, 2)))
+    job = await bench.run(bench.draft(write("pairs.csv", PAIRS), Kind.RANK))
+    folder = bench.store.folder(job.id)
+    assert job.batches[0].failed_requests == 2 and verify_job(folder, job).is_whole
+    bench.faulty.follow()
+    await bench.actions.send_failed_again(job.id)
+    job = await bench.runner.wait(job.id)
+    assert job.state is JobState.DONE and verify_job(folder, job).is_whole
+    right = results(folder)
+    with folder.open() as database:
+        database.execute("UPDATE items SET score = 0.5 WHERE item_no IN (2, 7)")  # one of either batch
+    assert verify_job(folder, job, mend=True).is_mended
+    assert results(folder) == right
+
+
+async def test_altered_scores_are_not_shown(bench: Bench, write: Write) -> None:
+    _, folder = await done(bench, write, Kind.RANK)
+    rankings = Rankings(folder)
+    with folder.open() as database:
+        database.execute("UPDATE items SET score = score + 1e-15 WHERE item_no = 12")
+    for read in (rankings.queries, lambda: rankings.contexts(3), lambda: list(rankings.blocks())):
+        with pytest.raises(DataError, match="scores of rows 12 to 16 are damaged"):
+            read()
+    assert len(rankings.contexts(1)) == 5  # the others are
+
+
+async def test_vectors_are_refused_wherever_they_are_read(bench: Bench, write: Write) -> None:
+    _, folder = await done(bench, write, Kind.EMBED)
+    content = bytearray(folder.vectors.read_bytes())
+    content[128] ^= 1  # the first number of row 1
+    folder.vectors.write_bytes(content)
+    embeddings = Embeddings(folder)
+    for read in (
+        embeddings.vectors,
+        embeddings.checks,
+        lambda: embeddings.vector(1),
+        lambda: embeddings.rows_of(np.array([5, 1])),
+        lambda: list(embeddings.vector_blocks(embeddings.present(), 7)),
+    ):
+        with pytest.raises(DataError, match="vectors of row 1 are damaged"):
+            read()
+    assert embeddings.vector(2) is not None
+
+
+async def test_a_text_that_is_not_what_was_sent_is_named_and_its_results_are_left(bench: Bench, write: Write) -> None:
+    job, folder = await done(bench, write, Kind.RANK)
+    right = results(folder)
+    with folder.open() as database:
+        database.execute("UPDATE texts SET text = 'something else' WHERE text_no = 3")
+    check = verify_job(folder, job, mend=True)
+    assert [found.damage for found in check.findings] == [Damage.INPUTS] and 4 in check.findings[0].rows
+    assert results(folder) == right
+
+
+async def test_a_job_that_was_made_elsewhere_is_put_right_too(bench: Bench, write: Write) -> None:
+    sent, _ = await done(bench, write, Kind.RANK)
+    bench.drafts.delete(sent.id)
+    draft = bench.drafts.create(Kind.RANK, "elsewhere", sent.model, "cloudflare")
+    folder = bench.store.folder(draft.id)
+    name_texts(folder)
+    await bench.actions.attach(draft.id, sent.batches[0].request_id)
+    job = await bench.runner.wait(draft.id)
+    assert job.state is JobState.DONE and verify_job(folder, job).is_whole
+    right = results(folder)
+    with folder.open() as database:
+        database.execute("UPDATE items SET score = 0.5 WHERE item_no IN (2, 3)")
+    check = verify_job(folder, job, mend=True)
+    assert check.is_mended and "texts 2 to 3" in check.findings[0].sentence
+    assert results(folder) == right

@@ -1,0 +1,390 @@
+"""A probe says of each assumption whether it held: against the stand-in with each of them broken, exactly that one."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cfbatch_gui.core.errors import (
+    DataError,
+    OverBudget,
+    ServiceBusy,
+    ServiceRefused,
+    TokenRefused,
+    Unreachable,
+    UserError,
+)
+from cfbatch_gui.core.practice.app import Application
+from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
+from cfbatch_gui.core.practice.faults.http import Answer, Head, ask
+from cfbatch_gui.core.practice.faults.mutations import Mutation
+from cfbatch_gui.core.practice.faults.script import AnyFault, Mutate, Page, Refusal, ResetAfterBody
+from cfbatch_gui.core.workers_ai.api_tokens import Token
+from cfbatch_gui.core.workers_ai.budget import RateBudget
+from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL, MODELS, ModelMetadata, find_model
+from cfbatch_gui.core.workers_ai.client import WorkersAI
+from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind, cloudflare, gateway, worker
+from cfbatch_gui.core.workers_ai.probe.assumption_values import Sight
+from cfbatch_gui.core.workers_ai.probe.assumptions import ASSUMPTIONS
+from cfbatch_gui.core.workers_ai.probe.evidence import Evidence, Exchange, Recorder, Step
+from cfbatch_gui.core.workers_ai.probe.findings import Outcome
+from cfbatch_gui.core.workers_ai.probe.judging import JUDGES, judge_all
+from cfbatch_gui.core.workers_ai.probe.learned import learn
+from cfbatch_gui.core.workers_ai.probe.probing import Accepted, Probe, ProbeResult
+from cfbatch_gui.core.workers_ai.probe.report import json_report, text_report
+from cfbatch_gui.core.workers_ai.probe.requests import MOST_DOLLARS, Form, plan_probe
+from tests.canary import SECRET, TOKEN
+from tests.core.endpoints import conftest as stand_ins
+from tests.core.endpoints.conftest import ACCOUNT, GATEWAY
+from tests.core.workers_ai.broken_service import BREAKS, Break, Call, broken_service, in_order, unbroken
+
+MUTATIONS: tuple[Mutation, ...] = get_args(Mutation)
+KEYS = (
+    *("result", "success", "errors", "error", "code", "message", "id", "external_reference", "status", "request_id"),
+    *("responses", "response", "data", "shape", "pooling", "usage", "prompt_tokens", "total_tokens", "name", "score"),
+    *("properties", "property_id", "value", "model"),
+)
+NEVER = {each.id for each in ASSUMPTIONS if each.sight is Sight.NEVER}
+OF_A_GATEWAY, OF_A_WORKER = {"gateway-batches"}, {"binding-without-envelope"}
+# What the practice service gives no occasion to see.
+NO_OCCASION = {"no-queue-code", "rate-header"}
+
+
+class Clock:
+    """Goes on only when something sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 1_790_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        await asyncio.sleep(0)
+
+
+class Bench:
+    """Makes probes through a connection, and keeps what they write down and show."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.clock = folder, Clock()
+        self.kept: list[Accepted] = []
+        self.shown: list[str] = []
+        self.service: FaultyService | None = None
+
+    def app(self, change: Break = unbroken) -> Application:
+        return broken_service(self.folder / "service", self.clock, change)
+
+    async def probe(
+        self, change: Break = unbroken, *faults: AnyFault, model: str = DEFAULT_MODEL, token: str = TOKEN
+    ) -> ProbeResult:
+        async with FaultyService(self.app(change)) as self.service:
+            self.service.follow(*faults)
+            return await self.through(cloudflare(ACCOUNT, base_url=self.service.url), model=model, token=token)
+
+    async def through(
+        self,
+        connection: Connection,
+        *,
+        model: str = DEFAULT_MODEL,
+        token: str = TOKEN,
+        keep: Callable[[Accepted], Awaitable[None]] | None = None,
+        wait_seconds: float = 300.0,
+    ) -> ProbeResult:
+        async def give() -> Token:
+            return Token(token)
+
+        async def note(accepted: Accepted) -> None:
+            self.kept.append(accepted)
+
+        recorder = Recorder()
+        client = WorkersAI(connection, give, transport=recorder, budget=RateBudget(), clock=self.clock)
+        probe = Probe(
+            client,
+            recorder,
+            plan_probe(find_model(model), "0f1e2d"),
+            keep=keep or note,
+            show=self.shown.append,
+            sleep=self.clock.sleep,
+            wait_seconds=wait_seconds,
+        )
+        return await probe.run()
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def named(result: ProbeResult, outcome: Outcome) -> set[str]:
+    return {each.assumption.id for each in result.findings if each.outcome is outcome}
+
+
+# The table
+
+
+def test_every_assumption_that_can_be_seen_has_a_judge_and_a_way_to_break_it() -> None:
+    ids = [each.id for each in ASSUMPTIONS]
+    assert len(set(ids)) == len(ids)
+    assert JUDGES.keys() == set(ids) - NEVER
+    breakable = {each.id for each in ASSUMPTIONS if each.sight is Sight.BOTH}
+    assert BREAKS.keys() | OF_A_GATEWAY | OF_A_WORKER == breakable
+
+
+def test_what_cannot_be_seen_says_why() -> None:
+    assert {each.id for each in ASSUMPTIONS if each.reason} == NEVER | {"order"}
+
+
+# Done when 7
+
+
+async def test_of_the_practice_service_everything_that_can_be_seen_is_held(bench: Bench) -> None:
+    result = await bench.probe()
+    assert named(result, Outcome.NOT_HELD) == set()
+    assert named(result, Outcome.NOT_SEEN) == NEVER | OF_A_GATEWAY | OF_A_WORKER | NO_OCCASION
+
+
+@pytest.mark.parametrize("broken", BREAKS)
+async def test_exactly_the_broken_assumption_is_named(bench: Bench, broken: str) -> None:
+    result = await bench.probe(BREAKS[broken])
+    assert named(result, Outcome.NOT_HELD) == {broken}, text_report(result)
+    assert named(result, Outcome.NOT_SEEN) >= NEVER
+    (finding,) = [each for each in result.findings if each.assumption.id == broken]
+    assert finding.observation.endswith(".") and finding.observation in text_report(result)
+
+
+async def test_a_header_that_says_how_many_calls_are_left_is_held(bench: Bench) -> None:
+    def with_header(call: Call) -> None:
+        call.headers = (*call.headers, ("ratelimit", '"default";r=1100;t=60'))
+
+    assert "rate-header" in named(await bench.probe(with_header), Outcome.HELD)
+
+
+async def test_elements_in_order_are_no_breach(bench: Bench) -> None:
+    result = await bench.probe(in_order)
+    assert named(result, Outcome.NOT_HELD) == set()
+    assert "order" in named(result, Outcome.NOT_SEEN)
+
+
+@pytest.mark.parametrize("model", [each.name for each in MODELS if not each.can_rank])
+async def test_a_model_that_does_not_rank_is_probed_by_texts_alone(bench: Bench, model: str) -> None:
+    def with_true_dimension(call: Call) -> None:
+        for entry in call.result if call.is_for_the_model else ():
+            entry["properties"] = [each for each in entry["properties"] if each["property_id"] != "output_dimensions"]
+
+    result = await bench.probe(with_true_dimension, model=model)
+    assert named(result, Outcome.NOT_HELD) == set()
+    of_rankings = {"scores-form", "scores-range", "scores-meaning", "scores-cosine", "contexts-form"}
+    unseen = NEVER | OF_A_GATEWAY | OF_A_WORKER | NO_OCCASION | of_rankings | {"catalogue-dimension"}
+    assert named(result, Outcome.NOT_SEEN) == unseen
+    assert [each.form for each in result.batches] == [Form.TEXT]
+
+
+# Worker and gateway
+
+
+def _through_worker(url: str) -> Connection:
+    return worker(url.removesuffix("/client/v4"), connection_id="w", title="Mine")
+
+
+async def test_a_worker_is_judged_by_what_is_assumed_of_a_worker(bench: Bench) -> None:
+    async with FaultyService(stand_ins.worker(bench.app())) as service:
+        result = await bench.through(_through_worker(service.url), token=SECRET)
+    assert named(result, Outcome.NOT_HELD) == set()
+    of_lists = {each.id for each in ASSUMPTIONS if ConnectionKind.WORKER not in each.kinds} - OF_A_GATEWAY
+    assert named(result, Outcome.NOT_SEEN) == NEVER | OF_A_GATEWAY | NO_OCCASION | of_lists
+
+
+async def test_a_worker_that_wraps_its_answers_is_named(bench: Bench) -> None:
+    def wrap(call: Call) -> None:
+        if call.status == 200:
+            call.content = {"result": call.content, "success": True}
+
+    inner = stand_ins.worker(bench.app())
+    async with FaultyService(changed(inner, wrap)) as service:
+        result = await bench.through(_through_worker(service.url), token=SECRET)
+    assert named(result, Outcome.NOT_HELD) == {"binding-without-envelope"}
+
+
+def _through_gateway(service: FaultyService, api: FaultyService) -> Connection:
+    return gateway(ACCOUNT, GATEWAY, connection_id="g", title="G", base_url=service.url, api_base_url=api.url)
+
+
+async def test_a_gateway_that_passes_batches_on(bench: Bench) -> None:
+    app = bench.app()
+    async with FaultyService(app) as api, FaultyService(stand_ins.gateway(app)) as service:
+        result = await bench.through(_through_gateway(service, api))
+    assert named(result, Outcome.NOT_HELD) == set()
+    assert named(result, Outcome.NOT_SEEN) == NEVER | OF_A_WORKER | NO_OCCASION
+
+
+async def test_a_gateway_that_takes_no_batches_is_named(bench: Bench) -> None:
+    def refuse(call: Call) -> None:
+        if call.is_submit:
+            call.refuse(2005, "Unsupported body")
+
+    app = bench.app()
+    async with FaultyService(app) as api, FaultyService(changed(stand_ins.gateway(app), refuse)) as service:
+        result = await bench.through(_through_gateway(service, api))
+    assert named(result, Outcome.NOT_HELD) == {"gateway-batches"}
+
+
+def changed(inner: Application, change: Break) -> Application:
+    async def answer(head: Head, body: bytes) -> Answer:
+        call = Call(head, body, await ask(inner, head, body))
+        change(call)
+        return Answer(call.status, call.headers, json.dumps(call.content).encode())
+
+    return stand_ins._application(answer)
+
+
+# What it sends, and what becomes of it
+
+
+@pytest.mark.parametrize("model", [*MODELS, find_model("@cf/someone/unknown")], ids=lambda model: model.name)
+def test_it_costs_less_than_a_tenth_of_a_cent(model: ModelMetadata) -> None:
+    plan = plan_probe(model, "0f1e2d")
+    assert 0 < plan.price.dollars < MOST_DOLLARS
+
+
+def test_a_model_that_is_too_dear_is_not_probed() -> None:
+    with pytest.raises(OverBudget, match="Nothing was sent"):
+        plan_probe(replace(find_model(DEFAULT_MODEL), neurons_per_million=10**6), "0f1e2d")
+
+
+async def test_each_batch_is_sent_once_and_written_down_with_its_id_first(bench: Bench) -> None:
+    result = await bench.probe()
+    assert bench.service is not None
+    sent = [each.sha256 for each in bench.service.submits]
+    assert [each.sha256 for each in bench.kept] == sent[:3] and len(sent) == 4  # the last one is without the queue
+    assert [each.form for each in bench.kept] == list(Form)
+    assert [each.request_id for each in result.batches] == [each.request_id for each in bench.kept]
+    assert all(f"Accepted as {each.request_id}." in bench.shown for each in bench.kept)
+    assert all(each.sentence == "It is finished." for each in result.batches)
+
+
+async def test_an_outcome_that_is_unknown_is_said_and_nothing_is_sent_again(bench: Bench) -> None:
+    result = await bench.probe(unbroken, ResetAfterBody(on="submit", number=2, billed=True))
+    assert bench.service is not None
+    assert len(bench.service.submits) == 2
+    sentences = {each.form: each.sentence for each in result.batches}
+    assert sentences[Form.SCORES] == "It is finished."
+    assert "may have been accepted and billed" in sentences[Form.CONTEXTS]
+    assert Form.TEXT not in sentences and "run-form" in named(result, Outcome.NOT_SEEN)
+    assert named(result, Outcome.NOT_HELD) == set()
+
+
+async def test_a_batch_that_takes_too_long_can_be_collected_later(bench: Bench) -> None:
+    async with FaultyService(bench.app()) as service:
+        result = await bench.through(cloudflare(ACCOUNT, base_url=service.url), wait_seconds=5)
+    assert {each.sentence for each in result.batches} == {
+        "It was accepted, and was not finished in the time that the check waits."
+    }
+    assert {"references", "done-responses"} <= named(result, Outcome.NOT_SEEN)
+    assert {"queue-taken", "waiting-status", "run-form"} <= named(result, Outcome.HELD)
+
+
+async def test_an_id_that_cannot_be_written_down_is_shown(bench: Bench) -> None:
+    async def full(accepted: Accepted) -> None:
+        raise DataError("The disk is full.")
+
+    async with FaultyService(bench.app()) as service:
+        result = await bench.through(cloudflare(ACCOUNT, base_url=service.url), keep=full)
+    assert named(result, Outcome.NOT_HELD) == set()
+    assert any("could not be written down" in each and "The disk is full." in each for each in bench.shown)
+    assert sum(each.startswith("Accepted as ") for each in bench.shown) == 3
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        (Refusal(times=0, status=401, code=10000, message="Authentication error"), TokenRefused),
+        (Refusal(times=0, status=404, code=7003, message="Could not route"), ServiceRefused),
+        (Refusal(times=0, status=429), ServiceBusy),
+        (Page(times=0), Unreachable),
+        (ResetAfterBody(times=0), Unreachable),
+    ],
+    ids=["token", "account", "busy", "page", "reset"],
+)
+async def test_when_the_free_calls_fail_nothing_is_sent(bench: Bench, fault: AnyFault, error: type[UserError]) -> None:
+    with pytest.raises(error):
+        await bench.probe(unbroken, fault)
+    assert bench.service is not None and not bench.service.submits
+
+
+@pytest.mark.parametrize("how", MUTATIONS)
+async def test_whatever_is_wrong_with_an_answer_a_probe_comes_to_its_end(bench: Bench, how: Mutation) -> None:
+    result = await bench.probe(unbroken, Mutate(on="poll", number=3, times=0, how=how))
+    assert len(result.findings) == len(ASSUMPTIONS)
+    assert named(result, Outcome.NOT_SEEN) >= NEVER
+    assert json.loads(json_report(result)) and text_report(result)
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(content=JSON_VALUES, step=st.sampled_from(Step), status=st.sampled_from([200, 202, 302, 400, 429, 500]))
+def test_no_answer_at_all_stops_the_judges(content: object, step: Step, status: int) -> None:
+    plan = plan_probe(find_model(DEFAULT_MODEL), "0f1e2d")
+    evidence = Evidence(plan, ConnectionKind.CLOUDFLARE)
+    for form in Form:
+        evidence.request_ids[form] = "some id"
+        evidence.exchanges.append(Exchange(step, form, status, {}, content, None))
+        evidence.exchanges.append(Exchange(Step.POLL, form, 200, {}, {"responses": [content], "usage": content}, None))
+    assert [each.assumption for each in judge_all(evidence)] == list(ASSUMPTIONS)
+
+
+# Reports
+
+
+async def test_the_reports_hold_nothing_that_is_secret(bench: Bench) -> None:
+    def echo(call: Call) -> None:
+        """Repeats the token, the account and the id in every text of the answer."""
+        secret = f"{call.head.header('authorization')} {ACCOUNT}"
+
+        def spoil(value: object) -> object:
+            if isinstance(value, dict):
+                return {name: spoil(each) for name, each in value.items()}
+            if isinstance(value, list):
+                return [spoil(each) for each in value]
+            return f"{value} {secret}" if isinstance(value, str) and call.result is not None else value
+
+        if not call.is_submit:
+            call.content = spoil(call.content)  # type: ignore[assignment]
+
+    for change in (unbroken, echo):
+        bench.kept.clear()
+        result = await bench.probe(change)
+        for report in (text_report(result), json_report(result)):
+            for secret in (TOKEN, ACCOUNT, *(each.request_id for each in bench.kept)):
+                assert secret not in report
+            assert result.account_mark in report and DEFAULT_MODEL in report
+        assert json.loads(json_report(result))["outcomes"]["not seen"] >= len(NEVER)
+
+
+async def test_the_users_name_for_the_connection_is_in_no_report(bench: Bench) -> None:
+    async with FaultyService(bench.app()) as service:
+        service.follow(ResetAfterBody(on="submit", billed=True), Refusal(on="submit", number=2, status=403, code=5018))
+        named_so = cloudflare(ACCOUNT, base_url=service.url, title="Secret project")
+        for _ in range(2):
+            result = await bench.through(named_so)
+            assert "Secret project" not in text_report(result) + json_report(result)
+            assert result.batches[0].sentence
+
+
+async def test_what_is_learned(bench: Bench) -> None:
+    for broken, queue, references in (("", True, True), ("references", True, False), ("queue-taken", False, None)):
+        result = await bench.probe(BREAKS.get(broken, unbroken))
+        found = learn(result.findings, result.started, result.account_mark)
+        assert (found.queue, found.references) == (queue, references)

@@ -1,0 +1,165 @@
+"""A token stays in the process that was given it: no core dump, and no other process's environment."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.system.secret_variables import take_secrets, without_secrets
+from tests.canary import OTHER_TOKEN, TOKEN
+from tests.journeys.terminal import ACCOUNT, Terminal
+
+ROOT = Path(__file__).parents[2]
+linux = pytest.mark.skipif(sys.platform != "linux", reason="core dumps and /proc of Linux")
+
+# Run by every Python that is started: whether it was given a token, not which.
+WITNESS = """
+import os, pathlib, sys
+held = sorted(name for name, value in os.environ.items() if os.environ["CANARY_CORE"] in value)
+with open(os.environ["WITNESS"], "a") as record:
+    record.write(f"{os.getpid()} {' '.join(held)}\\n")
+"""
+
+
+def environ(data: Path, **more: str) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(data.parent),
+        "PYTHONPATH": str(ROOT),
+        "CFBATCH_DATA_DIR": str(data),
+        "QT_QPA_PLATFORM": "offscreen",
+        "CLOUDFLARE_API_TOKEN": TOKEN,
+        "CLOUDFLARE_ACCOUNT_ID": ACCOUNT,
+        **more,
+    }
+
+
+def test_the_environment_for_others_has_no_secret() -> None:
+    given = {
+        "CLOUDFLARE_API_TOKEN": TOKEN,
+        "CFBATCH_SECRET_OUR_WORKER": OTHER_TOKEN,
+        "CFBATCH_PRACTICE_TOKEN": "1",
+        "HEADER": f"Authorization: Bearer {TOKEN}",
+        "PATH": "/bin",
+        "DISPLAY": ":1",
+        "CLOUDFLARE_ACCOUNT_ID": ACCOUNT,
+    }
+    kept = {"PATH": "/bin", "DISPLAY": ":1", "CLOUDFLARE_ACCOUNT_ID": ACCOUNT}
+    assert without_secrets(given) == kept
+    mine = dict(given)
+    assert take_secrets(mine) == given
+    assert mine == kept
+
+
+def test_the_process_that_decodes_parquet_has_no_token(tmp_path: Path) -> None:
+    arro3 = pytest.importorskip("arro3.core")
+    from arro3.io import write_parquet
+
+    table = arro3.Table.from_pydict({"text": arro3.Array(["one", "two"], arro3.DataType.utf8())})
+    write_parquet(table, tmp_path / "texts.parquet")
+    (tmp_path / "sitecustomize.py").write_text(WITNESS)
+    record = tmp_path / "record"
+    terminal = Terminal(tmp_path / "data")
+    terminal.connect("http://127.0.0.1:9/client/v4")
+    terminal.environ |= {
+        "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}",
+        "WITNESS": str(record),
+        "CANARY_CORE": TOKEN[8:20],
+        "MY_HEADER": f"Bearer {TOKEN}",
+    }
+    ended = terminal.run_apart("check", tmp_path / "texts.parquet", "--embed")
+    assert ended.status == 0, ended.err
+    own, *others = (line.split()[1:] for line in record.read_text().splitlines())
+    assert {"CLOUDFLARE_API_TOKEN", "MY_HEADER"} <= set(own)
+    assert others and all(held == ["CANARY_CORE"] for held in others)
+
+
+@linux
+def test_what_the_window_opens_has_no_token(tmp_path: Path) -> None:
+    """A browser, by the way that Qt takes on a desktop; the browser is a script that looks at its environment."""
+    if not os.environ.get("DISPLAY"):
+        pytest.skip("needs an X screen: scripts/with-screen.sh")
+    record = tmp_path / "record"
+    browser = tmp_path / "xdg-open"
+    looks = f'env | grep -c "$CANARY_CORE" >{record}.new\necho "$HOME" >>{record}.new\nmv {record}.new {record}\n'
+    browser.write_text(f"#!/bin/sh\n{looks}")
+    browser.chmod(0o755)
+    program = (
+        "import sys\n"
+        "from PySide6.QtCore import QTimer, QUrl\n"
+        "from PySide6.QtGui import QDesktopServices\n"
+        "from cfbatch_gui import __main__\n"
+        "from cfbatch_gui.ui.window import app\n"
+        "def opened(start, environ):\n"
+        "    from PySide6.QtWidgets import QApplication\n"
+        "    keep = QApplication(['cfbatch'])\n"
+        "    assert environ['CLOUDFLARE_API_TOKEN']\n"
+        "    return 0 if QDesktopServices.openUrl(QUrl('https://example.org/')) else 1\n"
+        "app.open_window = opened\n"
+        "sys.exit(__main__.main([]))\n"
+    )
+    given = environ(tmp_path / "data", DISPLAY=os.environ["DISPLAY"], QT_QPA_PLATFORM="xcb", CANARY_CORE=TOKEN[8:20])
+    given["PATH"] = f"{tmp_path}{os.pathsep}{given['PATH']}"
+    given["BROWSER"] = str(browser)
+    subprocess.run([sys.executable, "-c", program], env=given, check=True, timeout=60)
+    from tests.journeys.test_second_start import until
+
+    until(record.exists)
+    assert record.read_text().split("\n")[:2] == ["1", str(tmp_path)], "CANARY_CORE alone"
+
+
+def dumps_core(command: Sequence[str], data: Path, ready: Path, folder: Path) -> bool:
+    """Whether a process that crashes after `ready` is there leaves a core dump, where the user has allowed them."""
+    from tests.journeys.test_second_start import until
+
+    allowed = ("sh", "-c", 'ulimit -c "$(ulimit -H -c)" && exec "$@"', "sh", *command)
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(allowed, cwd=folder, env=environ(data), stdout=quiet, stderr=quiet) as process:
+        until(lambda: ready.exists() or process.poll() is not None)
+        assert process.poll() is None
+        process.send_signal(signal.SIGSEGV)
+        _, status = os.waitpid(process.pid, 0)
+        process.returncode = -signal.SIGSEGV
+    assert os.WTERMSIG(status) == signal.SIGSEGV
+    return os.WCOREDUMP(status)
+
+
+@linux
+def test_a_crash_leaves_no_core_dump(tmp_path: Path) -> None:
+    folder, ready = tmp_path / "cores", tmp_path / "ready"
+    folder.mkdir()
+    control = [sys.executable, "-c", f"import pathlib, time; pathlib.Path({str(ready)!r}).touch(); time.sleep(60)"]
+    try:
+        if not dumps_core(control, tmp_path / "none", ready, folder):
+            pytest.skip("this system writes no core dumps")
+        for name, module, arguments in (
+            ("window", "cfbatch_gui", ()),
+            ("terminal", "cfbatch_gui.cli.main", ("run", str(tmp_path / "clouds.csv"), "--rank")),
+        ):
+            pytest.importorskip("PySide6")
+            data = tmp_path / name
+            (tmp_path / "clouds.csv").write_text("query,text\na,b\n")
+            command = [sys.executable, "-m", module, *arguments, "--data-dir", str(data)]
+            assert not dumps_core(command, data, data / "ledger.db", folder), name
+    finally:
+        shutil.rmtree(folder)  # with the control's core, in which the token is
+
+
+@linux
+def test_a_process_is_not_dumpable_and_its_children_are() -> None:
+    program = (
+        "import ctypes, resource, subprocess, sys\n"
+        "from cfbatch_gui.core.system.process_hardening import forbid_core_dumps\n"
+        "forbid_core_dumps()\n"
+        "c = ctypes.CDLL(None)\n"
+        "ask = 'import ctypes; print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))'\n"
+        "print(c.prctl(3, 0, 0, 0, 0), resource.getrlimit(resource.RLIMIT_CORE)[0], flush=True)\n"
+        "subprocess.run([sys.executable, '-c', ask], check=True)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout.split() == ["0", "0", "1"]

@@ -1,0 +1,110 @@
+"""A data folder that cannot be used says which one it is and why; what can be read there is read."""
+
+import errno
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.core.errors import DataError, DataInUse, LocksUnsupported
+from cfbatch_gui.core.jobs.store.ledger import Ledger, WriterLock
+from cfbatch_gui.core.system.paths import Paths
+from tests.journeys.terminal import COMMAND, Terminal
+from tests.screen.read_only import read_only
+
+CLOUDS = "query,text\nclouds,an orange cloud\nclouds,a grey one\n"
+
+
+@pytest.fixture
+def finished(terminal: Terminal, tmp_path: Path) -> Terminal:
+    """A terminal with two jobs that are done, in a folder that can still be written."""
+    table, texts = tmp_path / "clouds.csv", tmp_path / "texts.txt"
+    table.write_text(CLOUDS)
+    texts.write_text("one text\nanother text\n")
+    assert terminal.run("run", table, "--rank", "--name", "ranked").status == 0
+    assert terminal.run("run", texts, "--embed", "--name", "vectors").status == 0
+    return terminal
+
+
+def test_jobs_in_a_read_only_folder_are_listed_shown_exported_and_backed_up(finished: Terminal, tmp_path: Path) -> None:
+    before = [finished.run("show", name).out for name in ("ranked", "vectors")]
+    files = {path: path.read_bytes() for path in finished.data.rglob("*") if path.is_file()}
+    with read_only(finished.data):
+        assert len(finished.jobs()) == 2
+        assert [finished.run("show", name).out for name in ("ranked", "vectors")] == before
+        assert finished.run("show", "vectors", "--duplicates", "0.9", "--clusters", "1").status == 0
+        for name, file in (("ranked", "ranked.csv"), ("vectors", "vectors.npy"), ("ranked", "ranked.jsonl")):
+            ended = finished.run("export", name, "--out", tmp_path / file)
+            assert (ended.status, (tmp_path / file).stat().st_size > 0) == (0, True), ended.err
+        assert finished.run("backup", tmp_path / "jobs.zip").status == 0
+    changed = [path for path, data in files.items() if "logs" not in path.parts and path.read_bytes() != data]
+    assert changed == []
+
+
+@pytest.mark.parametrize("command", ["run", "resume"])
+def test_what_would_write_in_a_read_only_folder_says_so(finished: Terminal, tmp_path: Path, command: str) -> None:
+    arguments = {"run": ("run", tmp_path / "clouds.csv", "--rank"), "resume": ("resume",)}[command]
+    with read_only(finished.data):
+        ended = finished.run(*arguments)
+        assert ended.status == ExitStatus.FAILED
+        assert f"“{finished.data}”, is read-only here" in ended.complaint
+        assert "--data-dir" in ended.complaint
+        assert "already at work" not in ended.err
+    assert len(finished.jobs()) == 2
+
+
+def test_an_empty_read_only_folder_says_so(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.data.mkdir()
+    (tmp_path / "clouds.csv").write_text(CLOUDS)
+    with read_only(terminal.data):
+        ended = terminal.run("run", tmp_path / "clouds.csv", "--rank")
+        assert ended.status == ExitStatus.FAILED and "is read-only here" in ended.complaint
+        assert terminal.run("jobs").status == 0
+        assert list(terminal.data.iterdir()) == []
+
+
+def failing(number: int) -> Callable[[int], None]:
+    def take(descriptor: int) -> None:
+        os.fstat(descriptor)  # it is open
+        raise OSError(number, os.strerror(number))
+
+    return take
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL])
+def test_a_disk_without_locks_is_no_second_program(tmp_path: Path, number: int) -> None:
+    with pytest.raises(LocksUnsupported, match="has no file locks") as caught:
+        WriterLock(tmp_path / "ledger.lock", failing(number))
+    assert str(tmp_path) in caught.value.message and errno.errorcode[number] in caught.value.detail
+
+
+def test_another_failure_of_the_lock_is_neither(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="could not be locked") as caught:
+        WriterLock(tmp_path / "ledger.lock", failing(errno.EIO))
+    assert type(caught.value) is DataError
+
+
+def test_a_lock_that_is_held_is_said_as_that(tmp_path: Path) -> None:
+    lock = WriterLock(tmp_path / "ledger.lock")
+    with pytest.raises(DataInUse, match="already at work"):
+        WriterLock(tmp_path / "ledger.lock")
+    lock.release()
+    Ledger.open(Paths(tmp_path)).close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="strace")
+def test_the_program_on_a_disk_without_locks(terminal: Terminal, tmp_path: Path) -> None:
+    """The kernel's own answer to flock(), as such a file system gives it."""
+    if subprocess.run(["sh", "-c", "strace -V"], check=False, capture_output=True).returncode:
+        pytest.skip("strace is not installed")
+    (tmp_path / "clouds.csv").write_text(CLOUDS)
+    strace = ("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=flock", "-e", "inject=flock:error=ENOLCK")
+    with terminal.start_command((*strace, *COMMAND), "run", tmp_path / "clouds.csv", "--rank") as process:
+        _, said = process.communicate(timeout=100)
+    assert process.returncode == ExitStatus.FAILED
+    assert "has no file locks" in said and "already at work" not in said and "Traceback" not in said
+    assert not list(Paths(terminal.data).unfinished.glob("*")), "no list that no start could tell whose it is"

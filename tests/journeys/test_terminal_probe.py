@@ -1,0 +1,130 @@
+"""In the terminal: the service is checked, after its price was agreed to, and what is learned is used."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.practice.faults.script import AnyFault, Refusal, ResetAfterBody
+from cfbatch_gui.core.system.paths import Paths
+from tests.canary import CORE, TOKEN
+from tests.journeys.terminal import ACCOUNT, COMMAND, Terminal
+from tests.journeys.test_terminal_connections import ON_A_TERMINAL
+from tests.threaded_service import ThreadedService
+
+WORDS = "the model took no batches"
+NO_QUEUE = Refusal(on="submit", status=400, code=8007, message="This model does not support request queuing")
+
+
+@contextmanager
+def serving(tmp_path: Path, terminal: Terminal, *faults: AnyFault) -> Iterator[ThreadedService]:
+    with ThreadedService(tmp_path / "service", *faults).opened() as server:
+        terminal.connect(server.url)
+        yield server
+
+
+def test_the_practice_service_is_checked_without_a_question(terminal: Terminal, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    checked = terminal.run("connections", "probe", "practice", "--report", report)
+    assert checked.status == 0, checked.err
+    assert "costs nothing" in checked.err and "Not held: none" in checked.out
+    assert json.loads(report.read_text("utf-8"))["outcomes"]["not held"] == 0
+
+
+def test_nothing_is_sent_before_the_price_was_agreed_to(terminal: Terminal, tmp_path: Path) -> None:
+    with serving(tmp_path, terminal) as server:
+        asked = terminal.run("connections", "probe", "cloudflare")
+        assert asked.status == 2 and "It costs at most $0.000" in asked.err
+        assert "--yes" in asked.complaint and not server.accepted()
+        wrong = terminal.run("connections", "probe", "cloudflare", "--yes", "--report", tmp_path / "no" / "r.txt")
+        assert wrong.status == 2 and "Nothing was sent" in wrong.complaint and not server.accepted()
+
+
+@pytest.mark.parametrize(("answer", "status", "accepted"), [("y", 0, 3), ("n", 1, 0), ("", 1, 0)])
+def test_on_a_terminal_it_asks(terminal: Terminal, tmp_path: Path, answer: str, status: int, accepted: int) -> None:
+    asking = ON_A_TERMINAL.replace("secret: ", "[y/N] ")
+    with serving(tmp_path, terminal) as server:
+        done = subprocess.run(
+            [sys.executable, "-c", asking, *COMMAND, "connections", "probe", "cloudflare"],
+            input=f"{answer}\n",
+            capture_output=True,
+            text=True,
+            env={**terminal._environ(), "TERM": "xterm"},
+            timeout=100,
+            check=False,
+        )
+        assert (done.returncode, len(server.accepted())) == (status, accepted), done.stdout
+    assert "Go on? [y/N]" in done.stdout and CORE not in done.stdout
+
+
+def test_the_ids_are_written_down_and_the_reports_hold_nothing_secret(terminal: Terminal, tmp_path: Path) -> None:
+    report = tmp_path / "report.txt"
+    with serving(tmp_path, terminal) as server:
+        checked = terminal.run("connections", "probe", "cloudflare", "--yes", "--json", "--report", report)
+        ids = server.accepted()
+    assert checked.status == 0 and checked.json["outcomes"]["not held"] == 0
+    assert all(f"Accepted as {each}." in checked.err for each in ids)
+    written = [json.loads(line) for line in Paths(terminal.data).submissions.read_bytes().splitlines()]
+    assert [each["request_id"] for each in written if each["request_id"]] == ids
+    for text in (checked.out, report.read_text("utf-8")):
+        assert not any(secret in text for secret in (TOKEN, ACCOUNT, *ids))
+    assert terminal.run("jobs", "--json").json["jobs"] == []  # a probe is no job, also at the next start
+
+
+def test_what_does_not_hold_is_named_and_used(terminal: Terminal, tmp_path: Path) -> None:
+    texts = tmp_path / "texts.csv"
+    texts.write_text("text\n" + "".join(f"text number {number}\n" for number in range(70)), "utf-8")
+    with serving(tmp_path, terminal, NO_QUEUE) as server:
+        checked = terminal.run("connections", "probe", "cloudflare", "--yes", "--json")
+        assert checked.status == 1
+        (broken,) = [each["id"] for each in checked.json["assumptions"] if each["outcome"] == "not held"]
+        assert broken == "queue-taken" and not server.accepted()
+        embed = ("run", texts, "--embed", "--connection", "cloudflare")
+        assert WORDS in terminal.run(*embed).err
+        assert WORDS not in terminal.run(*embed, "--at-once").err
+        assert WORDS not in terminal.run("run", texts, "--embed", "--connection", "practice").err
+        assert terminal.run("connections", "probe", "cloudflare", "--yes").status == 0
+        assert WORDS not in terminal.run(*embed).err
+
+
+def test_an_outcome_that_is_unknown_has_its_status(terminal: Terminal, tmp_path: Path) -> None:
+    with serving(tmp_path, terminal, ResetAfterBody(on="submit", billed=True)) as server:
+        checked = terminal.run("connections", "probe", "cloudflare", "--yes")
+        assert checked.status == 3 and len(server.accepted()) == 1
+    assert "may have been accepted and billed" in checked.out
+
+
+def test_a_batch_that_takes_too_long_is_done_in_part(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.environ["CFBATCH_PRACTICE_SECONDS"] = "60"
+    checked = terminal.run("connections", "probe", "practice", "--wait", "0")
+    assert checked.status == 1
+    assert "was not finished in the time that the check waits" in checked.out
+
+
+@pytest.mark.parametrize("seconds", ["soon", "-1", "nan"])
+def test_a_wait_that_is_none_is_refused(terminal: Terminal, seconds: str) -> None:
+    assert terminal.run("connections", "probe", "practice", "--wait", seconds).status == 2
+
+
+def test_a_removed_connection_leaves_nothing_learned(terminal: Terminal, tmp_path: Path) -> None:
+    with serving(tmp_path, terminal):
+        added = terminal.run(
+            "connections", "add", "cloudflare", "--name", "Second", "--account", ACCOUNT, "--no-test", given=TOKEN
+        )
+        assert added.status == 0, added.err
+        (second,) = [
+            each["id"]
+            for each in terminal.run("connections", "list", "--json").json["connections"]
+            if each["name"] == "Second"
+        ]
+        terminal.environ[f"CFBATCH_SECRET_{second.upper()}"] = TOKEN
+        assert terminal.run("connections", "probe", "Second", "--yes").status == 0
+        learned = Paths(terminal.data).learned(second)
+        assert json.loads(learned.read_bytes())["@cf/baai/bge-m3"]["queue"] is True
+        assert learned.parent.stat().st_mode & 0o077 == 0
+        assert terminal.run("connections", "remove", "Second").status == 0
+        assert not learned.exists()

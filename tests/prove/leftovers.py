@@ -1,0 +1,423 @@
+"""A service that mixes answers up on kept connections, and the program's client in front of it.
+
+The stand-in leaves bytes behind its answers, sends them in packets of their own or before a request, cuts, merges and
+delays answers, sends the one of the request before on a connection that is used again, and gives answers of other
+batches where an id or a reference names them. Scores are computed from the texts, so a number that reached another
+text is seen. An answer counts when the stand-in has sent it.
+"""
+
+import asyncio
+import hashlib
+import json
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import msgspec
+
+from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, Unreachable, UserError
+from cfbatch_gui.core.jobs.run.watching import READINGS
+from cfbatch_gui.core.workers_ai import client as client_module
+from cfbatch_gui.core.workers_ai import transport as transport_module
+from cfbatch_gui.core.workers_ai.budget import RateBudget
+from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI
+from cfbatch_gui.core.workers_ai.connection_kinds import cloudflare
+from cfbatch_gui.core.workers_ai.limits import ExchangeLimits
+from cfbatch_gui.core.workers_ai.transport import ExchangeError, HttpAnswer, Transport
+from cfbatch_gui.core.workers_ai.wire import replies
+from cfbatch_gui.core.workers_ai.wire.answers import read_answer, read_run
+from cfbatch_gui.core.workers_ai.wire.replies import Finished, Scored, expect, match
+from cfbatch_gui.core.workers_ai.wire.requests import RankRequest, encode_request
+from tests.prove.child import put
+from tests.prove.compare import Breach, Finding
+
+MODEL: Final = "@cf/baai/bge-m3"
+TOGETHER: Final = 8  # exchanges in flight, as of several jobs
+BATCHES_PER_JOB: Final = 4
+LIMITS: Final = ExchangeLimits(poll_seconds=2.0, run_seconds=2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class StandInBatch:
+    """A batch that the stand-in has finished. `says_id` and `has_references` are what its answers hold.
+
+    `is_known` is whether references of its job have come back: only then does an answer without them show something.
+    """
+
+    request_id: str
+    requests: tuple[RankRequest, ...]
+    has_references: bool
+    says_id: bool
+    is_known: bool = False
+
+
+@dataclass
+class Counts:
+    """What came of the answers that were sent."""
+
+    sent: int = 0
+    used: int = 0
+    refused: int = 0
+    wrong: list[Finding] = field(default_factory=list)
+
+
+def score_of(query: str, context: str) -> float:
+    """The one right score of a pair, from -1 to 1."""
+    digest = hashlib.sha256(f"{query}\0{context}".encode()).digest()
+    return int.from_bytes(digest[:6], "big") / 2**47 - 1.0
+
+
+class StandIn:
+    """Serves batches that were put into `batches`, and synchronous calls. `sent` counts answers."""
+
+    def __init__(self, seed: int) -> None:
+        self._chance = random.Random(seed)
+        self.batches: dict[str, StandInBatch] = {}
+        self._ids: list[str] = []
+        self._open: set[asyncio.StreamWriter] = set()
+        self.sent = 0
+        self.url = ""
+
+    async def __aenter__(self) -> "StandIn":
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=1_000)
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.close()
+        for writer in list(self._open):
+            writer.close()
+        while self._open:
+            await asyncio.sleep(0)
+
+    def add(self, batch: StandInBatch) -> None:
+        """Accept a batch; it is finished at once."""
+        self.batches[batch.request_id] = batch
+        self._ids.append(batch.request_id)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open.add(writer)
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            before: bytes | None = None
+            if self._ids and self._chance.random() < 0.05:
+                writer.write(self._behind())
+            while (asked := await self._request(reader)) is not None:
+                true = self._answer(asked)
+                ends = await self._reply(writer, true, before, self.batches.get(asked.get("request_id", "")))
+                before = true
+                if ends or asked["closes"]:
+                    break
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+        self._open.discard(writer)
+
+    async def _request(self, reader: asyncio.StreamReader) -> dict[str, Any] | None:
+        head = (await reader.readuntil(b"\r\n\r\n")).lower()
+        length = int(head.partition(b"content-length:")[2].split(b"\r\n", 1)[0])
+        asked: dict[str, Any] = json.loads(await reader.readexactly(length))
+        return {**asked, "closes": b"connection: close" in head}
+
+    async def _reply(
+        self, writer: asyncio.StreamWriter, true: bytes, before: bytes | None, batch: StandInBatch | None
+    ) -> bool:
+        """Send an answer, perhaps a wrong one; whether the connection ends with it."""
+        self.sent += 1
+        chance = self._chance.random()
+        if before is not None and chance < 0.3:  # on a connection that is used again, the one of the request before
+            writer.write(framed(before))
+        elif chance < 0.40:
+            writer.write(framed(true) + self._behind())
+        elif chance < 0.50:
+            writer.write(framed(true))
+            await writer.drain()
+            await asyncio.sleep(0)
+            writer.write(self._behind())
+        elif chance < 0.55:
+            whole = framed(true)
+            writer.write(whole[: self._chance.randrange(len(whole))])
+            return True
+        elif chance < 0.60:
+            foreign = self._foreign()
+            writer.write(framed(true + foreign) if self._chance.random() < 0.5 else framed(foreign + true))
+        elif chance < 0.65:
+            await asyncio.sleep(self._chance.uniform(0, 0.002))
+            writer.write(framed(true))
+        elif chance < 0.75:
+            writer.write(framed(self._named(true, batch)))
+        elif chance < 0.80:
+            writer.write(chunked(true) + self._behind())
+        elif chance < 0.85:  # what was left behind comes first
+            writer.write(self._behind() + framed(true))
+        else:
+            writer.write(framed(true))
+        await writer.drain()
+        return False
+
+    def _answer(self, asked: dict[str, Any]) -> bytes:
+        if "request_id" in asked:
+            return finished(self.batches[asked["request_id"]])
+        scores = [score_of(asked["query"], each["text"]) for each in asked["contexts"]]
+        return enveloped({"response": scored(scores, self._chance)})
+
+    def _behind(self) -> bytes:
+        """A whole answer to somebody else, which stays on the connection."""
+        self.sent += 1
+        return framed(self._foreign())
+
+    def _foreign(self) -> bytes:
+        """An answer to somebody else, without any name where there is such a one: a batch's, or a synchronous one."""
+        if not self._ids or self._chance.random() < 0.3:
+            query = f"somebody's {self._chance.random()}"
+            return enveloped({"response": scored([score_of(query, "a"), score_of(query, "b")], self._chance)})
+        batch = self.batches[self._chance.choice(self._ids)]
+        return finished(replace(batch, has_references=False, says_id=False))
+
+    def _named(self, true: bytes, batch: StandInBatch | None) -> bytes:
+        """The answer of another batch, where something shows that it is one; else the true one."""
+        if batch is None:
+            return true
+        other = self.batches[self._chance.choice(self._ids)]
+        if batch.says_id and other is not batch:
+            return finished(replace(other, has_references=False, says_id=True))
+        if batch.has_references and other is not batch:
+            keeps_them = not batch.is_known or self._chance.random() < 0.5
+            return finished(replace(other, has_references=keeps_them, says_id=False)) if other.has_references else true
+        return true
+
+
+def scored(scores: list[float], chance: random.Random) -> list[dict[str, Any]]:
+    """The entries of an element, in any order."""
+    entries = [{"id": index, "score": score} for index, score in enumerate(scores)]
+    chance.shuffle(entries)
+    return entries
+
+
+def finished(batch: StandInBatch) -> bytes:
+    """The answer of a finished batch, its elements turned round."""
+    elements = [
+        {
+            "id": index,
+            "result": {
+                "response": [
+                    {"id": number, "score": score_of(request.query or "", context)}
+                    for number, context in enumerate(request.contexts)
+                ]
+            },
+            "success": True,
+            **({"external_reference": request.reference} if batch.has_references else {}),
+        }
+        for index, request in enumerate(batch.requests)
+    ]
+    body: dict[str, Any] = {"responses": elements[::-1]}
+    return enveloped({**body, "request_id": batch.request_id} if batch.says_id else body)
+
+
+def enveloped(result: object) -> bytes:
+    """The v4 envelope around a result."""
+    return msgspec.json.encode({"result": result, "success": True, "errors": [], "messages": []})
+
+
+def framed(body: bytes) -> bytes:
+    """A whole HTTP answer with its length."""
+    return b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body)
+
+
+def chunked(body: bytes) -> bytes:
+    """A whole HTTP answer in two chunks."""
+    half = len(body) // 2
+    pieces = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in (body[:half], body[half:]))
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+    return head + pieces + b"0\r\n\r\n"
+
+
+class Driver:
+    """Asks for batches of several jobs and calls synchronously, as the watcher does, until enough answers were sent."""
+
+    def __init__(self, stand_in: StandIn, seed: int, answers: int, transport: Transport) -> None:
+        async def no_token() -> None:
+            return None
+
+        budget = RateBudget(calls=10**9)
+        connection = cloudflare("0" * 32, base_url=stand_in.url)
+        self._client = WorkersAI(connection, no_token, transport=transport, budget=budget, limits=LIMITS)
+        self._stand_in, self._answers = stand_in, answers
+        self._chance, self._numbers = random.Random(seed), 0
+        self.counts = Counts()
+
+    async def run(self) -> Counts:
+        """Everything, TOGETHER jobs at a time."""
+        await asyncio.gather(*(self._jobs() for _ in range(TOGETHER)))
+        self.counts.sent = self._stand_in.sent
+        return self.counts
+
+    async def _jobs(self) -> None:
+        while self._stand_in.sent < self._answers:
+            if self._chance.random() < 0.3:
+                await self._call()
+            else:
+                await self._job()
+
+    async def _job(self) -> None:
+        """A job whose references come back once takes no answer without them, as `collect` has it."""
+        has_references, says_id = self._chance.random() < 0.5, self._chance.random() < 0.3
+        have_come_back = False
+        for _ in range(BATCHES_PER_JOB):
+            self._numbers += 1
+            name = f"b-{self._numbers}"
+            requests = tuple(self._request(f"{name}-{number}") for number in range(2))
+            self._stand_in.add(StandInBatch(name, requests, has_references, says_id, have_come_back))
+            readings = 0
+            while readings < READINGS:
+                try:
+                    answer = await self._client.ask(MODEL, name)
+                    assert isinstance(answer, Reply)
+                    self._compare(name, answer.finished, requests, required=have_come_back)
+                except Unreachable:
+                    self.counts.refused += 1
+                except (ReplyError, UserError):
+                    self.counts.refused += 1
+                    readings += 1
+                else:
+                    have_come_back |= any(each.external_reference for each in answer.finished.elements)
+                    break
+
+    async def _call(self) -> None:
+        self._numbers += 1
+        request = self._request(f"c-{self._numbers}")
+        try:
+            raw = await self._client.run(MODEL, encode_request(request))
+            self._compare(f"c-{self._numbers}", read_run(raw), (request,), required=False)
+        except (OutcomeUnknown, UserError):
+            self.counts.refused += 1
+
+    def _request(self, name: str) -> RankRequest:
+        return RankRequest(f"query {name}", (f"first of {name}", f"second of {name}"), reference=f"r-{name}")
+
+    def _compare(self, name: str, found: Finished, requests: tuple[RankRequest, ...], *, required: bool) -> None:
+        expected = [expect(request) for request in requests]
+        for matched in list(match(found, expected, references_required=required)):
+            request = requests[matched.index]
+            right = [score_of(request.query or "", context) for context in request.contexts]
+            if not isinstance(matched, Scored) or matched.scores.tolist() != right:
+                self.counts.wrong.append(Finding(Breach.WRONG, f"{name}, request {matched.index}"))
+        self.counts.used += 1
+
+
+class KeptTransport(Transport):
+    """Broken on purpose: keeps its connections, as the program once did."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept = httpx.AsyncClient(trust_env=False, limits=httpx.Limits(max_keepalive_connections=4))
+
+    async def send(self, method: str, url: str, **named: Any) -> HttpAnswer:
+        """Send on any connection that is free."""
+        try:
+            answer = await self._kept.request(method, url, headers=named["headers"], content=named["body"])
+        except httpx.HTTPError as error:
+            raise ExchangeError("broken", type(error).__name__, body_left=True) from None
+        return HttpAnswer(answer.status_code, dict(answer.headers), answer.content)
+
+
+def _nothing() -> None:
+    """No variant."""
+
+
+def _request_id_unchecked() -> None:
+    put(client_module, "read_answer", lambda data: nameless(read_answer(data)))
+
+
+def nameless(answer: Any) -> Any:
+    """The answer as if it named nobody."""
+    return replace(answer, request_id="")
+
+
+def _references_not_required() -> None:
+    put(replies, "_check_references", lambda *_, **__: None)
+
+
+def _end_unchecked() -> None:
+    async def unchecked(*_: object) -> None:
+        return
+
+    put(transport_module, "_check_end", unchecked)
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A broken variant of the client: what is patched in a child process, and the transport it uses."""
+
+    name: str
+    install: Callable[[], None] = _nothing
+    transport: Callable[[], Transport] = Transport
+
+
+WHOLE: Final = Broken("the program as it is")
+BROKEN: Final = (
+    Broken("connections kept", transport=KeptTransport),
+    Broken("the request id of an answer not compared", _request_id_unchecked),
+    Broken("references not required", _references_not_required),
+    Broken("bytes behind an answer not looked at", _end_unchecked),
+)
+
+
+async def drive(answers: int, seed: int, broken: Broken = WHOLE) -> Counts:
+    """One process's share, in the running loop."""
+    async with StandIn(seed) as stand_in:
+        return await Driver(stand_in, seed, answers, broken.transport()).run()
+
+
+def count(answers: int, seed: int, workers: int, broken: Broken = WHOLE) -> Counts:
+    """Share the answers among child processes, and add up what they found. Raises RuntimeError if one failed."""
+    total = Counts()
+    with tempfile.TemporaryDirectory(prefix="cfbatch-leftovers-") as folder:
+        children = []
+        for number in range(workers):
+            path = Path(folder, str(number))
+            share = answers // workers + (number < answers % workers)
+            children.append((_fork(path, share, seed * 1_000 + number, broken), path))
+        for process, path in children:
+            _, status = os.waitpid(process, 0)
+            if status or not path.exists():
+                raise RuntimeError("a child process failed; its traceback is above")
+            part = msgspec.json.decode(path.read_bytes(), type=Counts)
+            total.sent, total.used = total.sent + part.sent, total.used + part.used
+            total.refused += part.refused
+            total.wrong += part.wrong
+    return total
+
+
+def _fork(path: Path, answers: int, seed: int, broken: Broken) -> int:
+    process = os.fork()
+    if process:
+        return process
+    status = 1
+    try:
+        broken.install()
+        path.write_bytes(msgspec.json.encode(asyncio.run(drive(answers, seed, broken))))
+        status = 0
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(status)
+
+
+def run(answers: int, seed: int, workers: int) -> list[Finding]:
+    """Everything that reached a wrong text; a run in which hardly any answer was used is a finding too."""
+    counts = count(answers, seed, workers)
+    if counts.used < counts.sent // 10:
+        return [*counts.wrong, Finding(Breach.UNREACHED, f"only {counts.used} of {counts.sent} answers were used")]
+    return counts.wrong
+
+
+def catch(broken: Broken, seed: int, *, answers: int = 4_000, workers: int = 2) -> list[Finding]:
+    """What a broken variant lets through; nothing means that it was not caught."""
+    return count(answers, seed, workers, broken).wrong
