@@ -31,8 +31,9 @@ ARE_COMPLETE = "checksums_are_complete"  # the name of a fact: every result had 
 
 # An item as it is read with its score; -inf stands for no score, as an answer in JSON cannot hold an infinity.
 ITEM_SCORE = np.dtype([("item", "<i4"), ("query", "<i4"), ("text", "<i4"), ("position", "<i4"), ("score", "<f8")])
-# What is no number any more is no score; the sum of its query shows it.
-SELECT_SCORES = "SELECT item_no, query_no, text_no, position, iif(typeof(score) = 'real', score, -9e999) FROM items"
+_SELECT_SCORES = "SELECT item_no, query_no, text_no, position, {} FROM items WHERE {}"
+_SCORE = "coalesce(score, -9e999)"
+_SCORE_OR_DAMAGE = "iif(typeof(score) = 'real', score, -9e999)"  # slower
 
 _WORD, _HALF = np.dtype("<u8"), np.dtype("<u4")
 _TRAILER = 8  # bytes at the end of a gzip file: CRC-32 and size of what it holds
@@ -80,11 +81,20 @@ def score_checksums(items: NDArray[np.void], first: int, last: int) -> Sums:
 
 def read_items(database: sqlite3.Connection, where: str, values: Sequence[object] = ()) -> NDArray[np.void]:
     """The items and scores of a ranking, ITEM_SCORE, in the order of `where`, a constant. Raises DataError."""
-    rows = database.execute(f"{SELECT_SCORES} WHERE {where}", values)
     try:
-        return np.fromiter(rows, dtype=ITEM_SCORE)
-    except (TypeError, ValueError, OverflowError) as error:  # a damaged record may hold anything
+        return _read_items(database, _SCORE, where, values)
+    except (TypeError, ValueError):
+        # A damaged record may hold anything. What is no number is no score, and the sum of its query shows it.
+        try:
+            return _read_items(database, _SCORE_OR_DAMAGE, where, values)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise DataError("This job's data is damaged.", detail=f"items: {error}") from error
+    except OverflowError as error:
         raise DataError("This job's data is damaged.", detail=f"items: {error}") from error
+
+
+def _read_items(database: sqlite3.Connection, score: str, where: str, values: Sequence[object]) -> NDArray[np.void]:
+    return np.fromiter(database.execute(_SELECT_SCORES.format(score, where), values), dtype=ITEM_SCORE)
 
 
 def read_sums(database: sqlite3.Connection, kind: Summed, first: int, last: int) -> Sums:

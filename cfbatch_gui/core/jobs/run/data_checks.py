@@ -27,11 +27,18 @@ def unreadable(job: Job, detail: str) -> Finding:
     return Finding(Damage.DATA, 0, (), Outcome.LOST, words, detail)
 
 
-def indexes(folder: JobFolder, check: JobCheck, *, mend: bool) -> JobCheck:
-    """Whether rows are found by their indexes, which can be made anew; to be asked before anything is looked up."""
+def indexes(folder: JobFolder, job: Job, check: JobCheck, *, mend: bool) -> JobCheck:
+    """Whether rows are found by their indexes, which can be made anew; to be asked before anything is looked up.
+
+    With `mend`, what is broken otherwise is a finding at once: writing to it might break more.
+    """
     with folder.open(read_only=not mend) as database:
         problems = _problems(database)
-        if not problems or not all(any(words in problem for words in _INDEX_ONLY) for problem in problems):
+        others = [problem for problem in problems if not any(words in problem for words in _INDEX_ONLY)]
+        broken = [problem for problem in others if not problem.endswith(_SCORE_COLUMNS)]
+        if mend and broken:
+            return check.with_finding(unreadable(job, broken[0]))
+        if not problems or others:
             return check
         if mend:
             database.execute("REINDEX")

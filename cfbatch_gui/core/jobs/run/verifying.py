@@ -56,7 +56,10 @@ def verify_job(
         if batches is not None:
             done = [batch for batch in done if batch.number in batches]
         else:
-            check = inputs(folder, job, done, indexes(folder, check, mend=mend))
+            check = indexes(folder, job, check, mend=mend)
+            if not check.is_mended and mend:
+                return check
+            check = inputs(folder, job, done, check)
         with folder.open(read_only=not mend) as database, _at_once(database, mend=mend):
             verifying = _Verifying(database, folder, job, check, is_whole_job=batches is None, mend=mend)
             check = verifying.run(done, progress)
@@ -68,8 +71,11 @@ def verify_job(
         if type(error) is not DataError:
             raise
         return check.with_finding(unreadable(job, error.detail or error.message))
-    except sqlite3.Error as error:
-        return check.with_finding(unreadable(job, f"data.db: {error}"))
+    except (sqlite3.Error, OSError) as error:
+        return check.with_finding(unreadable(job, f"{type(error).__name__}: {error}"))
+    except (ValueError, TypeError, LookupError, OverflowError) as error:
+        _log.warning("job %s: its data holds what it cannot hold", job.id, exc_info=True)
+        return check.with_finding(unreadable(job, f"{type(error).__name__}: {error}"))
     return check
 
 
