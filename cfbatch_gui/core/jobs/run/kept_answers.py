@@ -52,6 +52,8 @@ def kept_answer(database: sqlite3.Connection, folder: JobFolder, job: Job, batch
         finished = read_run(raw) if batch.at_once else read_answer(raw)
         if not isinstance(finished, Finished):
             return KeptAnswer(None, "is not that of a finished batch", is_noted)
+        if not batch.at_once and finished.request_id not in ("", batch.request_id):
+            return KeptAnswer(None, "is that of another batch", is_noted)
         is_named = all(element.external_reference for element in finished.elements)
         finished = by_id_alone(finished) if job.attached else _without_moved(database, batch, finished)
     except ReplyError:
