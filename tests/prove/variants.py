@@ -168,7 +168,7 @@ def _decoded_before_on_disk() -> None:
 
 def _written_in_place() -> None:
     @contextmanager
-    def in_place(path: Path, *, buffering: int = -1) -> Iterator[BinaryIO]:
+    def in_place(path: Path, *, buffering: int = -1, private: bool = False) -> Iterator[BinaryIO]:
         with path.open("w+b", buffering) as stream:
             yield stream
             stream.flush()

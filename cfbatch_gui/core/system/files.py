@@ -114,8 +114,9 @@ def atomic_writer(path: Path, *, buffering: int = -1, private: bool = False) -> 
 @contextmanager
 def _replacing(path: Path, target: Path, part: Path, buffering: int, *, private: bool) -> Iterator[BinaryIO]:
     try:
-        opener = own_opener if private else None
-        stream: BinaryIO = open(part, "x+b", buffering, opener=opener)  # noqa: SIM115 - takes the opener
+        if private:
+            create_own_file(part)
+        stream = part.open("w+b" if private else "x+b", buffering)
     except OSError as error:
         raise _failure(path, error) from error
     try:
