@@ -6,6 +6,7 @@ set -uo pipefail
 # Ledgers are written through to the disk with every change: memory spares the disk that, and the tests the wait.
 if [ -w /dev/shm ] && [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail -1)" -gt 4000000 ]; then
   TMPDIR=$(mktemp -d /dev/shm/cfbatch-tests-XXXXXX)
+  chmod 711 "$TMPDIR" # tests with another user's processes give them paths in it
   export TMPDIR
   trap 'rm -rf "$TMPDIR"' EXIT
 fi

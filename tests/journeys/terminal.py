@@ -112,7 +112,7 @@ class Terminal:
     def _environ(self) -> dict[str, str]:
         return {
             "PATH": os.environ["PATH"],
-            "HOME": str(self.data),
+            "HOME": str(self.data.parent / f"home of {self.data.name}"),
             "PYTHONPATH": os.getcwd(),  # noqa: PTH109
             "CFBATCH_DATA_DIR": str(self.data),
             PRACTICE_SECONDS_VARIABLE: "0",

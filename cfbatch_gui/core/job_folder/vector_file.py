@@ -17,7 +17,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError, DiskFull
-from cfbatch_gui.core.system.files import flush_folder
+from cfbatch_gui.core.system.files import flush_folder, own_opener
 
 _NUMBER = np.dtype("<f4")
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -121,7 +121,7 @@ def new_vectors(path: Path, rows: int, dimension: int) -> Iterator[VectorFile]:
     layout = VectorLayout(rows, dimension, header.tell())
     try:
         with _said(path):
-            stream = path.open("w+b", buffering=0)
+            stream = open(path, "w+b", buffering=0, opener=own_opener)  # noqa: SIM115  # closed by the caller
         with stream:
             with _said(path):
                 _write_all(cast(BinaryIO, stream), header.getbuffer())

@@ -48,6 +48,12 @@ def create_own_file(path: Path) -> None:
         os.close(own_opener(str(path), os.O_RDWR | os.O_CREAT))
 
 
+def make_own_folder(path: Path) -> None:
+    """Make a folder that only this user can enter, with those above it that are missing. Raises OSError."""
+    for folder in reversed([each for each in (path, *path.parents) if not each.exists()]):
+        folder.mkdir(mode=OWN_FOLDER, exist_ok=True)
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace the file's content by `data`, completely or not at all. Raises DiskFull and ExportError."""
     with atomic_writer(path) as stream:

@@ -15,6 +15,7 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import Submission, read_submissions
+from cfbatch_gui.core.system.files import make_own_folder
 from cfbatch_gui.core.system.folder_identity import Identity, Place, new_id, read_identity, write_identity
 from cfbatch_gui.core.system.paths import Paths
 
@@ -136,7 +137,7 @@ def _keep(ledger: Ledger, paths: Paths, identity: Identity) -> None:
     write_identity(paths.identity, identity)
     if paths.state is not None:
         with suppress(OSError, DataError):  # a home that is read-only: the folder's own file is there
-            paths.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_own_folder(paths.state)
             write_identity(paths.state / f"{identity.id}.json", identity)
 
 

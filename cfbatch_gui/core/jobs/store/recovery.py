@@ -14,7 +14,7 @@ import msgspec
 from cfbatch_gui.core.errors import DataError, LedgerDamaged
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
-from cfbatch_gui.core.jobs.store.folder_doubt import Doubt, keep_place, lines_kept_elsewhere, reason_to_doubt
+from cfbatch_gui.core.jobs.store.folder_doubt import Doubt, folder_id, keep_place, lines_kept_elsewhere, reason_to_doubt
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import (
     Event,
@@ -67,6 +67,8 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
             f"The list of your jobs was damaged. It was made anew from their folders; “{aside.name}” is kept."
         )
         ledger, is_new = Ledger.open(paths), True
+    # One without the folder's id that keeps its attempts was made anew, by this start or by one that was cut short.
+    is_new = is_new or (not folder_id(ledger) and ledger.has_all_attempts)
     try:
         found = _Recovering(ledger, paths, clock, damage).run()
         doubt = None
