@@ -105,7 +105,6 @@ class Cutting:
                 self.recording.before,
                 tree_of(self.world.root, is_left_out),
                 compares=self.run.compares,
-                may_ask=self.run.may_ask,
                 told_again=self.run.told_again,
                 deletable=self.run.deletable,
                 more=self.run.more,

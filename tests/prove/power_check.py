@@ -152,7 +152,6 @@ class Examination:
     before: Tree
     after: Tree
     compares: bool = True
-    may_ask: bool = False
     told_again: Counter[tuple[str, int]] = field(default_factory=Counter)
     deletable: dict[str, str] = field(default_factory=dict)  # jobs that the user deletes, by the hashes of their bodies
     more: Callable[["Examination", Promises], Iterator[Finding]] = lambda *_: iter(())
@@ -181,7 +180,7 @@ class Examination:
             yield Finding(Breach.STUCK, f"the program does not start: {error.message} {error.detail}")
             return
         self.has_asked = bool(doubt)
-        if doubt and not self.may_ask:
+        if doubt:
             yield Finding(Breach.STUCK, f"the program asks whether its folder was copied or restored: {doubt}")
         yield from self._states(jobs, promises)
         yield from self._drafts(jobs)

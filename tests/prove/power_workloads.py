@@ -48,10 +48,9 @@ class Run:
     """A command that is ready to be recorded, and what is known of it.
 
     With `compares` all jobs are compared with the record of the service. `resumes`: whether the program can be run to
-    its end from each state. With `may_ask` a start may ask whether the data folder was copied or restored. `around` is
-    entered in the process that examines the states, `prepare` called in the child. `deletable` has the job that the
-    user deletes, by the hashes of its bodies. `at_end` is called in the examining process when the recorded run has
-    ended.
+    its end from each state. `around` is entered in the process that examines the states, `prepare` called in the child.
+    `deletable` has the job that the user deletes, by the hashes of its bodies. `at_end` is called in the examining
+    process when the recorded run has ended.
     """
 
     command: child.Command
@@ -59,7 +58,6 @@ class Run:
     around: Callable[[], AbstractContextManager[object]] = nullcontext
     compares: bool = True
     resumes: bool = True
-    may_ask: bool = False
     told_again: Counter[tuple[str, int]] = field(default_factory=Counter)
     deletable: dict[str, str] = field(default_factory=dict)
     more: More = no_more
@@ -145,8 +143,7 @@ def _recovered(world: World) -> Run:
     (job,) = world.jobs()
     again = Counter({(job.id, batch.number): 9 for batch in job.batches})
     world.paths.ledger.write_bytes(world.rng.randbytes(world.paths.ledger.stat().st_size))
-    # Until the new ledger counts as one of this folder, it looks like one that was put back.
-    return Run(world.resume(), told_again=again, may_ask=True)
+    return Run(world.resume(), told_again=again)
 
 
 def _attached(world: World) -> Run:
