@@ -2,7 +2,7 @@
 # ARGS goes to the command: make test ARGS="tests/core -k ties"
 
 .DEFAULT_GOAL := help
-.PHONY: help run test interop check audit prove bench screenshots requirements
+.PHONY: help run test interop check audit prove thorough bench screenshots requirements
 MAKEFLAGS += --no-print-directory
 # Tests and proofs start the program hundreds of times: each would compile all of its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -28,12 +28,16 @@ check: ## Lint, format, types and the direction of imports
 	@failed=0; for judge in "ruff check" "ruff format --check" mypy "lint-imports --no-logo"; do \
 	  echo "$$judge" >&2; $(BIN)/$$judge || failed=1; done; exit $$failed
 
-prove: ## Kill the program 2,000 times and more, and compare what it knows (ARGS="--kills 200" for less)
+prove: ## Kill the program, cut its power and damage its data, and compare what it knows (ARGS="--kills 200" for less)
 	@scripts/environment.sh test
 	@$(BIN)/python -m tests.prove $(ARGS)
 
 audit: ## Look the pinned packages up in the public advisories (needs the network), and write docs/audit.md
 	@scripts/audit.sh $(ARGS)
+
+thorough: ## Run the tests with generated examples on many times as many
+	@scripts/environment.sh test
+	@$(BIN)/python -m tests.prove --only thorough $(ARGS)
 
 bench: ## Measure against the obvious ways of doing the same
 	@scripts/environment.sh test
