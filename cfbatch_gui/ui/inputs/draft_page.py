@@ -122,9 +122,10 @@ class DraftPage(QWidget):
         """The draft that is shown, "" before the first."""
         return self._job_id
 
-    def is_opening(self, job_id: str) -> bool:
-        """Whether a file is being opened for a draft, whose data are there a moment later."""
-        return job_id in self.drafts and bool(self.drafts.state(job_id).opening)
+    def is_taken(self, job_id: str) -> bool:
+        """Whether a draft has a file, also one that is still being recognised or read."""
+        state = self.drafts.state(job_id)
+        return bool(state.opening or state.has_data or state.question or state.is_reading)
 
     def refresh_connections(self) -> None:
         """Look again at which connections are ready; also when the page is shown."""

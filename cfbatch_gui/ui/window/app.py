@@ -29,7 +29,7 @@ from cfbatch_gui.ui.window.single_window import Answer, SingleWindow, hand_over
 from cfbatch_gui.ui.window.workspace import Workspace
 
 # A window that is being opened has the lock a moment before it listens; one that is being closed, a moment longer.
-_TRIES, _BETWEEN = 10, 0.2  # seconds
+_TRIES, _BETWEEN = 25, 0.2  # seconds
 
 _log = logging.getLogger(__name__)
 
@@ -79,8 +79,8 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme) -> int:
         return 2
     if program is None:
         return 0
+    single = SingleWindow(Paths(start.root), environ)  # before the pages are made: a later start waits for it
     workspace = Workspace(program, theme)
-    single = SingleWindow(Paths(start.root), environ)
     show_error = workspace.window.notices.show_error
     tasks = Tasks(single, show_error)
     crash.crashed.connect(workspace.window.notices.show_crash)

@@ -231,7 +231,7 @@ class Workspace:
     def _empty_draft(self) -> Job | None:
         """A draft without data and without a name of its own, which is reused instead of creating another."""
         drafts = (job for job in self._program.ledger.jobs() if not job.is_sent and not job.source_name)
-        return next((job for job in drafts if job.name == new_job_name() and not self._draft.is_opening(job.id)), None)
+        return next((job for job in drafts if job.name == new_job_name() and not self._draft.is_taken(job.id)), None)
 
     def _default_connection(self) -> str:
         return self._program.settings.connection or "practice"
