@@ -14,7 +14,7 @@ from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import conclude, has_results, opened, present, stopped_sentence, wait_for
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
-from cfbatch_gui.core.jobs.store.folder_doubt import HELD_BACK, WAITS_FOR_WORD, FolderAnswer
+from cfbatch_gui.core.jobs.store.folder_doubt import WAITS_FOR_WORD, FolderAnswer
 from cfbatch_gui.core.program import Program
 
 _FINAL = (JobState.DONE, JobState.PARTLY_DONE, JobState.FAILED)
@@ -48,14 +48,11 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
 
 
 async def _settle_doubt(program: Program, answer: str | None, console: Console) -> None:
-    """Ask whether the data folder is a copy, or do what the answer means. Without one nothing is sent."""
-    if program.doubt is None:
-        return
-    if answer is None:
-        console.say(f"{HELD_BACK} Say so with “cfbatch resume --folder-was moved”, or “--folder-was copied”.")
-        return
-    for job in await program.settle_doubt(FolderAnswer(answer)):
-        console.say(f"Job {job.id} waits for your word: “cfbatch resume {job.id}” sends what it shows as not sent.")
+    """Do what the answer means. Without one nothing is sent, as was said when the data folder was opened."""
+    if program.doubt is not None and answer is not None:
+        await program.settle_doubt(FolderAnswer(answer))
+    elif answer is not None:
+        console.say("Nobody asks whether this data folder was moved or copied, so --folder-was changes nothing.")
 
 
 async def _resume_one(program: Program, job: Job, progress: Progress, *, as_json: bool) -> int:
@@ -67,11 +64,14 @@ async def _resume_one(program: Program, job: Job, progress: Progress, *, as_json
 
 async def _resume_all(program: Program, progress: Progress, *, as_json: bool) -> int:
     console = progress.console
+    waiting = [job for job in program.ledger.jobs() if job.paused_because in WAITS_FOR_WORD]
+    for job in waiting:
+        console.say(f"Job {job.id} waits for your word: “cfbatch resume {job.id}” sends what it shows as not sent.")
     jobs: Sequence[Job] = [job for job in program.ledger.jobs() if _is_unfinished(program, job)]
-    if not jobs:
+    if not (jobs or waiting):
         console.say("There is nothing to resume: every job that was sent is finished.")
     jobs = await _carry_on(program, jobs, progress)
-    statuses = [_concluded(program, job, console) for job in jobs]
+    statuses = [_concluded(program, job, console) for job in jobs] + [ExitStatus.FAILED] * bool(waiting)
     if as_json:
         console.print_result([report.json_of_jobs(jobs)])
     elif jobs:

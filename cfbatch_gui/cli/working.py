@@ -14,6 +14,7 @@ from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, variable_of
 from cfbatch_gui.core.errors import NotConnected, UserError
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
+from cfbatch_gui.core.jobs.store.folder_doubt import HELD_BACK
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import Exported
 
@@ -29,6 +30,8 @@ async def opened(root: Path, progress: Progress) -> AsyncIterator[Program]:
         lost = await program.check_last_written() if program.ledger.was_left_open else ()
         for sentence in (*program.damage, *lost):
             progress.console.say(sentence)
+        if program.doubt is not None:
+            progress.console.say(f"{HELD_BACK} Say so with “cfbatch resume --folder-was moved”, or “copied”.")
         yield program
     finally:
         await program.close()

@@ -1,0 +1,69 @@
+"""What the terminal says about a data folder that was moved, copied or damaged, and how it is answered."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.jobs.run import submitting
+from cfbatch_gui.core.system.resources import resource
+from tests.canary import TOKEN
+from tests.journeys.terminal import ACCOUNT, Terminal, practice_service
+
+HELD = "Nothing is sent from this data folder before you have said whether it was copied"
+EXAMPLE = resource("examples/help-centre-ranking.csv")
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    with practice_service(tmp_path / "service", queued=0.0, running=0.0) as url:
+        yield url
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the seconds between tries to reach the service."""
+    monkeypatch.setattr(submitting, "FIRST_WAIT", 0.01)
+
+
+def terminal(data: Path, url: str) -> Terminal:
+    environ = {"CLOUDFLARE_API_BASE_URL": url, "CLOUDFLARE_ACCOUNT_ID": ACCOUNT, "CLOUDFLARE_API_TOKEN": TOKEN}
+    return Terminal(data, environ)
+
+
+def unsent(data: Path) -> None:
+    """A job that could not be sent, because nobody listens."""
+    ended = terminal(data, "http://127.0.0.1:9").run("run", EXAMPLE, "--rank", "--connection", "cloudflare")
+    assert ended.status == 4, ended.err
+
+
+def test_a_moved_folder_is_asked_about_and_goes_on(tmp_path: Path, url: str) -> None:
+    unsent(tmp_path / "data")
+    moved = (tmp_path / "data").rename(tmp_path / "moved")
+    held = terminal(moved, url).run("resume")
+    assert held.status == 1 and HELD in held.err and "--folder-was moved" in held.err
+    refused = terminal(moved, url).run("run", EXAMPLE, "--rank", "--connection", "cloudflare")
+    assert refused.status == 2 and HELD in refused.err and "--folder-was moved" in refused.err
+    ended = terminal(moved, url).run("resume", "--folder-was", "moved")
+    assert ended.status == 0 and "done" in ended.out, ended.err
+    assert HELD not in terminal(moved, url).run("resume").err
+
+
+def test_a_copy_sends_only_the_job_that_is_named(tmp_path: Path, url: str) -> None:
+    unsent(tmp_path / "data")
+    copy = (tmp_path / "data").rename(tmp_path / "copy")
+    answered = terminal(copy, url).run("resume", "--folder-was", "copied")
+    assert answered.status == 1 and "waits for your word: “cfbatch resume " in answered.err
+    again = terminal(copy, url).run("resume")
+    assert again.status == 1 and HELD not in again.err and "waits for your word" in again.err
+    (line,) = terminal(copy, url).run("jobs").out.splitlines()[1:]
+    assert terminal(copy, url).run("resume", line.split()[0]).status == 0
+
+
+def test_a_damaged_line_of_the_ids_is_said_once(tmp_path: Path, url: str) -> None:
+    unsent(tmp_path / "data")
+    ids = tmp_path / "data" / "submissions.jsonl"
+    ids.write_bytes(ids.read_bytes().replace(b"sending", b"sen\xffing", 1))
+    said = terminal(tmp_path / "data", url).run("resume")
+    assert "One line of “submissions.jsonl”" in said.err and said.status == 0
+    assert "submissions.jsonl" not in terminal(tmp_path / "data", url).run("resume").err
