@@ -12,7 +12,7 @@ from benchmarks.limits import apart, measure
 
 PARTS = (
     *("million_rows", "read_files", "huge_file", "detect_csv", "decode_answers", "export_results", "vectors"),
-    *("big_rankings", "ranking_page", "open_window", "window_answers", "heartbeat", "start_and_stop"),
+    *("big_rankings", "ranking_page", "ledger", "open_window", "window_answers", "heartbeat", "start_and_stop"),
 )
 
 

@@ -302,6 +302,8 @@ def _deleted_row(rng: random.Random, path: Path, _: Path) -> None:
         return
     with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as database, database:
         tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        if not tables:
+            return
         table = rng.choice(tables)
         key = database.execute(f"SELECT name FROM pragma_table_info('{table}')").fetchone()[0]
         rows = database.execute(f"SELECT {key} FROM {table}").fetchall()

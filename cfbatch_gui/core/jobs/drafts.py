@@ -2,8 +2,10 @@
 
 import secrets
 import shutil
+import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 
 from cfbatch_gui.core.errors import UsageError
@@ -18,7 +20,7 @@ from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import write_manifest
-from cfbatch_gui.core.system.files import flush_folder, flush_to_disk, sha256_of
+from cfbatch_gui.core.system.files import create_own_file, flush_folder, flush_to_disk, sha256_of
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 
@@ -159,8 +161,10 @@ class Drafts:
             ours.save_draft(draft)
         counts = (old.rows_in, old.queries, old.texts, old.problems)
         if theirs.data.exists():
-            with theirs.open(read_only=True):  # the versions fit
-                shutil.copyfile(theirs.data, ours.data)
+            create_own_file(ours.data)
+            # Through SQLite: a plain copy, when it is closed, would end the locks that this process has on the file.
+            with theirs.open(read_only=True) as original, closing(sqlite3.connect(ours.data)) as copied:
+                original.backup(copied)
             flush_to_disk(ours.data)
             for texts in theirs.path.glob("texts-*.json"):
                 shutil.copyfile(texts, ours.path / texts.name)

@@ -42,10 +42,11 @@ def own_opener(path: str, flags: int) -> int:
 def create_own_file(path: Path) -> None:
     """Make an empty file that only this user can read, unless there is one; for libraries that open by name.
 
-    SQLite gives a database's journals its permissions. An error is left to whoever opens the file.
+    SQLite gives a database's journals its permissions. A file that is there is not opened: closing it would end the
+    locks that SQLite has on it in this process. An error is left to whoever opens the file.
     """
     with suppress(OSError):
-        os.close(own_opener(str(path), os.O_RDWR | os.O_CREAT))
+        os.close(own_opener(str(path), os.O_RDWR | os.O_CREAT | os.O_EXCL))
 
 
 def make_own_folder(path: Path) -> None:
