@@ -14,9 +14,9 @@ from cfbatch_gui.core.errors import OutcomeUnknown, UsageError
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.probe.findings import Outcome
+from cfbatch_gui.core.workers_ai.probe.probe_report import counts_sentence, json_report, text_report
+from cfbatch_gui.core.workers_ai.probe.probe_requests import ProbePlan
 from cfbatch_gui.core.workers_ai.probe.probing import WAIT_SECONDS, ProbeResult
-from cfbatch_gui.core.workers_ai.probe.report import counts_sentence, json_report, text_report
-from cfbatch_gui.core.workers_ai.probe.requests import ProbePlan
 
 WORDS: Final = "check what is assumed of the service; sends small batches of its own, for less than $0.001"
 _EPILOG: Final = """\

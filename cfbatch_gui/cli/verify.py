@@ -11,10 +11,10 @@ import msgspec
 from cfbatch_gui.cli.console import Console, counted
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.run.findings import JobCheck, Outcome, asked_for_again
-from cfbatch_gui.core.jobs.run.verifying import verify_job
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.jobs.verify.job_check import JobCheck, Outcome, asked_for_again
+from cfbatch_gui.core.jobs.verify.verifying import verify_job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.paths import Paths
 

@@ -23,16 +23,16 @@ from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, without_queue
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, price_again, spent_today
 from cfbatch_gui.core.jobs.run.attaching import name_texts, read_pasted_job
-from cfbatch_gui.core.jobs.run.findings import asked_for_again
 from cfbatch_gui.core.jobs.run.job_actions import JobActions
 from cfbatch_gui.core.jobs.run.runner import Runner
-from cfbatch_gui.core.jobs.run.verifying import check_last_written
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.folder_doubt import Doubt, FolderAnswer, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.jobs.store.submissions import Submission
+from cfbatch_gui.core.jobs.verify.job_check import asked_for_again
+from cfbatch_gui.core.jobs.verify.verifying import check_last_written
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.system.folder_identity import place_of, state_root
 from cfbatch_gui.core.system.paths import Paths

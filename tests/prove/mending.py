@@ -18,9 +18,9 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.damage import rows_of_items
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.run import verifying
-from cfbatch_gui.core.jobs.run.findings import JobCheck, Outcome
-from cfbatch_gui.core.jobs.run.verifying import verify_job
+from cfbatch_gui.core.jobs.verify import verifying
+from cfbatch_gui.core.jobs.verify.job_check import JobCheck, Outcome
+from cfbatch_gui.core.jobs.verify.verifying import verify_job
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from tests.prove.compare import Breach, Finding

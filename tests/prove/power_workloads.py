@@ -15,11 +15,11 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.run.job_actions import planned_batch
-from cfbatch_gui.core.jobs.run.verifying import verify_job
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store import ledger_tables
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import submissions
+from cfbatch_gui.core.jobs.verify.verifying import verify_job
 from cfbatch_gui.core.program import Program
 from tests.prove import child, migrating
 from tests.prove.compare import Breach, Finding

@@ -18,8 +18,8 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, clean_account
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue, ModelLists
 from cfbatch_gui.core.workers_ai.prices import Price
 from cfbatch_gui.core.workers_ai.probe.learned import Learned, LearnedFacts, learn
+from cfbatch_gui.core.workers_ai.probe.probe_requests import ProbePlan, plan_probe
 from cfbatch_gui.core.workers_ai.probe.probing import WAIT_SECONDS, Accepted, Probe, ProbeResult
-from cfbatch_gui.core.workers_ai.probe.requests import ProbePlan, plan_probe
 
 _log = logging.getLogger(__name__)
 

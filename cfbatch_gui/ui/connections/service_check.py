@@ -16,9 +16,9 @@ from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.probe.assumptions import ASSUMPTIONS
 from cfbatch_gui.core.workers_ai.probe.findings import Finding, Outcome
+from cfbatch_gui.core.workers_ai.probe.probe_report import json_report, text_report
+from cfbatch_gui.core.workers_ai.probe.probe_requests import ProbePlan
 from cfbatch_gui.core.workers_ai.probe.probing import ProbeResult
-from cfbatch_gui.core.workers_ai.probe.report import json_report, text_report
-from cfbatch_gui.core.workers_ai.probe.requests import ProbePlan
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE

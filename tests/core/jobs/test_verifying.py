@@ -13,9 +13,9 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.run.attaching import name_texts
-from cfbatch_gui.core.jobs.run.findings import Damage, Outcome, asked_for_again
-from cfbatch_gui.core.jobs.run.verifying import check_last_written, verify_job
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
+from cfbatch_gui.core.jobs.verify.job_check import Damage, Outcome, asked_for_again
+from cfbatch_gui.core.jobs.verify.verifying import check_last_written, verify_job
 from cfbatch_gui.core.practice.faults.script import FailRequests
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings

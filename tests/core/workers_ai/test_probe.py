@@ -36,9 +36,9 @@ from cfbatch_gui.core.workers_ai.probe.evidence import Evidence, Exchange, Recor
 from cfbatch_gui.core.workers_ai.probe.findings import Outcome
 from cfbatch_gui.core.workers_ai.probe.judging import JUDGES, judge_all
 from cfbatch_gui.core.workers_ai.probe.learned import learn
+from cfbatch_gui.core.workers_ai.probe.probe_report import json_report, text_report
+from cfbatch_gui.core.workers_ai.probe.probe_requests import MOST_DOLLARS, Form, plan_probe
 from cfbatch_gui.core.workers_ai.probe.probing import Accepted, Probe, ProbeResult
-from cfbatch_gui.core.workers_ai.probe.report import json_report, text_report
-from cfbatch_gui.core.workers_ai.probe.requests import MOST_DOLLARS, Form, plan_probe
 from tests.canary import SECRET, TOKEN
 from tests.core.endpoints import conftest as stand_ins
 from tests.core.endpoints.conftest import ACCOUNT, GATEWAY

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
-from cfbatch_gui.core.workers_ai.probe.requests import Form, ProbePlan
+from cfbatch_gui.core.workers_ai.probe.probe_requests import Form, ProbePlan
 from cfbatch_gui.core.workers_ai.transport import HttpAnswer, Transport
 
 _TITLES: Final = {

@@ -17,7 +17,7 @@ from cfbatch_gui.core.workers_ai.probe.evidence import (
     vectors_in,
 )
 from cfbatch_gui.core.workers_ai.probe.findings import Outcome, Seen, held, not_held, not_seen
-from cfbatch_gui.core.workers_ai.probe.requests import MARGIN, QUERY, Form, texts_of
+from cfbatch_gui.core.workers_ai.probe.probe_requests import MARGIN, QUERY, Form, texts_of
 
 _SAME_SCORE: Final = 0.02  # numbers of half precision, and a model that may be computed in another order
 _SAME_VECTOR: Final = 0.99  # cosine

@@ -26,7 +26,7 @@ from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
 from cfbatch_gui.core.workers_ai.probe.evidence import Evidence, Exchange, Recorder, Step, exchange_of
 from cfbatch_gui.core.workers_ai.probe.findings import Finding
 from cfbatch_gui.core.workers_ai.probe.judging import judge_all
-from cfbatch_gui.core.workers_ai.probe.requests import Form, ProbeBatch, ProbePlan
+from cfbatch_gui.core.workers_ai.probe.probe_requests import Form, ProbeBatch, ProbePlan
 from cfbatch_gui.core.workers_ai.wire.requests import encode_request
 
 NONSENSE: Final = "no-model-is-called-so-6f1b"

@@ -8,9 +8,9 @@ from cfbatch_gui.core.job_folder.checksums import are_complete
 from cfbatch_gui.core.job_folder.damage import rows_in_words, rows_of_items
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.packing import body_of_tables
-from cfbatch_gui.core.jobs.run.findings import Damage, Finding, JobCheck, Outcome
-from cfbatch_gui.core.jobs.run.result_sums import items_of_batch
 from cfbatch_gui.core.jobs.states import Batch, Job
+from cfbatch_gui.core.jobs.verify.job_check import Damage, Finding, JobCheck, Outcome
+from cfbatch_gui.core.jobs.verify.result_sums import items_of_batch
 
 _SCORE_COLUMNS = (" in items.score", " in parts.score")
 _INDEX_ONLY = ("wrong # of entries in index", "missing from index", "non-unique entry in index")

@@ -21,11 +21,11 @@ from cfbatch_gui.core.job_folder.damage import one_moment, rows_in_words, rows_o
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.jobs.run.collecting import store
-from cfbatch_gui.core.jobs.run.data_checks import indexes, inputs, structure, unreadable
-from cfbatch_gui.core.jobs.run.findings import Damage, Finding, JobCheck, Lost, Outcome
-from cfbatch_gui.core.jobs.run.kept_answers import Compared, KeptAnswer, compare, kept_answer, wrong_by_their_parts
-from cfbatch_gui.core.jobs.run.result_sums import ResultSums, forget_results
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.verify.data_checks import indexes, inputs, structure, unreadable
+from cfbatch_gui.core.jobs.verify.job_check import Damage, Finding, JobCheck, Lost, Outcome
+from cfbatch_gui.core.jobs.verify.kept_answers import Compared, KeptAnswer, compare, kept_answer, wrong_by_their_parts
+from cfbatch_gui.core.jobs.verify.result_sums import ResultSums, forget_results
 
 Progress = Callable[[int, int], None]  # batches done, and in all
 

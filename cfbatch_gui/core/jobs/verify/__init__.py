@@ -1,0 +1,1 @@
+"""Results held against the answers they came from, and put right."""
