@@ -134,8 +134,12 @@ class Program:
         paths = Paths(root, state_root(environ))
         await asyncio.to_thread(paths.create)
         here = await asyncio.to_thread(place_of, root)
-        opened = await asyncio.to_thread(lambda: open_or_recover(paths, clock=clock, here=here))
-        await asyncio.to_thread(keep_list, paths.unfinished)
+        await asyncio.to_thread(keep_list, paths.unfinished)  # first: opening writes files too
+        try:
+            opened = await asyncio.to_thread(lambda: open_or_recover(paths, clock=clock, here=here))
+        except BaseException:
+            end_list(paths.unfinished)
+            raise
         program = cls(
             paths,
             opened.ledger,

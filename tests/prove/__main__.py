@@ -70,6 +70,7 @@ def main() -> int:
         asked.export_kills = asked.kills // 4
     folder = Path(tempfile.mkdtemp(prefix="cfbatch-prove-"))
     started = time.monotonic()
+    machine = _machine(asked.examples, folder / "state machine") if "machine" in asked.only else None
     report = _prove(asked, folder) if asked.only - {"machine", "thorough"} else Report()
     report.seconds = time.monotonic() - started
     if asked.json:
@@ -77,7 +78,10 @@ def main() -> int:
     print("\n".join(report.lines()))  # noqa: T201
     speed = report.kills / report.seconds
     print(f"\n{report.kills:,} kills in {report.seconds:.0f} s, {speed:.1f} a second; seed {asked.seed}.", flush=True)  # noqa: T201
-    failed = _machine(asked.examples) if "machine" in asked.only else 0
+    failed = 0
+    if machine is not None:
+        failed = machine.wait()
+        print((folder / "state machine").read_text("utf-8"))  # noqa: T201
     failed += _thorough() if "thorough" in asked.only else 0
     if report.is_clean and not failed:
         parts.remove(folder)
@@ -192,11 +196,12 @@ def _wait(process: int, counter: Counter) -> int:
         time.sleep(0.2)
 
 
-def _machine(examples: int) -> int:
-    """Run the state machine with many examples; its exit status."""
+def _machine(examples: int, output: Path) -> "subprocess.Popen[bytes]":
+    """Begin to run the state machine with many examples, beside the other parts."""
     environ = {**os.environ, "PROVE_EXAMPLES": str(examples)}
     command = (sys.executable, "-m", "pytest", "-q", "--timeout=0", "-p", "no:cacheprovider", MACHINE)
-    return subprocess.run(command, env=environ, check=False).returncode
+    with output.open("wb") as stream:
+        return subprocess.Popen(command, env=environ, stdout=stream, stderr=subprocess.STDOUT)
 
 
 def _thorough() -> int:

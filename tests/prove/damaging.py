@@ -178,7 +178,8 @@ class DamagedStarts:
             found += [] if is_damaged or not said else [Finding(Breach.MISLABELLED, f"said without damage: {said}")]
         finally:
             await bench.stop()
-        await self._open_program(paths.root)
+        if self._rng.random() < 0.25:  # takes as long as all the rest
+            await self._open_program(paths.root)
         return found
 
     async def _open_program(self, root: Path) -> None:

@@ -162,6 +162,8 @@ def opened(
             database.close()
     except sqlite3.DatabaseError as error:
         raise translated(error, path) from error
+    except UnicodeDecodeError as error:  # SQLite's messages quote what is damaged
+        raise DataError("This job's data is damaged.", detail=f"{path.name}: {error}") from error
 
 
 @contextmanager

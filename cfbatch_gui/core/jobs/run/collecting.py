@@ -209,6 +209,7 @@ class _Collecting:
 
     def _show_failure_of_parts(self, request_no: int) -> None:
         """A text of which a part was refused has no score; it is assigned to the request that failed."""
+        self._database.execute("UPDATE parts SET score = NULL WHERE request_no = ?", (request_no,))
         self._database.execute(
             "UPDATE items SET request_no = :request, score = NULL WHERE item_no IN"
             " (SELECT item_no FROM parts WHERE request_no = :request)",

@@ -129,7 +129,7 @@ class Ledger:
                 database.close()
                 raise
             opened.was_left_open = was_left_open
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's messages quote what is damaged
             lock.release()
             raise _opening_failed(error, paths.ledger) from error
         except BaseException:
@@ -150,7 +150,7 @@ class Ledger:
             except BaseException:
                 database.close()
                 raise
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise _opening_failed(error, paths.ledger) from error
 
     @staticmethod
@@ -162,7 +162,7 @@ class Ledger:
             with closing(ledger_tables.connect(paths.ledger, read_only=True)) as database:
                 ledger_tables.check_version(database)
                 found = ledger_tables.load_list(database)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise _opening_failed(error, paths.ledger) from error
         return tuple(sorted(found, key=_created, reverse=True))
 
@@ -345,7 +345,9 @@ class Ledger:
             self._commit(change)
 
 
-def _opening_failed(error: sqlite3.Error, path: Path) -> DataError:
+def _opening_failed(error: sqlite3.Error | UnicodeDecodeError, path: Path) -> DataError:
+    if isinstance(error, UnicodeDecodeError):
+        return LedgerDamaged(ledger_tables.DAMAGED, detail=f"{path.name}: {error}")
     # SQLite's own "logic error" stands for tables or columns that are missing.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)  # without one: text that is not UTF-8
     is_system = isinstance(error, sqlite3.OperationalError) and code != sqlite3.SQLITE_ERROR

@@ -131,6 +131,8 @@ def compare(
                 which = "request_no = ? AND (score IS NOT NULL OR ?)"
                 refused = database.execute(f"SELECT item_no FROM items WHERE {which}", (request_no, state != wanted))  # noqa: S608
                 found.wrong += [item for (item,) in refused]
+                parts = "SELECT DISTINCT item_no FROM parts WHERE request_no = ? AND score IS NOT NULL"
+                found.wrong += [item for (item,) in database.execute(parts, (request_no,))]
     return found
 
 
