@@ -178,7 +178,7 @@ class DamagedStarts:
             found += [] if is_damaged or not said else [Finding(Breach.MISLABELLED, f"said without damage: {said}")]
         finally:
             await bench.stop()
-        if self._rng.random() < 0.25:  # takes as long as all the rest
+        if self._rng.random() < 0.1:  # takes as long as all the rest
             await self._open_program(paths.root)
         return found
 
