@@ -49,12 +49,7 @@ async def finished(dialog: QDialog) -> int:
 
 async def ask(parent: QWidget, title: str, text: str, *, accept: str, danger: bool = False, cancel: str = "") -> bool:
     """Ask a question with two buttons; True when `accept` was pressed. With `danger`, Enter presses the other one."""
-    box = QMessageBox(parent)
-    box.setIcon(QMessageBox.Icon.NoIcon)
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setWindowTitle(title)
-    box.setText(title)
-    box.setInformativeText(text)
+    box = _question(parent, title, text)
     yes = box.addButton(accept, QMessageBox.ButtonRole.AcceptRole)
     no = box.addButton(cancel or box.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
     if isinstance(yes, QPushButton):
@@ -71,12 +66,7 @@ async def ask(parent: QWidget, title: str, text: str, *, accept: str, danger: bo
 
 async def choose(parent: QWidget, title: str, text: str, choices: Sequence[str], *, cancel: str) -> int | None:
     """Ask a question with a button for each choice, none of them preselected; the index, None for `cancel`."""
-    box = QMessageBox(parent)
-    box.setIcon(QMessageBox.Icon.NoIcon)
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setWindowTitle(title)
-    box.setText(title)
-    box.setInformativeText(text)
+    box = _question(parent, title, text)
     buttons: list[QAbstractButton] = [box.addButton(each, QMessageBox.ButtonRole.AcceptRole) for each in choices]
     no = box.addButton(cancel, QMessageBox.ButtonRole.RejectRole)
     box.setDefaultButton(no)
@@ -85,6 +75,17 @@ async def choose(parent: QWidget, title: str, text: str, choices: Sequence[str],
     box.buttonClicked.connect(pressed.append)
     await finished(box)
     return next((buttons.index(button) for button in pressed if button in buttons), None)
+
+
+def _question(parent: QWidget, title: str, text: str) -> QMessageBox:
+    """A box with a question and what it is about, as plain text; without buttons."""
+    box = QMessageBox(parent)
+    box.setIcon(QMessageBox.Icon.NoIcon)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setWindowTitle(title)
+    box.setText(title)
+    box.setInformativeText(text)
+    return box
 
 
 async def ask_text(parent: QWidget, title: str, label: str, *, text: str = "", accept: str = "") -> str | None:

@@ -3,6 +3,7 @@ copy, which the user is asked once."""
 
 from PySide6.QtCore import QCoreApplication
 
+from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.store.folder_doubt import FolderAnswer
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, display
@@ -68,9 +69,13 @@ class DataFolder:
         if chosen is None:
             self._ask_later()
             return
+        try:
+            paused = await self._program.settle_doubt(_ANSWERS[chosen])
+        except UserError:  # a full disk: nothing is sent, and the question stays
+            self._ask_later()
+            raise
         if self._reminder is not None:
             self._window.notices.dismiss(self._reminder)
-        paused = await self._program.settle_doubt(_ANSWERS[chosen])
         if paused:
             waiting = display.plural(
                 len(paused),

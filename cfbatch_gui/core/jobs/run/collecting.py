@@ -52,27 +52,27 @@ def keep_reply(folder: JobFolder, batch: int, raw: bytes) -> None:
     folder.write(folder.reply(batch), gzip.compress(raw, compresslevel=1, mtime=0))
 
 
-def collect(
-    folder: JobFolder,
-    kind: Kind,
-    batch: int,
-    finished: Finished,
-    *,
-    references_are_echoed: bool = False,
-    dimensions: Collection[int] = (),
-) -> Collected:
+@dataclass(frozen=True, slots=True)
+class KnownBefore:
+    """What is known of a connection and a model before an answer; the job's own answers may show more.
+
+    `dimensions` are those that vectors of the model may have, () when not known.
+    """
+
+    references_are_echoed: bool = False
+    dimensions: Collection[int] = ()
+
+
+_NOTHING = KnownBefore()
+
+
+def collect(folder: JobFolder, kind: Kind, batch: int, finished: Finished, known: KnownBefore = _NOTHING) -> Collected:
     """Check the whole answer against what was sent, then store it; on the disk when this returns.
 
-    `references_are_echoed` is what is known of the connection; the job's own answers may have shown it too.
-    `dimensions` are those that vectors of the model may have, () when not known. Raises ReplyError for any breach of
-    the protocol, DiskFull and DataError; the job's data is then as it was before.
+    Raises ReplyError for any breach of the protocol, DiskFull and DataError; the job's data is then as it was before.
     """
     with folder.open() as database, transaction(database):
-        return store(
-            *(database, folder, kind, batch, finished),
-            references_are_echoed=references_are_echoed,
-            dimensions=dimensions,
-        )
+        return store(database, folder, kind, batch, finished, known=known)
 
 
 def store(
@@ -82,16 +82,14 @@ def store(
     batch: int,
     finished: Finished,
     *,
-    references_are_echoed: bool = False,
-    dimensions: Collection[int] = (),
+    known: KnownBefore = _NOTHING,
 ) -> Collected:
     """`collect` within the caller's transaction."""
     numbers, expected = sent_requests(database, kind, batch)
     begin_checksums(database)
     before = _items_of(database, kind, batch)
     with ExitStack() as files:  # closed, and on the disk, before the transaction is committed
-        collecting = _Collecting(database, folder, numbers, files, dimensions)
-        collected = collecting.run(finished, expected, references_are_echoed=references_are_echoed)
+        collected = _Collecting(database, folder, numbers, files, known).run(finished, expected)
     _sum_scores(database, before, _items_of(database, kind, batch))
     trailer = trailer_of(folder.reply(batch))
     if trailer is not None:
@@ -160,20 +158,20 @@ class _Collecting:
         folder: JobFolder,
         request_numbers: list[int],
         files: ExitStack,
-        dimensions: Collection[int],
+        known: KnownBefore,
     ) -> None:
         self._database, self._folder, self._numbers, self._files = database, folder, request_numbers, files
-        self._dimensions = dimensions
+        self._known = known
         self._vectors: VectorFile | None = None
         self._items: list[NDArray[np.int64]] = []
         self._sums: list[Sums] = []
         self._failed = 0
         self._first_error = ""
 
-    def run(self, finished: Finished, expected: list[Expected], *, references_are_echoed: bool) -> Collected:
-        known = metadata_value(self._database, "dimension")
-        dimension = known if isinstance(known, int) else None
-        required = references_are_echoed or metadata_value(self._database, "references_echoed") is True
+    def run(self, finished: Finished, expected: list[Expected]) -> Collected:
+        stored = metadata_value(self._database, "dimension")
+        dimension = stored if isinstance(stored, int) else None
+        required = self._known.references_are_echoed or metadata_value(self._database, "references_echoed") is True
         for matched in match(finished, expected, dimension=dimension, references_required=required):
             self._store(matched)
         if any(element.external_reference for element in finished.elements):
@@ -266,10 +264,10 @@ class _Collecting:
             if found.layout.dimension != dimension:
                 raise ReplyError("The vectors of this batch have another length than those before.")
             return found
-        if self._dimensions and dimension not in self._dimensions:
+        if self._known.dimensions and dimension not in self._known.dimensions:
             raise ReplyError(
                 "The vectors of this batch do not have the length that those of its model have, so they are put aside.",
-                detail=f"{dimension} numbers, not {' or '.join(map(str, sorted(self._dimensions)))}",
+                detail=f"{dimension} numbers, not {' or '.join(map(str, sorted(self._known.dimensions)))}",
             )
         count = self._database.execute("SELECT max(item_no) FROM items").fetchone()[0]
         put_metadata_value(self._database, "dimension", dimension)

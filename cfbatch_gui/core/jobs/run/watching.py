@@ -19,7 +19,7 @@ from cfbatch_gui.core.errors import (
 )
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.run.attaching import lay_out
-from cfbatch_gui.core.jobs.run.collecting import Collected, collect, keep_reply, verify
+from cfbatch_gui.core.jobs.run.collecting import Collected, KnownBefore, collect, keep_reply, verify
 from cfbatch_gui.core.jobs.run.poll_schedule import SLICE, age_of, backed_off, interval
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
@@ -191,12 +191,8 @@ class Watcher:
         if batch.adopted:
             await asyncio.to_thread(verify, folder, job.kind, batch.number, reply.finished)
         dimensions = self._store.client(job).connection.dimensions_of(job.model)
-        collected: Collected = await asyncio.to_thread(
-            collect,
-            *(folder, kind, batch.number, finished),
-            references_are_echoed=self._store.references_are_echoed(job),
-            dimensions=dimensions,
-        )
+        known = KnownBefore(self._store.references_are_echoed(job), dimensions)
+        collected: Collected = await asyncio.to_thread(collect, folder, kind, batch.number, finished, known)
         folder.body(batch.number).unlink(missing_ok=True)
         await self._store.save(
             replace(
