@@ -94,6 +94,8 @@ class ProblemKind(StrEnum):
     DUPLICATE_ID = "duplicate_id"
     TOO_LONG = "too_long"
     FORMULA_WITHOUT_VALUE = "formula_without_value"
+    DOUBTFUL_ROW = "doubtful_row"  # its cells may not be what the file means; the user may send them all the same
+    DOUBTFUL_SENT = "doubtful_sent"  # the same, sent because the user said so
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,20 @@ class ReadOptions:
     has_header: bool | None = None
     sheet: str | None = None
     unit: FileFormat | None = None  # LINES, PARAGRAPHS or WHOLE, for plain text
+    sends_doubtful: bool = False  # rows whose cells may not be what the file means are sent as they were read
+
+
+@dataclass(frozen=True, slots=True)
+class RowHabits:
+    """What is ordinary in the rows of a delimited text, and would be a sign of a misread row in others.
+
+    `widths` are the numbers of cells that rows have: more than there are columns where rows end with separators, and
+    then the cells beyond are empty; () stands for the number of columns.
+    """
+
+    widths: tuple[int, ...] = ()
+    has_line_breaks: bool = False  # within cells
+    has_stray_quotes: bool = False  # quotation marks within cells that are not quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +133,7 @@ class Source:
     the end of the file. `marked` are the indices of columns from which the apostrophes that this program's export put
     before formulas are removed. `notices` are sentences for the user about what was left out or interpreted.
     `is_encoding_sure` is False for a large file of which only the beginning was checked: reading raises EncodingUnknown
-    at bytes that are invalid in the encoding.
+    at bytes that are invalid in the encoding. With `sends_doubtful` doubtful rows are sent as they were read.
     """
 
     path: Path
@@ -132,10 +148,12 @@ class Source:
     first_line: int = 1
     end: int = 0
     quoting: Quoting = Quoting.DOUBLED
+    habits: RowHabits = RowHabits()
     shape: Shape = Shape.PLAIN
     marked: tuple[int, ...] = ()
     notices: tuple[str, ...] = ()
     is_encoding_sure: bool = True
+    sends_doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,16 +190,22 @@ class Candidate:
             raise UsageError(f"{self.path.name} is {what}. It has no separator, encoding or sheet to choose.")
 
 
+LONGEST_RAW = 20_000  # characters
+
+
 class Row(msgspec.Struct, frozen=True, gc=False):
     """One row of a file. `number` is what the user's own program shows: 1 is the first line or row of the file,
     a header included; a record of several lines has the number of its first line. `cells` has one text a column,
-    never trimmed or retyped. `problem` says why the row cannot be used, "" when it can; `problem_kind` sorts it.
+    never trimmed or retyped. `problem` says why the row cannot be used, "" when it can; `problem_kind` sorts it. A
+    doubtful row has a problem too, and the cells that were read. `raw` is how a row with a problem stands in the file,
+    with its line ends but the last, cut to `LONGEST_RAW` characters; "" where that is not known.
     """
 
     number: int
     cells: tuple[str, ...]
     problem: str = ""
     problem_kind: ProblemKind = ProblemKind.UNREADABLE_ROW
+    raw: str = ""
 
 
 class Block(msgspec.Struct, frozen=True, gc=False):
@@ -255,9 +279,13 @@ class Query(msgspec.Struct, frozen=True, gc=False):
 
 
 class Problem(msgspec.Struct, frozen=True, gc=False):
-    """A row, or a part of it, that is not sent. `reason` is a sentence for the user. `file` is 1 or 2."""
+    """A row, or a part of it, that is not sent, or with DOUBTFUL_SENT a row that is sent although it is doubtful.
+
+    `reason` is a sentence for the user. `file` is 1 or 2. `raw` is that of the row.
+    """
 
     row: int
     kind: ProblemKind
     reason: str
     file: int = 1
+    raw: str = ""

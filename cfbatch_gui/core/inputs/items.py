@@ -59,7 +59,10 @@ def read_items(
         columns = _Columns.of(second, mapping.second_roles, mapping.template)
         for row in read_rows(second, progress=progress):
             on_row(2, row)
-            yield _problem(row, file=2) if row.problem else _shared_context(row, columns)
+            if row.problem:
+                yield _problem(row, second, file=2)
+            if is_sent(row, second):
+                yield _shared_context(row, columns)
     if mapping.layout is Layout.CANDIDATES and second is not None:
         yield from _candidates(source, mapping, second, progress, on_row)
         return
@@ -68,9 +71,14 @@ def read_items(
     for row in read_rows(source, progress=progress):
         on_row(1, row)
         if row.problem:
-            yield _problem(row)
-        else:
+            yield _problem(row, source)
+        if is_sent(row, source):
             yield from make(row, columns)
+
+
+def is_sent(row: Row, source: Source) -> bool:
+    """Whether a row is used: one without a problem, or a doubtful one where the user wants these."""
+    return not row.problem or (source.sends_doubtful and row.problem_kind is ProblemKind.DOUBTFUL_ROW)
 
 
 class TextBlock(msgspec.Struct, frozen=True, gc=False):
@@ -92,7 +100,7 @@ def read_text_blocks(
     progress: Callable[[int], None] | None = None,
     on_row: Callable[[int, Row], None] = lambda file, row: None,
 ) -> Generator[TextBlock | Problem, None, None]:
-    """Yield what `read_items` yields for `Layout.TEXTS`, texts in blocks. `on_row` only gets rows with a problem.
+    """Yield what `read_items` yields for `Layout.TEXTS`, texts in blocks. `on_row` only gets rows that are not sent.
 
     Raises as `read_items`.
     """
@@ -101,8 +109,14 @@ def read_text_blocks(
     columns = _Columns.of(source, mapping.roles, mapping.template)
     for found in read_blocks(source, progress=progress):
         if isinstance(found, Row):
+            yield _problem(found, source)
+            text = columns.text_of(found) if is_sent(found, source) else ""
+            if not _is_empty(text):
+                yield columns.block_of(Block((found.number,), (found.cells,)), (text,))
+                continue
             on_row(1, found)
-            yield _problem(found)
+            if is_sent(found, source):
+                yield _no_text(found, columns)
             continue
         texts = columns.texts_of(found.rows)
         if all(texts) and not any(map(str.isspace, texts)):
@@ -276,12 +290,15 @@ def _candidates(
     columns, others = _Columns.of(source, mapping.roles), _Columns.of(second, mapping.second_roles, mapping.template)
     with TextStore() as texts:
         texts.add(
-            (others.id_of(row), others.text_of(row)) for row in read_rows(second, progress=progress) if not row.problem
+            (others.id_of(row), others.text_of(row))
+            for row in read_rows(second, progress=progress)
+            if is_sent(row, second)
         )
         for row in read_rows(source, progress=progress):
             on_row(1, row)
             if row.problem:
-                yield _problem(row)
+                yield _problem(row, source)
+            if not is_sent(row, source):
                 continue
             query, name = row.cells[columns.query], columns.id_of(row)
             text = texts.get(name) if name else None
@@ -302,8 +319,9 @@ def _is_empty(text: str) -> bool:
     return not text or text.isspace()
 
 
-def _problem(row: Row, file: int = 1) -> Problem:
-    return Problem(row.number, row.problem_kind, row.problem, file)
+def _problem(row: Row, source: Source, file: int = 1) -> Problem:
+    kind = ProblemKind.DOUBTFUL_SENT if is_sent(row, source) else row.problem_kind
+    return Problem(row.number, kind, row.problem, file, row.raw)
 
 
 def _no_query(row: Row, columns: _Columns) -> Problem:

@@ -7,7 +7,7 @@ from itertools import repeat
 import msgspec
 import numpy as np
 
-from cfbatch_gui.core.inputs.input_values import Context, Layout, Mapping, Query, Row, Text
+from cfbatch_gui.core.inputs.input_values import Context, Layout, Mapping, Problem, ProblemKind, Query, Row, Text
 from cfbatch_gui.core.inputs.items import Item, TextBlock
 from cfbatch_gui.core.inputs.splitting import split_text
 from cfbatch_gui.core.job_folder.packed_texts import TextPacker
@@ -96,6 +96,7 @@ class Loading:
         self._new_items = Inserts(writes, "INSERT INTO items(item_no, query_no, text_no, position)", four)
         self._new_parts = Inserts(writes, "INSERT INTO parts(item_no, part, start, stop)", four)
         self._new_problems = Inserts(writes, "INSERT INTO problems(file, row, kind, reason)", four)
+        self._new_raw_rows = Inserts(writes, "INSERT OR REPLACE INTO raw_rows", "(?, ?, ?)")
         self._all_new = (
             self._new_rows,
             self._new_queries,
@@ -104,6 +105,7 @@ class Loading:
             self._new_items,
             self._new_parts,
             self._new_problems,
+            self._new_raw_rows,
         )
 
     @property
@@ -173,8 +175,13 @@ class Loading:
             self._shared.append(self._add_text(item, file=2))  # type: ignore[arg-type]
             self._hashes[self._texts] = hash(item.text)  # type: ignore[union-attr]
         else:
-            self.problems += 1
-            self._new_problems.add(item.file, item.row, item.kind, item.reason)  # type: ignore[union-attr]
+            self._add_problem(item)  # type: ignore[arg-type]
+
+    def _add_problem(self, problem: Problem) -> None:
+        self.problems += problem.kind is not ProblemKind.DOUBTFUL_SENT
+        self._new_problems.add(problem.file, problem.row, problem.kind, problem.reason)
+        if problem.raw:
+            self._new_raw_rows.add(problem.file, problem.row, problem.raw)
 
     def write(self) -> None:
         """Write most of what was kept."""

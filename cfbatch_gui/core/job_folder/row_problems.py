@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cfbatch_gui.core.inputs.input_values import Layout
+from cfbatch_gui.core.inputs.input_values import Layout, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import cells_sql, metadata_value
 from cfbatch_gui.core.system.files import atomic_writer
@@ -19,30 +19,32 @@ _ITEM_ROW = "SELECT DISTINCT {file}, {row} FROM items i JOIN texts t USING(text_
 
 @dataclass(frozen=True, slots=True)
 class StoredProblem:
-    """A row that is not sent, with its original cells."""
+    """A row with a problem and its original cells. `raw` is how it stands in the file, "" where that is not known."""
 
     file: int
     row: int
     kind: str
     reason: str
     cells: tuple[str, ...]
+    raw: str = ""
 
 
 def problems(folder: JobFolder, *, kind: str = "", limit: int = -1) -> tuple[StoredProblem, ...]:
-    """The rows that are left out, in the order of the file."""
+    """The rows that are left out, or those of one kind, in the order of the file."""
     with folder.open(read_only=True) as database:
         return tuple(_problems(database, kind, limit))
 
 
 def _problems(database: sqlite3.Connection, kind: str, limit: int) -> Iterator[StoredProblem]:
     found = database.execute(
-        f"SELECT p.file, p.row, p.kind, p.reason, {cells_sql()} FROM problems p"  # noqa: S608 - constants
+        f"SELECT p.file, p.row, p.kind, p.reason, {cells_sql()}, w.raw FROM problems p"  # noqa: S608 - constants
         " LEFT JOIN source_rows f USING(file, row) LEFT JOIN items i USING(item_no) LEFT JOIN texts t USING(text_no)"
-        " WHERE ? IN ('', p.kind) ORDER BY p.file, p.row, p.problem_no LIMIT ?",
-        (kind, limit),
+        " LEFT JOIN raw_rows w USING(file, row)"
+        " WHERE p.kind = ?1 OR (?1 = '' AND p.kind <> ?2) ORDER BY p.file, p.row, p.problem_no LIMIT ?3",
+        (kind, ProblemKind.DOUBTFUL_SENT, limit),
     )
-    for file, row, found_kind, reason, cells in found:
-        yield StoredProblem(file, row, found_kind, reason, tuple(json.loads(cells)) if cells else ())
+    for file, row, found_kind, reason, cells, raw in found:
+        yield StoredProblem(file, row, found_kind, reason, tuple(json.loads(cells)) if cells else (), raw or "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.core.system.files import create_own_file
 from cfbatch_gui.core.system.paths import read_only_sentence
 
-VERSION = 4
+VERSION = 5
 ITEMS_ARE_TEXTS = "items_are_texts"  # true when every text is an item with its number, from 1 without a gap
 
 TABLES = """
@@ -81,7 +81,13 @@ CREATE TABLE IF NOT EXISTS checksums(
 CREATE TABLE IF NOT EXISTS replies(batch INTEGER PRIMARY KEY, size INTEGER NOT NULL, checksum INTEGER NOT NULL);
 """
 
-LATER_TABLES = f"{_SINCE_2} {_SINCE_3} {_SINCE_4}"
+# Since version 5. How rows with a problem stand in the file, where the cells alone do not say it.
+_SINCE_5 = """
+CREATE TABLE IF NOT EXISTS raw_rows(
+    file INTEGER NOT NULL, row INTEGER NOT NULL, raw TEXT NOT NULL, PRIMARY KEY(file, row)) WITHOUT ROWID;
+"""
+
+LATER_TABLES = f"{_SINCE_2} {_SINCE_3} {_SINCE_4} {_SINCE_5}"
 
 INDEX_OF_REQUESTS = "CREATE INDEX IF NOT EXISTS items_of_request ON items(request_no, request_position);"
 _INDEX_OF_QUERIES = "CREATE INDEX IF NOT EXISTS items_of_query ON items(query_no, position);"

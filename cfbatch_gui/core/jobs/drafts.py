@@ -213,6 +213,7 @@ def as_recognised(source: Source) -> ReadOptions:
         has_header=source.has_header,
         sheet=source.sheet or None,
         unit=next((unit for unit in _UNITS if unit == source.format), None),
+        sends_doubtful=source.sends_doubtful,
     )
 
 

@@ -64,6 +64,8 @@ def compare(source: Source, rows: list[Row]) -> None:
             if _is_end(row):
                 assert number == len(filled) - 1
                 return
+            if "opens in this row" in row.problem:  # where the csv module reads one row, ours reads several below it
+                return
             continue
         assert source.format != FileFormat.DELIMITED or None not in other, f"ragged, and not said: {row!r}"
         assert len(row.cells) == len(source.columns)

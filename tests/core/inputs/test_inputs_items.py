@@ -43,9 +43,9 @@ def test_texts(tmp_path: Path) -> None:
     assert items(tmp_path, data, Kind.EMBED, Layout.TEXTS, (I, T, L)) == [
         Text(2, " a text ", " 007 ", "red"),
         Problem(3, ProblemKind.EMPTY_TEXT, "There is no text in “text”."),
-        Problem(4, ProblemKind.UNREADABLE_ROW, "This row has 1 cell, but the file has 3 columns."),
+        Problem(4, ProblemKind.UNREADABLE_ROW, "This row has 1 cell, but the file has 3 columns.", raw="9"),
         Problem(5, ProblemKind.EMPTY_TEXT, "There is no text in “text”."),
-        Problem(6, ProblemKind.UNREADABLE_ROW, "This row has 4 cells, but the file has 3 columns."),
+        Problem(6, ProblemKind.UNREADABLE_ROW, "This row has 4 cells, but the file has 3 columns.", raw="10,b,c,d"),
     ]
 
 
@@ -57,7 +57,6 @@ def test_pairs_come_one_by_one_under_their_query(tmp_path: Path) -> None:
         Query(3, "why", "", (Context(3, "no idea", "1", "0"),)),
         Problem(4, ProblemKind.EMPTY_QUERY, "There is no query in “q”."),
         Problem(5, ProblemKind.EMPTY_CONTEXT, "There is no text in “t”."),
-        Problem(6, ProblemKind.EMPTY_QUERY, "There is no query in “q”."),
         Query(7, "who", "", (Context(7, "me", "5", "1"),)),
     ]
 

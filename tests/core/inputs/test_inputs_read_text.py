@@ -70,7 +70,6 @@ def test_row_numbers_are_those_of_the_first_line(write: Write) -> None:
     path = write("a.csv", b'text,note\n"one\ntwo\nthree",a\n\n"four\r\nfive",b\nsix,c\n')
     assert [(row.number, row.cells[0]) for row in read(path)] == [
         (2, "one\ntwo\nthree"),
-        (5, ""),
         (6, "four\r\nfive"),
         (8, "six"),
     ]
@@ -82,16 +81,36 @@ def test_blank_lines_above_the_header_are_skipped(write: Write) -> None:
     assert [row.number for row in read(path)] == [4, 5]
 
 
-def test_ragged_rows_are_problems_but_empty_cells_too_many_are_not(write: Write) -> None:
+def test_ragged_rows_are_problems_shown_as_they_stand(write: Write) -> None:
     rows = read(write("a.csv", b"id,text,note\n1,a,b\n2,a\n3,a,b,c\n4,a,b,,\n5,a,b\n"))
-    assert [row.problem for row in rows] == [
-        "",
-        "This row has 2 cells, but the file has 3 columns.",
-        "This row has 4 cells, but the file has 3 columns.",
-        "",
-        "",
+    assert [(row.problem, row.raw) for row in rows] == [
+        ("", ""),
+        ("This row has 2 cells, but the file has 3 columns.", "2,a"),
+        ("This row has 4 cells, but the file has 3 columns.", "3,a,b,c"),
+        ("This row has 5 cells, but the file has 3 columns.", "4,a,b,,"),
+        ("", ""),
     ]
     assert {len(row.cells) for row in rows} == {3}
+
+
+def test_empty_cells_too_many_are_a_habit_of_the_file_or_a_problem(write: Write) -> None:
+    """A row that is shifted by one separator may end with an empty cell, as every row of some programs does."""
+    shifted = read(write("a.csv", b"name,text,note\nAnn,first text,x\nBob,,second text,\nEve,third text,y\n"))
+    assert [row.problem for row in shifted] == ["", "This row has 4 cells, but the file has 3 columns.", ""]
+    path = write(
+        "b.csv", b"name,text,note\nAnn,first text,x,\nBob,second text,,\nEve,third text,y,\nIda,,fourth text,,\n"
+    )
+    assert open_source(path).columns == ("name", "text", "note")
+    assert [(row.cells[1], bool(row.problem)) for row in read(path)] == [
+        ("first text", False),
+        ("second text", False),
+        ("third text", False),
+        ("", True),
+    ]
+    less = write(
+        "c.csv", b"name,text,note\nAnn,first text,x,\nBob,second text,,\nEve,third text,y,\nIdafourth text,,\n"
+    )
+    assert [bool(row.problem) for row in read(less)] == [False, False, False, True]
 
 
 def test_a_header_that_is_too_short_gets_names(write: Write) -> None:
@@ -100,11 +119,21 @@ def test_a_header_that_is_too_short_gets_names(write: Write) -> None:
 
 
 def test_an_unclosed_quote_is_reported_where_it_opens(write: Write) -> None:
-    body = b'id,text\n1,one\n2,"two\n' + b"3,three\n" * 1000
+    body = b'id,text\n1,one\n2,"two\n' + b"three\n" * 1000
     rows = read(write("a.csv", body))
     assert [row.number for row in rows] == [2, 3]
     assert "opens in row 3 and is never closed" in rows[1].problem
     assert "three" not in "".join(rows[1].cells)
+    assert rows[1].raw == '2,"two'
+
+
+@pytest.mark.parametrize("below", ["", '4,"closed, again"\n5,five\n'])
+def test_an_unclosed_quote_costs_no_row_but_its_own(write: Write, below: str) -> None:
+    rows = read(write("a.csv", f'id,text\n1,one\n2,"two\n3,three\n{below}'.encode()))
+    assert [row.number for row in rows] == [2, 3, *range(4, 5 + below.count("\n"))]
+    assert (rows[1].raw, rows[1].cells) == ('2,"two', ("", ""))
+    assert rows[1].problem.startswith("A quotation mark opens in this row and is not closed in it.")
+    assert [row.number for row in rows if row.problem] == [3]
 
 
 def test_a_quote_inside_a_cell_is_text(write: Write) -> None:

@@ -37,7 +37,8 @@ class FileKind:
 class Recipe:
     """Roles, layout, template and parts for files with these columns, and how such files are read.
 
-    `options` never have an encoding: that belongs to one file. `second_columns` are () where one file is enough.
+    `options` never have an encoding, nor do they send doubtful rows: that is decided for one file. `second_columns` are
+    () where one file is enough.
     """
 
     name: str
@@ -49,8 +50,8 @@ class Recipe:
 
 def recipe_of(name: str, source: Source, mapping: Mapping, options: ReadOptions, second: Source | None) -> Recipe:
     """Return the recipe for a choice for these files; `options` are those that the user has set."""
-    without_encoding = replace(options, encoding=None)
-    return Recipe(name, source.columns, mapping, without_encoding, second.columns if second else ())
+    of_any_file = replace(options, encoding=None, sends_doubtful=False)
+    return Recipe(name, source.columns, mapping, of_any_file, second.columns if second else ())
 
 
 def fitted(recipe: Recipe, columns: tuple[str, ...], second_columns: tuple[str, ...] = ()) -> Mapping | str:

@@ -10,7 +10,7 @@ from wcwidth import wcwidth
 from cfbatch_gui.core.inputs.files.open_file import open_bytes
 from cfbatch_gui.core.inputs.input_values import Row, Source
 from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, text_lines
-from cfbatch_gui.core.inputs.readers.delimited import unusual_row
+from cfbatch_gui.core.inputs.readers.row_widths import unusual_row
 
 _BARS = "|│┃║"
 _DASHES = "-─━═="

@@ -14,6 +14,7 @@ PIECE = 256 * 1024  # bytes; larger chunks do not fit into the processor's cache
 LONGEST_LINE = 64 * 1024 * 1024  # characters; a request holds under 10 MB, so nothing longer can ever be sent
 _SAMPLE = 32 * 1024  # bytes to either side, to guess an encoding from
 END_MARK = "\0end-of-file"  # cannot occur in a text, in which every NUL is replaced
+CUT_MARK = "\0cut"  # nor can this
 _MARKS = re.compile("(?<=[\r\n])\ufeff+")
 
 
@@ -24,17 +25,16 @@ def text_lines(
     progress: Callable[[int], None] | None = None,
     *,
     is_sure: bool = True,
-    end_mark: bool = False,
 ) -> Iterator[str]:
     r"""Yield lines with their ends (\n, \r\n or \r) as they stand.
 
     A byte order mark is removed, also at the beginning of a further line, as in concatenated files. Bytes that are
-    invalid in the encoding, NULs and lone surrogates become U+FFFD. With `end_mark` one more line, `END_MARK`, follows
-    the last: if a csv reader returns it within a cell, a quotation mark was not closed. `name` is for the error. Raises
-    InputError for a line longer than `LONGEST_LINE`; with `is_sure` False, EncodingUnknown for invalid bytes.
+    invalid in the encoding, NULs and lone surrogates become U+FFFD. `name` is for the error. Raises InputError for a
+    line longer than `LONGEST_LINE`; with `is_sure` False, EncodingUnknown for invalid bytes.
     """
-    lines = chain.from_iterable(_pieces(file, name, _decoder(encoding, name, is_sure=is_sure), progress))
-    return chain(lines, (END_MARK,)) if end_mark else lines
+    # chain() over StringIO keeps the loop over lines in C: Python code runs once a chunk, not once a line.
+    pieces = text_pieces(file, name, encoding, progress, is_sure=is_sure)
+    return chain.from_iterable(io.StringIO(piece, newline="") for piece in pieces)
 
 
 def _decoder(encoding: str, name: str, *, is_sure: bool) -> Callable[[bytes, bool], str]:
@@ -50,33 +50,49 @@ def _decoder(encoding: str, name: str, *, is_sure: bool) -> Callable[[bytes, boo
     return decode if is_sure else decode_or_ask
 
 
-def _pieces(
-    file: BinaryIO, name: str, decode: Callable[[bytes, bool], str], progress: Callable[[int], None] | None
-) -> Iterator[io.StringIO]:
-    # chain() over StringIO keeps the loop over lines in C: Python code runs once a chunk, not once a line.
+def text_pieces(
+    file: BinaryIO,
+    name: str,
+    encoding: str,
+    progress: Callable[[int], None] | None = None,
+    *,
+    is_sure: bool = True,
+    longest: int = 0,
+) -> Iterator[str]:
+    """Yield the text of `text_lines` in pieces of whole lines; the last may have no line end.
+
+    With `longest` the text of a line of more characters is replaced by `CUT_MARK`, instead of raising InputError.
+    """
+    decode = _decoder(encoding, name, is_sure=is_sure)
     unfinished: list[str] = []
     unfinished_size = 0
     position = 0
+    is_cutting = False
     for piece, size, _ in _texts(file, decode):
         position += size
         text = piece.replace("\0", "\ufffd")
+        if is_cutting:
+            text = _from_line_end(text)
+            is_cutting = not text
         end = _end_of_last_whole_line(text)
         if end:
-            yield io.StringIO("".join(unfinished) + text[:end], newline="")
+            yield "".join(unfinished) + text[:end]
             unfinished = [text[end:]]
             unfinished_size = len(text) - end
         else:
             unfinished.append(text)
             unfinished_size += len(text)
-            if unfinished_size > LONGEST_LINE:
-                raise InputError(
-                    f"{name} has a line of more than {LONGEST_LINE:,} characters. "
-                    "Choose a file with one text a line, or a spreadsheet.",
-                    detail=f"no line end up to byte {position:,}",
-                )
+            if unfinished_size > (longest or LONGEST_LINE):
+                if not longest:
+                    raise InputError(
+                        f"{name} has a line of more than {LONGEST_LINE:,} characters. "
+                        "Choose a file with one text a line, or a spreadsheet.",
+                        detail=f"no line end up to byte {position:,}",
+                    )
+                unfinished, unfinished_size, is_cutting = [CUT_MARK], 0, True
         if progress is not None:
             progress(position)
-    yield io.StringIO("".join(unfinished), newline="")
+    yield "".join(unfinished)
 
 
 def _texts(file: BinaryIO, decode: Callable[[bytes, bool], str]) -> Iterator[tuple[str, int, int]]:
@@ -124,6 +140,12 @@ def count_signs(file: BinaryIO, encoding: str, most: int) -> tuple[int, int]:
         if most <= 0:
             break
     return marks, nuls
+
+
+def _from_line_end(text: str) -> str:
+    """Return what follows the rest of a line, with its line end; "" if the line goes on."""
+    ends = [end for sign in "\r\n" if (end := text.find(sign)) >= 0]
+    return text[min(ends) :] if ends else ""
 
 
 def _end_of_last_whole_line(text: str) -> int:

@@ -11,7 +11,7 @@ from cfbatch_gui.core.inputs.files.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import Block, Candidate, FileFormat, Row, Shape, Source
 from cfbatch_gui.core.inputs.readers.ascii_table import read_ascii_table
 from cfbatch_gui.core.inputs.readers.collection import FileReader, read_collection, recognise_collection, recognise_run
-from cfbatch_gui.core.inputs.readers.delimited import read_delimited, read_delimited_blocks
+from cfbatch_gui.core.inputs.readers.delimited.delimited_rows import read_delimited, read_delimited_blocks
 from cfbatch_gui.core.inputs.readers.docx import read_docx, recognise_docx
 from cfbatch_gui.core.inputs.readers.folder import read_folder
 from cfbatch_gui.core.inputs.readers.json_document import read_json_document

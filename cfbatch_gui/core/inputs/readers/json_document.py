@@ -10,9 +10,9 @@ from cfbatch_gui.core.inputs.column_vocabulary import is_id, is_text
 from cfbatch_gui.core.inputs.files.open_file import open_bytes
 from cfbatch_gui.core.inputs.input_values import Row, Shape, Source
 from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, text_lines
-from cfbatch_gui.core.inputs.readers.delimited import unusual_row
 from cfbatch_gui.core.inputs.readers.json_shapes import is_frame, rows_of, rows_of_frame, with_index
 from cfbatch_gui.core.inputs.readers.json_values import Number, cell_text, reason_of
+from cfbatch_gui.core.inputs.readers.row_widths import unusual_row
 
 _decoder = json.JSONDecoder(parse_float=Number)
 _SPACE = re.compile(r"[ \t\r\n]*")

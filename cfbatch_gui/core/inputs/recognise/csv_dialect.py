@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from cfbatch_gui.core.inputs.column_names import is_number_or_date
 from cfbatch_gui.core.inputs.input_values import Quoting
-from cfbatch_gui.core.inputs.readers.delimited import WRAPPED_LINE, csv_rows, null_cell
+from cfbatch_gui.core.inputs.readers.delimited.csv_quoting import WRAPPED_LINE, csv_rows, null_cell
 from cfbatch_gui.core.inputs.recognise.table_bounds import Record, end_of_table, first_of_table
 
 _LEAST_WRAPPED = 2  # lines

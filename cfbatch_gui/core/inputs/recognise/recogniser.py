@@ -48,6 +48,10 @@ def open_source(path: Path, options: ReadOptions = _NO_OPTIONS) -> Source:
     Raises InputError for a file that is not a table, EncodingUnknown when the user must choose an encoding, and
     UsageError for options that do not apply.
     """
+    return replace(_recognised(path, options), sends_doubtful=options.sends_doubtful)
+
+
+def _recognised(path: Path, options: ReadOptions) -> Source:
     if is_folder(path):
         candidate = Candidate(path, path.name, 0, b"", options)
         return _by_table(candidate) or _open_folder(candidate)

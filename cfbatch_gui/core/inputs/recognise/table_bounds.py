@@ -12,7 +12,7 @@ from cfbatch_gui.core.inputs import column_vocabulary as vocabulary
 from cfbatch_gui.core.inputs.column_names import is_number_or_date
 from cfbatch_gui.core.inputs.files.open_file import GZIP, ZIP, open_raw
 from cfbatch_gui.core.inputs.input_values import Quoting, Source
-from cfbatch_gui.core.inputs.readers.delimited import csv_rows
+from cfbatch_gui.core.inputs.readers.delimited.csv_quoting import csv_rows
 from cfbatch_gui.core.inputs.recognise.headers import has_header
 
 _MOST_ABOVE = 20  # records of a preamble

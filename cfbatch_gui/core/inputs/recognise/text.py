@@ -15,7 +15,9 @@ from cfbatch_gui.core.inputs.files.unsupported_files import only_header, without
 from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Shape, Source
 from cfbatch_gui.core.inputs.readers.ascii_table import find_ascii_table
 from cfbatch_gui.core.inputs.readers.decoded_text import text_lines, without_line_end
-from cfbatch_gui.core.inputs.readers.delimited import marked_columns, read_records, rows_of_header
+from cfbatch_gui.core.inputs.readers.delimited.delimited_rows import read_records
+from cfbatch_gui.core.inputs.readers.delimited.formula_marks import marked_columns
+from cfbatch_gui.core.inputs.readers.delimited.header_rows import rows_of_header
 from cfbatch_gui.core.inputs.readers.formats import FORMATS
 from cfbatch_gui.core.inputs.readers.json_document import Broken, is_envelope, values_of
 from cfbatch_gui.core.inputs.readers.json_shapes import columns_for, is_frame, notice_for, shape_of
@@ -30,6 +32,7 @@ from cfbatch_gui.core.inputs.recognise.csv_dialect import (
     is_separated_by_spaces,
 )
 from cfbatch_gui.core.inputs.recognise.headers import has_header, with_row_names
+from cfbatch_gui.core.inputs.recognise.row_habits import find_habits
 from cfbatch_gui.core.inputs.recognise.table_bounds import lines_of, with_ends
 
 _SENTENCE_END = re.compile(r"""[.?!…:。．？！؟۔।]["'”’»)\]」』]*$""")
@@ -326,7 +329,9 @@ def _with_header(source: Source, candidate: Candidate, separator: str) -> Source
     width = _width(first, header)
     names = with_row_names(first) if header else ()
     columns = complete_names(names, width)
-    return marked_columns(replace(source, columns=columns, has_header=header))
+    source = replace(source, columns=columns, has_header=header)
+    habits = find_habits(source, candidate.text, is_whole=candidate.is_whole)
+    return marked_columns(replace(source, habits=habits))
 
 
 def _notice_of_header(below: Sequence[Sequence[str]]) -> tuple[str, ...]:

@@ -164,6 +164,14 @@ _SENTENCES: dict[ProblemKind, tuple[str, str]] = {
         "1 row has a formula without a stored value and will be left out.",
         "{} rows have formulas without a stored value and will be left out.",
     ),
+    ProblemKind.DOUBTFUL_ROW: (
+        "1 row may not mean what was read from it. It will be left out.",
+        "{} rows may not mean what was read from them. They will be left out.",
+    ),
+    ProblemKind.DOUBTFUL_SENT: (
+        "1 row that may not mean what was read from it will be sent as it was read.",
+        "{} rows that may not mean what was read from them will be sent as they were read.",
+    ),
 }
 
 

@@ -1,0 +1,247 @@
+"""Delimited text: CSV and its relatives, in each way of quoting."""
+
+import csv
+import operator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from itertools import accumulate, islice, repeat
+from typing import Any, BinaryIO
+
+from cfbatch_gui.core.inputs.files.open_file import open_bytes
+from cfbatch_gui.core.inputs.input_values import Block, Quoting, Row, Source
+from cfbatch_gui.core.inputs.readers.decoded_text import END_MARK, text_pieces
+from cfbatch_gui.core.inputs.readers.delimited.csv_quoting import BACKSLASH, LONGEST_CELL, copied, csv_rows
+from cfbatch_gui.core.inputs.readers.delimited.formula_marks import unmarked
+from cfbatch_gui.core.inputs.readers.delimited.header_rows import is_repeated, rows_of_header
+from cfbatch_gui.core.inputs.readers.delimited.raw_records import RawRecords
+from cfbatch_gui.core.inputs.readers.delimited.record_checks import RecordChecks
+from cfbatch_gui.core.inputs.readers.delimited.row_doubts import LINE_BREAK
+from cfbatch_gui.core.inputs.readers.row_widths import unusual_row
+
+_SWALLOWS_ROWS = (
+    "A quotation mark opens in this row and is not closed in it. Close it, or double it if it belongs to the text."
+)
+_REPEATED = "This row repeats the names of the columns."
+_MOST_AT_ONCE = 1_500  # records; reading them holds Python for 3 ms, for which the window waits
+_MOST_READ_AGAIN = 64 * 1024 * 1024  # characters
+
+Progress = Callable[[int], None] | None
+
+
+def read_delimited(source: Source, progress: Progress) -> Generator[Row, None, None]:
+    """Yield the rows. One with too few or too many cells is a problem, unless empty cells at its end are a habit.
+
+    A row whose quotation marks or line breaks look misplaced is doubtful; where a quotation mark that opens in a row
+    swallows the rows below, that row is a problem, and reading goes on below it. Blank lines are no rows.
+    """
+    yield from _single(read_delimited_blocks(source, progress))
+
+
+def read_delimited_blocks(source: Source, progress: Progress) -> Generator[Block | Row, None, None]:
+    """Yield the rows of `read_delimited` in file order, consecutive rows without a problem in blocks."""
+    width = len(source.columns)
+    is_usual = not source.habits.widths or source.habits.widths == (width,)
+    with open_bytes(source.path, source.end) as file:
+        records = _Records(file, source, progress, RecordChecks(source)).blocks()
+        if source.has_header:
+            records = _without_header(records)
+        if source.marked:
+            records = unmarked(_single(records), frozenset(source.marked))
+        for found in records:
+            if isinstance(found, Row):
+                yield found if len(found.cells) == width else _fitted(found, width)
+            elif is_usual:
+                yield found
+            else:
+                yield Block(found.numbers, [cells[:width] for cells in found.rows])
+
+
+def _fitted(row: Row, width: int) -> Row:
+    """A row with surplus cells that are a habit of the file, or one with a problem, with `width` cells."""
+    return unusual_row(row, width) if row.problem else Row(row.number, row.cells[:width])
+
+
+def read_records(file: BinaryIO, source: Source, progress: Progress = None) -> Iterator[Row]:
+    """Yield every record from the table's first line on, the header included, with as many cells as it has.
+
+    Blank lines are left out. A record is a problem only if it cannot be read.
+    """
+    return _single(_Records(file, source, progress, None).blocks())
+
+
+def _single(found: Iterable[Block | Row]) -> Iterator[Row]:
+    for each in found:
+        if isinstance(each, Row):
+            yield each
+        else:
+            yield from map(Row, each.numbers, map(tuple, each.rows))
+
+
+def _without_header(records: Iterator[Block | Row]) -> Iterator[Block | Row]:
+    """Yield the rows below the header. A row that repeats it, as in concatenated files, is a problem."""
+    header: tuple[str, ...] = ()
+    for found in records:
+        if isinstance(found, Row):
+            header = found.cells
+        else:
+            header = tuple(found.rows[0])
+            above = rows_of_header(found.rows)
+            yield from _without_repeated(Block(found.numbers[above:], found.rows[above:]), header)
+        if header:
+            break
+    for found in records:
+        if isinstance(found, Row):
+            yield Row(found.number, header, _REPEATED) if is_repeated(found.cells, header) else found
+        else:
+            yield from _without_repeated(found, header)
+
+
+def _without_repeated(block: Block, header: tuple[str, ...]) -> Iterator[Block | Row]:
+    if len(header) < 2 or header not in block.rows:
+        if block.rows:
+            yield block
+        return
+    for number, cells in zip(block.numbers, block.rows, strict=False):
+        yield Row(number, tuple(cells), _REPEATED if cells == header else "")
+
+
+class _Records:
+    """One reading of the records of a file; `checks` None takes every record as it is."""
+
+    def __init__(self, file: BinaryIO, source: Source, progress: Progress, checks: RecordChecks | None) -> None:
+        self._source, self._checks = source, checks
+        self._gate: list[type[tuple[str, ...]]] = []
+        pieces = text_pieces(
+            file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure, longest=LONGEST_CELL
+        )
+        self._text = RawRecords(pieces, self._gate.clear)
+        self._read_again = 0
+        self._reader: Any = None
+        self._above = 0  # lines above those that the reader gets
+        self._beginnings = 0
+        self._begin(source.first_line)
+
+    def _begin(self, line: int) -> None:
+        lines = self._text.lines()
+        if self._reader is None and line > 1:
+            lines = islice(lines, line - 1, None)
+        self._above = line - 1
+        self._beginnings += 1
+        self._reader = csv_rows(lines, self._source.separator, self._source.quoting)
+
+    def blocks(self) -> Iterator[Block | Row]:
+        """Yield records in blocks, one or more for each piece of the file, so that the loop over records runs in C."""
+        while True:
+            self._gate.extend(repeat(tuple, _MOST_AT_ONCE - len(self._gate)))
+            numbers, rows, is_too_large = self._next_records()
+            if not rows and not is_too_large:
+                return
+            is_open = bool(rows and rows[-1] and rows[-1][-1].endswith(END_MARK))
+            if is_open or is_too_large:
+                last = rows.pop() if is_open else ()
+                beginnings = self._beginnings
+                yield from self._checked(numbers[: len(rows) + 1], rows)
+                number = numbers[len(rows)]
+                if self._beginnings != beginnings:
+                    continue
+                if last == (END_MARK,):
+                    return
+                first_line = self._text.raw(number, number + 1)
+                if self._read_on_below(number):
+                    yield Row(number, (), _SWALLOWS_ROWS, raw=first_line)
+                    continue
+                yield Row(number, last[:-1], _never_closed(number) if is_open else _too_large(number), raw=first_line)
+                return
+            yield from self._checked(numbers, rows)
+
+    def _checked(self, numbers: Sequence[int], rows: list[tuple[str, ...]]) -> Iterator[Block | Row]:
+        """Yield records, which `numbers` gives the first lines of, and last the line below them."""
+        if not rows:
+            return
+        if self._source.quoting is Quoting.COPY:
+            rows = [tuple(map(copied, cells)) for cells in rows]
+        if self._checks is None:
+            yield from _as_they_are(numbers, rows)
+            return
+        problems = self._checks.problems_of(numbers, rows, self._text)
+        start = 0
+        for index, problem in problems.items():
+            yield from _as_they_are(numbers[start:index], rows[start:index])
+            start = index + 1
+            number, below = numbers[index], numbers[index + 1]
+            raw, first_line = self._text.raw(number, below), self._text.raw(number, number + 1)
+            is_sound = problem.reason == LINE_BREAK
+            if below > number + 1 and not is_sound and self._read_on_below(number):
+                yield Row(number, (), _SWALLOWS_ROWS, raw=first_line)
+                return
+            yield Row(number, rows[index], problem.reason, problem.kind, raw)
+        yield from _as_they_are(numbers[start : len(rows)], rows[start:])
+        self._text.forget(numbers[-1])
+
+    def _read_on_below(self, number: int) -> bool:
+        """Let the next records begin below the line `number`, if the line there is a row by itself."""
+        size = self._text.size_from(number + 1)
+        if self._checks is None or self._read_again + size > _MOST_READ_AGAIN:
+            return False
+        if not self._checks.hides_rows(self._text, number):
+            return False
+        self._read_again += size
+        self._text.rewind(number + 1)
+        self._checks.begin()
+        self._begin(number + 1)
+        return True
+
+    def _next_records(self) -> tuple[Sequence[int], list[tuple[str, ...]], bool]:
+        """Read one record for each item of the gate, which ends with the record that begins a new piece.
+
+        Return the line number of each record and of the next one, the records, and whether the next is too large to
+        read.
+        """
+        rows: list[tuple[str, ...]] = []
+        reader, before = self._reader, self._reader.line_num
+        first = before + self._above + 1
+        is_too_large = False
+        if self._source.quoting in BACKSLASH:  # an escaped line end is part of the cell, so cells do not tell the lines
+            starts = [first]
+            try:
+                for _ in self._gate:
+                    rows.append(tuple(next(reader)))
+                    starts.append(reader.line_num + self._above + 1)
+            except StopIteration:
+                pass
+            except csv.Error:
+                is_too_large = True
+            return starts, rows, is_too_large
+        try:
+            rows.extend(map(operator.call, self._gate, reader))
+        except csv.Error:  # a reader that is not strict raises it only for the field size limit
+            is_too_large = True
+        if reader.line_num - before == len(rows):
+            return range(first, first + len(rows) + 1), rows, is_too_large
+        return list(accumulate(map(_lines_of, rows), initial=first)), rows, is_too_large
+
+
+def _as_they_are(numbers: Sequence[int], rows: list[tuple[str, ...]]) -> Iterator[Block | Row]:
+    """Yield records that have no problem, without blank lines."""
+    if not all(rows):
+        numbers = [number for number, cells in zip(numbers, rows, strict=False) if cells]
+        rows = list(filter(None, rows))
+    if rows:
+        yield Block(numbers[: len(rows)], rows)
+
+
+def _never_closed(line: int) -> str:
+    return (
+        f"A quotation mark opens in row {line:,} and is never closed, so the rest of the file cannot be read. "
+        "Close it, or double it if it belongs to the text."
+    )
+
+
+def _too_large(line: int) -> str:
+    return (
+        f"A cell that begins in row {line:,} has more than {LONGEST_CELL:,} characters, so the rest of the file was "
+        "not read. A quotation mark is probably never closed."
+    )
+
+
+def _lines_of(cells: Sequence[str]) -> int:
+    return 1 + sum(cell.count("\n") + cell.count("\r") - cell.count("\r\n") for cell in cells)

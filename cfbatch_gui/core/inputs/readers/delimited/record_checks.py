@@ -1,0 +1,116 @@
+"""What is wrong with the records of a delimited text: their width, misplaced quotation marks and line breaks."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cfbatch_gui.core.inputs.input_values import ProblemKind, Source
+from cfbatch_gui.core.inputs.readers.decoded_text import CUT_MARK
+from cfbatch_gui.core.inputs.readers.delimited.csv_quoting import LONGEST_CELL
+from cfbatch_gui.core.inputs.readers.delimited.raw_records import RawRecords
+from cfbatch_gui.core.inputs.readers.delimited.row_doubts import (
+    LINE_BREAK,
+    doubt_about,
+    has_sound_quotes,
+    is_fused,
+    is_made_of_rows,
+    width_of_line,
+)
+from cfbatch_gui.core.inputs.readers.row_widths import width_problem
+
+_TOO_LONG = f"This row has more than {LONGEST_CELL:,} characters, more than can be sent."
+
+
+@dataclass(frozen=True, slots=True)
+class RecordProblem:
+    """Why a record is not used as it stands, and of which kind that is."""
+
+    reason: str
+    kind: ProblemKind = ProblemKind.UNREADABLE_ROW
+
+
+class RecordChecks:
+    """Checks the records of one reading of a file, block by block.
+
+    Whether quotation marks are sound is checked for whole pieces of the text by one regular expression, and for each
+    record only in pieces that are not.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._separator, self._quoting, self._habits = source.separator, source.quoting, source.habits
+        self._width = len(source.columns)
+        self._widths = frozenset(source.habits.widths or (self._width,))
+        self._usual = self._widths | {0}  # a blank line has no cells
+        self._is_wide = self._widths != {self._width}
+        self._is_suspicious = False  # the piece that the reader is in
+
+    def begin(self) -> None:
+        """Begin anew, because the reader begins anew somewhere in the file."""
+        self._is_suspicious = False
+
+    def problems_of(
+        self, numbers: Sequence[int], rows: Sequence[tuple[str, ...]], text: RawRecords
+    ) -> dict[int, RecordProblem]:
+        """Return the problems of a block of records by their index, in order.
+
+        `numbers` are the lines in which the records begin, and the line below the last.
+        """
+        suspects = self._suspects(numbers, len(rows), text)
+        found = dict(self._of_unusual_width(rows))
+        if numbers[-1] - numbers[0] != len(rows):
+            found |= dict(self._of_several_lines(numbers, rows, text))
+        for index in suspects:
+            if index not in found and (problem := self._of_record(numbers[index], numbers[index + 1], text)):
+                found[index] = problem
+        return dict(sorted(found.items()))
+
+    def hides_rows(self, text: RawRecords, number: int) -> bool:
+        """Return whether the line below the line `number` is a row by itself."""
+        if self._width == 1 and self._habits.has_line_breaks:
+            return False
+        line = text.raw(number + 1, number + 2)
+        return bool(line) and width_of_line(line, self._separator, self._quoting) in self._widths
+
+    def _suspects(self, numbers: Sequence[int], count: int, text: RawRecords) -> Sequence[int]:
+        """Return the indices of the records whose quotation marks must be looked at one by one."""
+        was_suspicious, piece = self._is_suspicious, text.pulled()
+        if piece is None:
+            return range(count) if was_suspicious else ()
+        first, last, below = numbers[0], numbers[-2], numbers[-1]
+        is_across = last < piece.first  # the last record began in an earlier piece and ends in this one
+        self._is_suspicious = not self._is_sound(piece.text_from(below if is_across else max(piece.first, first)))
+        if first >= piece.first:
+            return range(count) if self._is_suspicious else ()
+        if was_suspicious:
+            return range(count)
+        return (count - 1,) if is_across or self._is_suspicious else ()
+
+    def _is_sound(self, text: str) -> bool:
+        return CUT_MARK not in text and has_sound_quotes(text, self._separator, self._quoting)
+
+    def _of_unusual_width(self, rows: Sequence[tuple[str, ...]]) -> Iterator[tuple[int, RecordProblem]]:
+        if not self._is_wide and self._usual.issuperset(map(len, rows)):
+            return
+        for index, cells in enumerate(rows):
+            if cells and (len(cells) not in self._widths or any(cells[self._width :])):
+                is_cut = cells[-1].endswith(CUT_MARK)
+                yield index, RecordProblem(_TOO_LONG if is_cut else width_problem(len(cells), self._width))
+
+    def _of_several_lines(
+        self, numbers: Sequence[int], rows: Sequence[tuple[str, ...]], text: RawRecords
+    ) -> Iterator[tuple[int, RecordProblem]]:
+        for index, cells in enumerate(rows):
+            breaks = numbers[index + 1] - numbers[index] - 1
+            if not breaks or not cells or not is_fused(cells, breaks, self._separator):
+                continue
+            if self._habits.has_line_breaks:
+                raw = text.raw(numbers[index], numbers[index + 1], longest=LONGEST_CELL)
+                if len(cells) < 3 or not is_made_of_rows(raw, len(cells), self._separator, self._quoting):
+                    continue
+            yield index, RecordProblem(LINE_BREAK, ProblemKind.DOUBTFUL_ROW)
+
+    def _of_record(self, number: int, below: int, text: RawRecords) -> RecordProblem | None:
+        raw = text.raw(number, below, longest=LONGEST_CELL)
+        if CUT_MARK in raw:
+            return RecordProblem(_TOO_LONG)
+        doubt = doubt_about(raw, self._separator, self._quoting, self._habits)
+        return RecordProblem(doubt, ProblemKind.DOUBTFUL_ROW) if doubt else None

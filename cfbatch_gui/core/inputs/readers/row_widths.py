@@ -1,0 +1,28 @@
+"""Rows that have another number of cells than the table has columns."""
+
+from cfbatch_gui.core.inputs.input_values import Row
+
+
+def unusual_row(row: Row, width: int) -> Row:
+    """Return a row of another number of cells than `width` with exactly `width` cells, and as a problem.
+
+    A row that has a problem keeps it. A row without cells, a blank one, gets empty cells and no problem.
+    """
+    problem, cells = row.problem, row.cells
+    if not problem and cells and len(cells) != width:
+        problem = width_problem(len(cells), width)
+    fitted = (*cells[:width], *("",) * (width - len(cells)))
+    return Row(row.number, fitted, problem, row.problem_kind, row.raw)
+
+
+def width_problem(cells: int, columns: int) -> str:
+    """The sentence for a row of so many cells in a table of so many columns."""
+    return f"This row has {_cells(cells)}, but the file has {_columns(columns)}."
+
+
+def _cells(count: int) -> str:
+    return "1 cell" if count == 1 else f"{count:,} cells"
+
+
+def _columns(count: int) -> str:
+    return "1 column" if count == 1 else f"{count:,} columns"
