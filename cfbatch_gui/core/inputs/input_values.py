@@ -115,7 +115,8 @@ class RowHabits:
     """What is ordinary in the rows of a delimited text, and would be a sign of a misread row in others.
 
     `widths` are the numbers of cells that rows have: more than there are columns where rows end with separators, and
-    then the cells beyond are empty; () stands for the number of columns.
+    then the cells beyond are empty; fewer where empty cells at the end of rows are not written. () stands for the
+    number of columns.
     """
 
     widths: tuple[int, ...] = ()

@@ -140,12 +140,10 @@ def _delimited(source: Source) -> Iterator[Cells]:
     if found and found[-1] == [""]:
         del found[-1]  # made by csv of a quotation mark at the very end
     for record in found:
-        if len(record) > width and not any(record[width:]):
-            del record[width:]
-        if len(record) != width:
+        if len(record) not in (source.habits.widths or (width,)) or any(record[width:]):
             yield (None,) * width  # must be reported as a problem
         elif any(record):
-            yield tuple(record)
+            yield (*record[:width], *("",) * (width - len(record)))
 
 
 def _of_object(source: Source, line: str) -> Cells:

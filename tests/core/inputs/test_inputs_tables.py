@@ -63,7 +63,7 @@ def test_rows_that_only_look_like_notes_are_rows(tmp_path: Path) -> None:
 
 
 def test_of_several_tables_the_first_is_read(tmp_path: Path) -> None:
-    first = "id,text\n" + "".join(f"{n},{LONG_TEXT} {n}\n" for n in range(4))
+    first = "id,text\n" + "".join(f"{n},{LONG_TEXT.replace(',', '')} {n}\n" for n in range(4))
     second = "\nShop,City,Street,Phone\nA,Ulm,Main,1\nB,Bonn,Side,2\n"
     rows, said = notices(tmp_path, "a.csv", first + second)
     assert len([row for row in rows if any(row)]) == 4
@@ -181,7 +181,56 @@ def test_sentences_are_not_cut_at_their_commas(tmp_path: Path) -> None:
 def test_a_separator_at_the_end_of_every_line_makes_no_data_of_the_names(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("time,warmth,\n10:00,3.5,\n11:00,4.5,\n")
-    assert open_source(path).columns == ("time", "warmth", "Column 3")
+    assert open_source(path).columns == ("time", "warmth")
+    path.write_text("id,text,note,\n1,one,a\n2,two,b\n3,three,\n")
+    rows, said = notices(tmp_path, "a.csv", path.read_text())
+    assert (rows, said) == ([("1", "one", "a"), ("2", "two", "b"), ("3", "three", "")], ())
+
+
+def test_a_header_of_another_width_than_the_rows_is_said(tmp_path: Path) -> None:
+    rows = "".join(f"{n},Ann,text {n},a note\n" for n in range(5))
+    for names in ("idname,text", "id,na,me,text,note", "id,,name,text,note"):
+        _, said = notices(tmp_path, "a.csv", f"{names}\n{rows}")
+        count = names.count(",") + 1
+        assert len(said) == 1
+        assert said[0].startswith(f"The first row names {count} columns, but the rows have 4 cells. Check that")
+    _, said = notices(tmp_path, "a.csv", f"idname,text,note\n{rows}")
+    assert said == (
+        "The first row has a name less than the rows have cells, as R writes tables: the first column has none.",
+    )
+
+
+def test_the_names_of_empty_columns_at_the_end_of_short_rows_stay(tmp_path: Path) -> None:
+    """A crowd-working site writes no separators for the columns at the end that are empty."""
+    head = "id,query,answer,approve,reject\n"
+    rows, said = notices(
+        tmp_path, "a.csv", head + "".join(f'{n},"what is {n}; and why; here","an answer"\n' for n in range(1, 6))
+    )
+    assert rows == [(str(n), f"what is {n}; and why; here", "an answer", "", "") for n in range(1, 6)]
+    assert said == (
+        "The first row names 5 columns, but the rows have 3 cells. Check that each name is above its own texts.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("title", "columns"),
+    [
+        ("Title,,,,", ("Column 1", "Column 2", "Column 3", "Column 4", "Column 5")),
+        ("Report;;;\n;;;", ("Name", "Wert")),
+        ("Report on,May,,", ("Name", "Wert", "X", "Y")),
+    ],
+)
+def test_titles_may_be_padded_with_separators(tmp_path: Path, title: str, columns: tuple[str, ...]) -> None:
+    tables = {
+        5: "".join(f"{n},what is {n},an answer,yes,no\n" for n in range(5)),
+        2: "Name;Wert;;\n" + "".join(f"B{n};{n};;\n" for n in range(5)),
+        4: "Name,Wert,X,Y\n" + "".join(f"B{n},{n},,\n" for n in range(5)),
+    }
+    path = tmp_path / "a.csv"
+    path.write_text(f"{title}\n{tables[len(columns)]}")
+    source = open_source(path)
+    assert (source.columns, len(list(read_rows(source)))) == (columns, 5)
+    assert source.notices[0].startswith("1 line was above the table left aside: “")
 
 
 def test_a_second_table_of_the_same_width_is_told_by_its_kind(tmp_path: Path) -> None:
@@ -218,7 +267,7 @@ def test_the_three_headers_of_a_survey(tmp_path: Path) -> None:
     assert len(rows) == 12
     data = "Respondent ID,How was it?,Why?,\n,Response,Open-Ended Response,Other\n" + "1,5,So,\n2,4,Because,\n" * 3
     rows, source = read(tmp_path, "b.csv", data)
-    assert getattr(source, "columns") == ("Respondent ID", "How was it?", "Why?", "Column 4")  # noqa: B009
+    assert getattr(source, "columns") == ("Respondent ID", "How was it?", "Why?")  # noqa: B009
     assert (len(rows), rows[0].number) == (6, 3)
     assert getattr(source, "notices") == (  # noqa: B009
         "The row below the names was left aside: a survey says there more about its questions.",

@@ -1,5 +1,7 @@
 """Rows that have another number of cells than the table has columns."""
 
+from collections.abc import Sequence
+
 from cfbatch_gui.core.inputs.input_values import Row
 
 
@@ -11,8 +13,12 @@ def unusual_row(row: Row, width: int) -> Row:
     problem, cells = row.problem, row.cells
     if not problem and cells and len(cells) != width:
         problem = width_problem(len(cells), width)
-    fitted = (*cells[:width], *("",) * (width - len(cells)))
-    return Row(row.number, fitted, problem, row.problem_kind, row.raw)
+    return Row(row.number, fitted(cells, width), problem, row.problem_kind, row.raw)
+
+
+def fitted(cells: Sequence[str], width: int) -> tuple[str, ...]:
+    """Return the first `width` cells; empty ones follow where there are fewer."""
+    return (*cells[:width], *("",) * (width - len(cells)))
 
 
 def width_problem(cells: int, columns: int) -> str:

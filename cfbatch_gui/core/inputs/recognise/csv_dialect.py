@@ -11,7 +11,7 @@ from functools import lru_cache
 from cfbatch_gui.core.inputs.column_names import is_number_or_date
 from cfbatch_gui.core.inputs.input_values import Quoting
 from cfbatch_gui.core.inputs.readers.delimited.csv_quoting import WRAPPED_LINE, csv_rows, null_cell
-from cfbatch_gui.core.inputs.recognise.table_bounds import Record, end_of_table, first_of_table
+from cfbatch_gui.core.inputs.recognise.table_bounds import Record, end_of_table, first_of_table, without_empty_ends
 
 _LEAST_WRAPPED = 2  # lines
 _OUTFILE_NULL = r"\N"  # an empty cell
@@ -95,15 +95,30 @@ class _Trial:
     first_line: int = 1
     end_line: int = 0
     is_spaced: bool = False  # most cells after the first of a row begin with a space, as after a comma in a sentence
+    agreement_below: float = 0.0  # share of the rows below the first that have `usual` cells
+    quote_fit: float = -1.0  # share of the quotation marks that stand beside this separator or a line end; -1: no marks
 
     @property
     def is_table(self) -> bool:
-        return self.first == self.usual > 1 and self.agreement >= _LEAST_AGREEMENT
+        return self.usual > 1 and (
+            (self.first == self.usual and self.agreement >= _LEAST_AGREEMENT) or self._has_wider_header
+        )
+
+    @property
+    def _has_wider_header(self) -> bool:
+        """Whether only the header has more cells, as where empty cells at the end of rows are not written.
+
+        The quotation marks must then confirm the separator.
+        """
+        are_quoted = self.quote_fit >= _LEAST_AGREEMENT
+        return self.first > self.usual and self.agreement_below >= _LEAST_AGREEMENT and are_quoted
 
     @property
     def likelihood(self) -> float:
-        """Agreement, reduced if lines above are left aside, and if cells begin with spaces."""
-        return self.agreement - 0.15 * (self.first_line > 1) - 0.2 * self.is_spaced
+        """Agreement, reduced if lines above are left aside, if cells begin with spaces, and by misplaced quotes."""
+        agreement = self.agreement_below if self._has_wider_header else self.agreement
+        misplaced = 1 - self.quote_fit if self.quote_fit >= 0 else 0.0
+        return agreement - 0.15 * (self.first_line > 1) - 0.2 * self.is_spaced - 0.5 * misplaced
 
 
 def find_dialect(sample: str, *, is_whole: bool, preferred: str = "", separator: str = "") -> Dialect:
@@ -244,6 +259,7 @@ def _try(sample: str, separator: str, is_whole: bool, quoting: Quoting = Quoting
         records.pop()  # may be cut off by the end of the sample
     if not records:
         return _Trial(separator, quoting, 0, 0, 1.0, 0)
+    records = without_empty_ends(records)
     start = first_of_table(records)
     stop = end_of_table(records, start)
     table = records[start:stop][:_ROWS]
@@ -260,7 +276,20 @@ def _try(sample: str, separator: str, is_whole: bool, quoting: Quoting = Quoting
         records[start].line if start else 1,
         records[stop].line if stop < len(records) else 0,
         is_spaced=_is_spaced(table),
+        agreement_below=widths[1:].count(usual) / max(1, len(widths) - 1),
+        quote_fit=_quote_fit(sample, separator) if quoting is Quoting.DOUBLED else -1.0,
     )
+
+
+def _quote_fit(sample: str, separator: str) -> float:
+    """Return the share of quotation marks that may begin or end a cell with this separator, -1 without such marks."""
+    text = sample.replace('""', "")
+    marks = text.count('"')
+    if not marks:
+        return -1.0
+    sign = re.escape(separator)
+    beside = re.compile(rf'(?:(?<=[{sign}\r\n])|\A) *"|"(?= *(?:[{sign}\r\n]|\Z))')
+    return min(1.0, len(beside.findall(text)) / marks)
 
 
 def _is_spaced(table: list[Record]) -> bool:

@@ -4,6 +4,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from cfbatch_gui.core.inputs.input_values import RowHabits, Source
@@ -12,18 +13,47 @@ from cfbatch_gui.core.inputs.readers.delimited.row_doubts import STRAY_QUOTE, do
 
 _LEAST_ROWS = 3  # one row may be damaged, and a second one by chance
 _LEAST_SHARE = 0.05  # of all rows
+_MOST_ROWS = 0.8  # share of the rows that are shorter than the header, if that is a habit
 _NO_HABITS = RowHabits()
 
 
-def find_habits(source: Source, sample: str, *, is_whole: bool) -> RowHabits:
-    """Return the habits of the table's rows below its header in the sample, the beginning of the file.
+def with_habits(source: Source, sample: str, *, is_whole: bool, names: int) -> Source:
+    """Return the source with the habits of its rows, as the sample, the beginning of the file, shows them.
 
-    A habit is what at least three rows have in common and one in twenty, or all rows of a table of two.
+    A habit is what at least three rows have in common and one in twenty, or all rows of a table of two. With a header,
+    of `names` cells, there are notices where it does not go with the rows.
     """
-    records = list(_records(source, sample))
+    records = [(cells, raw) for cells, raw in _records(source, sample) if cells]
     if not is_whole and len(records) > 1:
         records.pop()  # may be cut off by the end of the sample
-    rows = [(cells, raw) for cells, raw in records[source.has_header :] if cells]
+    rows = records[source.has_header :]
+    habits = _habits(rows, source)
+    notices = tuple(_notices_of_header(records, source, habits, names)) if source.has_header else ()
+    return replace(source, habits=habits, notices=(*source.notices, *notices))
+
+
+def _notices_of_header(
+    records: Sequence[tuple[Sequence[str], str]], source: Source, habits: RowHabits, names: int
+) -> Iterator[str]:
+    is_of_r = bool(records) and len(records[0][0]) == names - 1
+    width, usual = len(source.columns), max(habits.widths, default=len(source.columns))
+    if is_of_r:
+        yield "The first row has a name less than the rows have cells, as R writes tables: the first column has none."
+    elif names < width:
+        yield (
+            f"The first row names {names:,} columns, but the rows have {width:,} cells. Check that each name is above "
+            "its own texts."
+        )
+    elif usual < width:
+        yield (
+            f"The first row names {width:,} columns, but the rows have {usual:,} cells. Check that each name is above "
+            "its own texts."
+        )
+    if records and doubt_about(records[0][1], source.separator, source.quoting, _NO_HABITS):
+        yield "There is a quotation mark in the first row where none belongs. Check the names of the columns."
+
+
+def _habits(rows: Sequence[tuple[Sequence[str], str]], source: Source) -> RowHabits:
     stray = sum(doubt_about(raw, source.separator, source.quoting, _NO_HABITS) == STRAY_QUOTE for _, raw in rows)
     broken = sum("\n" in raw or "\r" in raw for _, raw in rows)
     return RowHabits(
@@ -47,10 +77,14 @@ def _records(source: Source, sample: str) -> Iterator[tuple[Sequence[str], str]]
 
 
 def _widths(rows: Sequence[Sequence[str]], width: int) -> tuple[int, ...]:
-    """The numbers of cells that rows have by habit; () if that is only the number of columns."""
-    counts = Counter(len(cells) for cells in rows if len(cells) >= width and not any(cells[width:]))
-    usual = tuple(sorted(each for each, count in counts.items() if _is_habit(count, len(rows))))
-    return usual if usual != (width,) else ()
+    """The numbers of cells that rows have by habit; () if that is only the number of columns.
+
+    Nearly all rows may have fewer cells than the header has names, where empty cells at the end are not written.
+    """
+    counts = Counter(len(cells) for cells in rows if not any(cells[width:]))
+    usual = [each for each, count in counts.items() if each >= width and _is_habit(count, len(rows))]
+    short = [each for each, count in counts.items() if each < width and count >= max(2, _MOST_ROWS * len(rows))]
+    return tuple(sorted((*usual, *short))) if usual != [width] or short else ()
 
 
 def _is_habit(count: int, rows: int) -> bool:

@@ -55,6 +55,24 @@ class Record:
         """How many cells are not blank."""
         return sum(1 for cell in self.cells if cell.strip())
 
+    @property
+    def reach(self) -> int:
+        """How many cells there are up to the last that is not blank."""
+        return filled_width(self.cells)
+
+
+def filled_width(cells: Sequence[str]) -> int:
+    """Return how many cells a row has up to the last that is not blank."""
+    return next((index for index in range(len(cells), 0, -1) if cells[index - 1].strip()), 0)
+
+
+def without_empty_ends(records: Sequence[Record]) -> list[Record]:
+    """Return the records without the columns at the end that none of them fills."""
+    widest = max((record.reach for record in records), default=0)
+    if all(len(record.cells) <= widest for record in records):
+        return list(records)
+    return [replace(record, cells=record.cells[:widest]) for record in records]
+
 
 def first_of_table(records: Sequence[Record]) -> int:
     """Return the index of the record where the table begins; 0 unless the records above are clearly not part of it."""
@@ -63,7 +81,7 @@ def first_of_table(records: Sequence[Record]) -> int:
     for start in range(1, min(_MOST_ABOVE, len(records) - 2) + 1):
         width = len(records[start].cells)
         above = records[:start]
-        if width < 2 or any(len(record.cells) >= width for record in above) or _are_rows(above):
+        if width < 2 or not all(_is_narrower(record, records[start]) for record in above) or _are_rows(above):
             continue
         below = records[start : start + 100]
         if len(below) < 3 or len(below[1].cells) != width:
@@ -72,14 +90,23 @@ def first_of_table(records: Sequence[Record]) -> int:
             continue
         rows = [record.cells for record in below]
         is_named = has_header(rows) and any(vocabulary.is_known(cell) for cell in rows[0])
-        is_large = len(below) >= _ROWS_OF_UNNAMED and width > 2 and all(len(record.cells) == 1 for record in above)
+        are_titles = all(len(record.cells) == 1 for record in above) or (
+            all(record.reach == 1 for record in above) and records[start].filled == width
+        )
+        is_large = len(below) >= _ROWS_OF_UNNAMED and width > 2 and are_titles
         if is_named or is_large or (records[start].after_blank and has_header(rows)):
             return start
     return 0
 
 
+def _is_narrower(record: Record, head: Record) -> bool:
+    """Return whether a record may be above a table with this first one: a line of text, or a padded title."""
+    is_short = len(record.cells) < len(head.cells) and record.reach < head.reach
+    return is_short or record.reach * 2 <= len(head.cells)
+
+
 def _are_rows(records: Sequence[Record]) -> bool:
-    return any(len(one.cells) == len(other.cells) > 1 for one, other in pairwise(records))
+    return any(one.reach == other.reach > 1 for one, other in pairwise(records))
 
 
 def _below_comments(records: Sequence[Record]) -> int:

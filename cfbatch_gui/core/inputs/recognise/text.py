@@ -32,8 +32,8 @@ from cfbatch_gui.core.inputs.recognise.csv_dialect import (
     is_separated_by_spaces,
 )
 from cfbatch_gui.core.inputs.recognise.headers import has_header, with_row_names
-from cfbatch_gui.core.inputs.recognise.row_habits import find_habits
-from cfbatch_gui.core.inputs.recognise.table_bounds import lines_of, with_ends
+from cfbatch_gui.core.inputs.recognise.row_habits import with_habits
+from cfbatch_gui.core.inputs.recognise.table_bounds import filled_width, lines_of, with_ends
 
 _SENTENCE_END = re.compile(r"""[.?!…:。．？！؟۔।]["'”’»)\]」』]*$""")
 _IDEOGRAPHS = ("\u2e80", "\uac00")  # first, and after the last; a line may be broken after any of them
@@ -323,15 +323,17 @@ def _with_header(source: Source, candidate: Candidate, separator: str) -> Source
         source = replace(source, notices=(*source.notices, *_notice_of_header(first[1:above])))
         del first[1:above]
         header = True
-    header = has_header(first) if header is None else header
+    narrow = _without_empty_ends(first)
+    header = has_header(narrow) if header is None else header
+    first = narrow if header else first
     if header and len(first) == 1:
         raise _unreadable(source.path, wrong) if wrong else only_header(source.path)
     width = _width(first, header)
     names = with_row_names(first) if header else ()
     columns = complete_names(names, width)
     source = replace(source, columns=columns, has_header=header)
-    habits = find_habits(source, candidate.text, is_whole=candidate.is_whole)
-    return marked_columns(replace(source, habits=habits))
+    source = with_habits(source, candidate.text, is_whole=candidate.is_whole, names=len(names))
+    return marked_columns(source)
 
 
 def _notice_of_header(below: Sequence[Sequence[str]]) -> tuple[str, ...]:
@@ -354,6 +356,12 @@ def _first_rows(source: Source) -> tuple[list[tuple[str, ...]], str]:
             if not row.problem:
                 first.append(row.cells)
     return first, wrong
+
+
+def _without_empty_ends(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The rows without the columns at the end that none of them fills."""
+    widest = max(map(filled_width, rows))
+    return [row[:widest] for row in rows] if widest else rows
 
 
 def _unreadable(path: Path, problem: str) -> InputError:

@@ -15,7 +15,7 @@ from cfbatch_gui.core.inputs.readers.delimited.header_rows import is_repeated, r
 from cfbatch_gui.core.inputs.readers.delimited.raw_records import RawRecords
 from cfbatch_gui.core.inputs.readers.delimited.record_checks import RecordChecks
 from cfbatch_gui.core.inputs.readers.delimited.row_doubts import LINE_BREAK
-from cfbatch_gui.core.inputs.readers.row_widths import unusual_row
+from cfbatch_gui.core.inputs.readers.row_widths import fitted, unusual_row
 
 _SWALLOWS_ROWS = (
     "A quotation mark opens in this row and is not closed in it. Close it, or double it if it belongs to the text."
@@ -48,16 +48,16 @@ def read_delimited_blocks(source: Source, progress: Progress) -> Generator[Block
             records = unmarked(_single(records), frozenset(source.marked))
         for found in records:
             if isinstance(found, Row):
-                yield found if len(found.cells) == width else _fitted(found, width)
+                yield found if len(found.cells) == width else _with_width(found, width)
             elif is_usual:
                 yield found
             else:
-                yield Block(found.numbers, [cells[:width] for cells in found.rows])
+                yield Block(found.numbers, [fitted(cells, width) for cells in found.rows])
 
 
-def _fitted(row: Row, width: int) -> Row:
+def _with_width(row: Row, width: int) -> Row:
     """A row with surplus cells that are a habit of the file, or one with a problem, with `width` cells."""
-    return unusual_row(row, width) if row.problem else Row(row.number, row.cells[:width])
+    return unusual_row(row, width) if row.problem else Row(row.number, fitted(row.cells, width))
 
 
 def read_records(file: BinaryIO, source: Source, progress: Progress = None) -> Iterator[Row]:
