@@ -41,9 +41,10 @@ def read_delimited_blocks(source: Source, progress: Progress) -> Generator[Block
     width = len(source.columns)
     is_usual = not source.habits.widths or source.habits.widths == (width,)
     with open_bytes(source.path, source.end) as file:
-        records = _Records(file, source, progress, RecordChecks(source)).blocks()
+        reading = _Records(file, source, progress, RecordChecks(source))
+        records = reading.blocks()
         if source.has_header:
-            records = _without_header(records)
+            records = _without_repeated(records, lambda: reading.header)
         if source.marked:
             records = unmarked(_single(records), frozenset(source.marked))
         for found in records:
@@ -76,39 +77,26 @@ def _single(found: Iterable[Block | Row]) -> Iterator[Row]:
             yield from map(Row, each.numbers, map(tuple, each.rows))
 
 
-def _without_header(records: Iterator[Block | Row]) -> Iterator[Block | Row]:
-    """Yield the rows below the header. A row that repeats it, as in concatenated files, is a problem."""
-    header: tuple[str, ...] = ()
+def _without_repeated(records: Iterator[Block | Row], header: Callable[[], tuple[str, ...]]) -> Iterator[Block | Row]:
+    """Yield the records; one that repeats the header, as in concatenated files, is a problem."""
     for found in records:
+        names = header()
         if isinstance(found, Row):
-            header = found.cells
+            yield Row(found.number, names, _REPEATED) if is_repeated(found.cells, names) else found
+        elif len(names) < 2 or names not in found.rows:
+            yield found
         else:
-            header = tuple(found.rows[0])
-            above = rows_of_header(found.rows)
-            yield from _without_repeated(Block(found.numbers[above:], found.rows[above:]), header)
-        if header:
-            break
-    for found in records:
-        if isinstance(found, Row):
-            yield Row(found.number, header, _REPEATED) if is_repeated(found.cells, header) else found
-        else:
-            yield from _without_repeated(found, header)
-
-
-def _without_repeated(block: Block, header: tuple[str, ...]) -> Iterator[Block | Row]:
-    if len(header) < 2 or header not in block.rows:
-        if block.rows:
-            yield block
-        return
-    for number, cells in zip(block.numbers, block.rows, strict=False):
-        yield Row(number, tuple(cells), _REPEATED if cells == header else "")
+            for number, cells in zip(found.numbers, found.rows, strict=False):
+                yield Row(number, tuple(cells), _REPEATED if is_repeated(cells, names) else "")
 
 
 class _Records:
-    """One reading of the records of a file; `checks` None takes every record as it is."""
+    """One reading of the records of a file: those below the header, or with `checks` None every record as it is."""
 
     def __init__(self, file: BinaryIO, source: Source, progress: Progress, checks: RecordChecks | None) -> None:
         self._source, self._checks = source, checks
+        self.header: tuple[str, ...] = ()  # known when the first block comes
+        self._is_header_next = source.has_header and checks is not None
         self._gate: list[type[tuple[str, ...]]] = []
         pieces = text_pieces(
             file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure, longest=LONGEST_CELL
@@ -162,6 +150,11 @@ class _Records:
         if self._checks is None:
             yield from _as_they_are(numbers, rows)
             return
+        if self._is_header_next and any(rows):
+            above = self._rows_above(rows)
+            numbers, rows = numbers[above:], rows[above:]
+            if not rows:
+                return
         problems = self._checks.problems_of(numbers, rows, self._text)
         start = 0
         for index, problem in problems.items():
@@ -176,6 +169,12 @@ class _Records:
             yield Row(number, rows[index], problem.reason, problem.kind, raw)
         yield from _as_they_are(numbers[start : len(rows)], rows[start:])
         self._text.forget(numbers[-1])
+
+    def _rows_above(self, rows: list[tuple[str, ...]]) -> int:
+        """Take the header from the first block; how many of its records are blank lines or belong to the header."""
+        blank = next(index for index, cells in enumerate(rows) if cells)
+        self.header, self._is_header_next = rows[blank], False
+        return blank + rows_of_header(rows[blank:])
 
     def _read_on_below(self, number: int) -> bool:
         """Let the next records begin below the line `number`, if the line there is a row by itself."""
