@@ -142,7 +142,13 @@ def test_a_header_that_stands_once_more_is_a_problem_and_no_text(tmp_path: Path)
 
 def test_a_quotation_mark_that_hides_all_rows_is_named(tmp_path: Path) -> None:
     path = tmp_path / "open.csv"
-    path.write_text('id,text\n1,"one\n2,two\n3,three\n')
+    path.write_text('id,text\n1,"one\n2,two\n3,three\n')  # rows of the right width are read all the same
+    assert [(row.number, bool(row.problem)) for row in read_rows(open_source(path))] == [
+        (2, True),
+        (3, False),
+        (4, False),
+    ]
+    path.write_text('id,text\n1,"one\ntwo\nthree\n')
     with pytest.raises(InputError, match="quotation mark opens in row 2"):
         open_source(path)
 

@@ -195,9 +195,8 @@ def test_a_header_of_another_width_than_the_rows_is_said(tmp_path: Path) -> None
         assert len(said) == 1
         assert said[0].startswith(f"The first row names {count} columns, but the rows have 4 cells. Check that")
     _, said = notices(tmp_path, "a.csv", f"idname,text,note\n{rows}")
-    assert said == (
-        "The first row has a name less than the rows have cells, as R writes tables: the first column has none.",
-    )
+    assert len(said) == 1
+    assert said[0].endswith("R writes tables so, and then the first column has no name.")
 
 
 def test_the_names_of_empty_columns_at_the_end_of_short_rows_stay(tmp_path: Path) -> None:

@@ -4,14 +4,15 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from cfbatch_gui.core.inputs.column_names import is_number_or_date
 from cfbatch_gui.core.inputs.input_values import Quoting
 from cfbatch_gui.core.inputs.readers.delimited.csv_quoting import WRAPPED_LINE, csv_rows, null_cell
-from cfbatch_gui.core.inputs.recognise.table_bounds import Record, end_of_table, first_of_table, without_empty_ends
+from cfbatch_gui.core.inputs.recognise.sample_records import Record, sample_records
+from cfbatch_gui.core.inputs.recognise.table_bounds import end_of_table, first_of_table, without_empty_ends
 
 _LEAST_WRAPPED = 2  # lines
 _OUTFILE_NULL = r"\N"  # an empty cell
@@ -248,13 +249,13 @@ def _is_cut(sample: str, separator: str) -> bool:
 
 
 def _is_in_single_quotes(sample: str, separator: str) -> bool:
-    rows = [record.cells for record in _records(sample, separator, Quoting.NONE)][1:_ROWS]
+    rows = [record.cells for record in sample_records(sample, separator, Quoting.NONE)][1:_ROWS]
     quoted = sum(bool(_ONE_QUOTED.fullmatch(cell)) for row in rows for cell in row)
     return quoted >= max(3, len(rows))
 
 
 def _try(sample: str, separator: str, is_whole: bool, quoting: Quoting = Quoting.DOUBLED) -> _Trial:
-    records = list(_records(sample, separator, quoting))
+    records = list(sample_records(sample, separator, quoting))
     if not is_whole and len(records) > 1:
         records.pop()  # may be cut off by the end of the sample
     if not records:
@@ -295,21 +296,3 @@ def _quote_fit(sample: str, separator: str) -> float:
 def _is_spaced(table: list[Record]) -> bool:
     further = [cell for record in table for cell in record.cells[1:] if cell]
     return sum(cell.startswith(" ") for cell in further) * 2 > len(further)
-
-
-def _records(sample: str, separator: str, quoting: Quoting) -> Iterator[Record]:
-    """Yield the records of a sample that are not blank, up to the first that cannot be read."""
-    reader = csv_rows(io.StringIO(sample, newline=""), separator, quoting)
-    line, after_blank = 1, False
-    try:
-        for cells in reader:
-            if cells and (len(cells) > 1 or cells[0].strip()):
-                is_blank = not any(cell.strip() for cell in cells)
-                if not is_blank:
-                    yield Record(line, tuple(cells), after_blank)
-                after_blank = is_blank
-            else:
-                after_blank = True
-            line = reader.line_num + 1
-    except csv.Error:
-        return

@@ -1,15 +1,12 @@
 """Find what is ordinary in the rows of a delimited text, so that what is not can be doubted."""
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 
 from cfbatch_gui.core.inputs.input_values import RowHabits, Source
-from cfbatch_gui.core.inputs.readers.delimited.csv_quoting import csv_rows
 from cfbatch_gui.core.inputs.readers.delimited.row_doubts import STRAY_QUOTE, doubt_about
+from cfbatch_gui.core.inputs.recognise.sample_records import Record, sample_records
 
 _LEAST_ROWS = 3  # one row may be damaged, and a second one by chance
 _LEAST_SHARE = 0.05  # of all rows
@@ -17,63 +14,43 @@ _MOST_ROWS = 0.8  # share of the rows that are shorter than the header, if that 
 _NO_HABITS = RowHabits()
 
 
-def with_habits(source: Source, sample: str, *, is_whole: bool, names: int) -> Source:
+def with_habits(source: Source, sample: str, *, is_whole: bool) -> Source:
     """Return the source with the habits of its rows, as the sample, the beginning of the file, shows them.
 
-    A habit is what at least three rows have in common and one in twenty, or all rows of a table of two. With a header,
-    of `names` cells, there are notices where it does not go with the rows.
+    A habit is what at least three rows have in common and one in twenty, or all rows of a table of two. There are
+    notices where a header does not go with the rows.
     """
-    records = [(cells, raw) for cells, raw in _records(source, sample) if cells]
+    records = list(sample_records(sample, source.separator, source.quoting, first_line=source.first_line))
     if not is_whole and len(records) > 1:
         records.pop()  # may be cut off by the end of the sample
     rows = records[source.has_header :]
-    habits = _habits(rows, source)
-    notices = tuple(_notices_of_header(records, source, habits, names)) if source.has_header else ()
-    return replace(source, habits=habits, notices=(*source.notices, *notices))
+    notices = tuple(_notices_of_header(records[0], rows, source)) if source.has_header and records else ()
+    return replace(source, habits=_habits(rows, source), notices=(*source.notices, *notices))
 
 
-def _notices_of_header(
-    records: Sequence[tuple[Sequence[str], str]], source: Source, habits: RowHabits, names: int
-) -> Iterator[str]:
-    is_of_r = bool(records) and len(records[0][0]) == names - 1
-    width, usual = len(source.columns), max(habits.widths, default=len(source.columns))
-    if is_of_r:
-        yield "The first row has a name less than the rows have cells, as R writes tables: the first column has none."
-    elif names < width:
-        yield (
-            f"The first row names {names:,} columns, but the rows have {width:,} cells. Check that each name is above "
-            "its own texts."
-        )
-    elif usual < width:
-        yield (
-            f"The first row names {width:,} columns, but the rows have {usual:,} cells. Check that each name is above "
-            "its own texts."
-        )
-    if records and doubt_about(records[0][1], source.separator, source.quoting, _NO_HABITS):
+def _notices_of_header(header: Record, rows: Sequence[Record], source: Source) -> Iterator[str]:
+    if doubt_about(header.raw, source.separator, source.quoting, _NO_HABITS):
         yield "There is a quotation mark in the first row where none belongs. Check the names of the columns."
+    names, width = header.reach, len(source.columns)
+    cells = Counter(len(row.cells) for row in rows).most_common(1)[0][0] if rows else width
+    widest = max((row.reach for row in rows if len(row.cells) == cells), default=width)
+    is_wider = names > cells or (len(header.cells) > cells and names > widest)
+    if is_wider or names < width:
+        as_r = " R writes tables so, and then the first column has no name." if source.columns[0] == "Column 1" else ""
+        yield (
+            f"The first row names {names:,} columns, but the rows have {min(cells, width):,} cells. Check that each "
+            f"name is above its own texts.{as_r}"
+        )
 
 
-def _habits(rows: Sequence[tuple[Sequence[str], str]], source: Source) -> RowHabits:
-    stray = sum(doubt_about(raw, source.separator, source.quoting, _NO_HABITS) == STRAY_QUOTE for _, raw in rows)
-    broken = sum("\n" in raw or "\r" in raw for _, raw in rows)
+def _habits(rows: Sequence[Record], source: Source) -> RowHabits:
+    stray = sum(doubt_about(row.raw, source.separator, source.quoting, _NO_HABITS) == STRAY_QUOTE for row in rows)
+    broken = sum("\n" in row.raw or "\r" in row.raw for row in rows)
     return RowHabits(
-        _widths([cells for cells, _ in rows], len(source.columns)),
+        _widths([row.cells for row in rows], len(source.columns)),
         has_line_breaks=_is_habit(broken, len(rows)) or broken > 1,
         has_stray_quotes=_is_habit(stray, len(rows)),
     )
-
-
-def _records(source: Source, sample: str) -> Iterator[tuple[Sequence[str], str]]:
-    """Yield the cells of each record of the table and its text without the line end."""
-    lines = list(io.StringIO(sample, newline=""))[source.first_line - 1 :]
-    reader = csv_rows(iter(lines), source.separator, source.quoting)
-    before = 0
-    try:
-        for cells in reader:
-            yield cells, "".join(islice(lines, before, reader.line_num)).rstrip("\r\n")
-            before = reader.line_num
-    except csv.Error:
-        return
 
 
 def _widths(rows: Sequence[Sequence[str]], width: int) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from cfbatch_gui.core.inputs import column_vocabulary as vocabulary
@@ -14,6 +14,7 @@ from cfbatch_gui.core.inputs.files.open_file import GZIP, ZIP, open_raw
 from cfbatch_gui.core.inputs.input_values import Quoting, Source
 from cfbatch_gui.core.inputs.readers.delimited.csv_quoting import csv_rows
 from cfbatch_gui.core.inputs.recognise.headers import has_header
+from cfbatch_gui.core.inputs.recognise.sample_records import Record
 
 _MOST_ABOVE = 20  # records of a preamble
 _ROWS_OF_UNNAMED = 5  # at least so many rows of several cells are a table even without known column names
@@ -40,30 +41,6 @@ _QUOTING_NOTICES = {
     Quoting.SPACED: "The space after each separator is taken as part of the file's form, not of its texts.",
     Quoting.NONE: "Quotation marks are taken as part of the texts, for they do not stand around whole cells.",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One record of a sample. `line` is the number of its first line, from 1; `after_blank`: a blank line is above."""
-
-    line: int
-    cells: tuple[str, ...]
-    after_blank: bool
-
-    @property
-    def filled(self) -> int:
-        """How many cells are not blank."""
-        return sum(1 for cell in self.cells if cell.strip())
-
-    @property
-    def reach(self) -> int:
-        """How many cells there are up to the last that is not blank."""
-        return filled_width(self.cells)
-
-
-def filled_width(cells: Sequence[str]) -> int:
-    """Return how many cells a row has up to the last that is not blank."""
-    return next((index for index in range(len(cells), 0, -1) if cells[index - 1].strip()), 0)
 
 
 def without_empty_ends(records: Sequence[Record]) -> list[Record]:

@@ -33,7 +33,8 @@ from cfbatch_gui.core.inputs.recognise.csv_dialect import (
 )
 from cfbatch_gui.core.inputs.recognise.headers import has_header, with_row_names
 from cfbatch_gui.core.inputs.recognise.row_habits import with_habits
-from cfbatch_gui.core.inputs.recognise.table_bounds import filled_width, lines_of, with_ends
+from cfbatch_gui.core.inputs.recognise.sample_records import filled_width
+from cfbatch_gui.core.inputs.recognise.table_bounds import lines_of, with_ends
 
 _SENTENCE_END = re.compile(r"""[.?!…:。．？！؟۔।]["'”’»)\]」』]*$""")
 _IDEOGRAPHS = ("\u2e80", "\uac00")  # first, and after the last; a line may be broken after any of them
@@ -332,7 +333,7 @@ def _with_header(source: Source, candidate: Candidate, separator: str) -> Source
     names = with_row_names(first) if header else ()
     columns = complete_names(names, width)
     source = replace(source, columns=columns, has_header=header)
-    source = with_habits(source, candidate.text, is_whole=candidate.is_whole, names=len(names))
+    source = with_habits(source, candidate.text, is_whole=candidate.is_whole)
     return marked_columns(source)
 
 

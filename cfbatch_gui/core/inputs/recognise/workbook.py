@@ -14,7 +14,8 @@ from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
 from cfbatch_gui.core.inputs.readers.xlsx import read_records, sheets_of
 from cfbatch_gui.core.inputs.readers.xlsx_check import is_xlsx
 from cfbatch_gui.core.inputs.recognise.headers import has_header
-from cfbatch_gui.core.inputs.recognise.table_bounds import Record, below_groups, below_titles, notice_of_rows_above
+from cfbatch_gui.core.inputs.recognise.sample_records import Record
+from cfbatch_gui.core.inputs.recognise.table_bounds import below_groups, below_titles, notice_of_rows_above
 
 Cells = Sequence[str]
 _NAMES = """

@@ -14,7 +14,7 @@ from cfbatch_gui.core.inputs.readers.delimited.formula_marks import unmarked
 from cfbatch_gui.core.inputs.readers.delimited.header_rows import is_repeated, rows_of_header
 from cfbatch_gui.core.inputs.readers.delimited.raw_records import RawRecords
 from cfbatch_gui.core.inputs.readers.delimited.record_checks import RecordChecks
-from cfbatch_gui.core.inputs.readers.delimited.row_doubts import LINE_BREAK
+from cfbatch_gui.core.inputs.readers.delimited.row_doubts import LINE_BREAK, width_of_line
 from cfbatch_gui.core.inputs.readers.row_widths import fitted, unusual_row
 
 _SWALLOWS_ROWS = (
@@ -103,6 +103,7 @@ class _Records:
         )
         self._text = RawRecords(pieces, self._gate.clear)
         self._read_again = 0
+        self._first_width = 0  # cells of the first record
         self._reader: Any = None
         self._above = 0  # lines above those that the reader gets
         self._beginnings = 0
@@ -148,6 +149,7 @@ class _Records:
         if self._source.quoting is Quoting.COPY:
             rows = [tuple(map(copied, cells)) for cells in rows]
         if self._checks is None:
+            self._first_width = self._first_width or len(next(filter(None, rows), ()))
             yield from _as_they_are(numbers, rows)
             return
         if self._is_header_next and any(rows):
@@ -179,15 +181,20 @@ class _Records:
     def _read_on_below(self, number: int) -> bool:
         """Let the next records begin below the line `number`, if the line there is a row by itself."""
         size = self._text.size_from(number + 1)
-        if self._checks is None or self._read_again + size > _MOST_READ_AGAIN:
-            return False
-        if not self._checks.hides_rows(self._text, number):
+        if self._read_again + size > _MOST_READ_AGAIN or not self._hides_rows(number):
             return False
         self._read_again += size
         self._text.rewind(number + 1)
-        self._checks.begin()
+        if self._checks is not None:
+            self._checks.begin()
         self._begin(number + 1)
         return True
+
+    def _hides_rows(self, number: int) -> bool:
+        if self._checks is not None:
+            return self._checks.hides_rows(self._text, number)
+        below = width_of_line(self._text.raw(number + 1, number + 2), self._source.separator, self._source.quoting)
+        return below == self._first_width > 1
 
     def _next_records(self) -> tuple[Sequence[int], list[tuple[str, ...]], bool]:
         """Read one record for each item of the gate, which ends with the record that begins a new piece.

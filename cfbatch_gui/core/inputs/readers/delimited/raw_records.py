@@ -59,10 +59,11 @@ class RawRecords:
             self._pulled += 1
             yield io.StringIO(text, newline="")
 
-    def pulled(self) -> "_Piece | None":
-        """The piece that the reader has begun since this was last asked, the newest of several; None for none."""
-        is_new, self._pulled = self._pulled > 0, 0
-        return self._pieces[-1] if is_new and self._pieces else None
+    def pulled(self) -> Sequence["_Piece"]:
+        """The pieces that the reader has begun since this was last asked, in order."""
+        begun = list(self._pieces)[-self._pulled :] if self._pulled else []
+        self._pulled = 0
+        return begun
 
     def raw(self, first: int, stop: int, *, longest: int = LONGEST_RAW) -> str:
         """Return the text of the lines from number `first` to before `stop`, cut to `longest` characters.

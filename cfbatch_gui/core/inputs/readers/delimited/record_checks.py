@@ -72,14 +72,17 @@ class RecordChecks:
 
     def _suspects(self, numbers: Sequence[int], count: int, text: RawRecords) -> Sequence[int]:
         """Return the indices of the records whose quotation marks must be looked at one by one."""
-        was_suspicious, piece = self._is_suspicious, text.pulled()
-        if piece is None:
+        was_suspicious, begun = self._is_suspicious, text.pulled()
+        if not begun:
             return range(count) if was_suspicious else ()
         first, last, below = numbers[0], numbers[-2], numbers[-1]
-        is_across = last < piece.first  # the last record began in an earlier piece and ends in this one
-        self._is_suspicious = not self._is_sound(piece.text_from(below if is_across else max(piece.first, first)))
-        if first >= piece.first:
+        newest = begun[-1]
+        is_across = last < newest.first  # the last record began in an earlier piece and ends in this one
+        self._is_suspicious = not self._is_sound(newest.text_from(below if is_across else max(newest.first, first)))
+        if first >= newest.first:
             return range(count) if self._is_suspicious else ()
+        if len(begun) > 1 and first >= begun[0].first:  # the block began with a piece, and the next ended it
+            was_suspicious = not self._is_sound(begun[0].text_from(first))
         if was_suspicious:
             return range(count)
         return (count - 1,) if is_across or self._is_suspicious else ()

@@ -1,0 +1,89 @@
+"""Whether what was read from a spoilt file is right, or said to be wrong."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.messy_csv.model import Cells
+from benchmarks.polluted_rows.files import CleanFile, PollutedFile
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.inputs.file_rows import read_rows
+from cfbatch_gui.core.inputs.input_values import Row, Source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`silent`: rows that differ from what was meant, without a word about them or about the file; `lost`: rows of the
+    clean part of the file that are not read as they stand, said or not."""
+
+    silent: int
+    lost: int
+    is_refused: bool = False
+
+
+def judge(file: PollutedFile, path: Path) -> Verdict:
+    """Read a spoilt file and compare each row that would be sent with what was meant.
+
+    A quotation mark that stands in a text as it stands in the file is no difference. A notice about the file counts as
+    a word about each of its rows.
+    """
+    path.write_text(file.text, encoding="utf-8", newline="")
+    try:
+        source, rows = _read(path)
+    except UserError:
+        return Verdict(0, len(file.clean.rows) - 2, is_refused=True)
+    numbers = _numbers(file)
+    meant = {numbers[index]: _plain(cells) for index, cells in enumerate(file.clean.cells) if index}
+    names_are_right = _plain(source.columns[: len(file.clean.cells[0])]) == _plain(file.clean.cells[0])
+    is_said = any(row.number == 1 for row in rows if row.problem)
+    silent = sum(_is_wrong(row, meant) for row in rows) + (not names_are_right and not is_said)
+    read = {row.number for row in rows if not row.problem and _plain(row.cells) == meant.get(row.number)}
+    other = {numbers[index] for index in range(1, len(numbers)) if index != file.row}
+    silent += sum(not _is_covered(number, rows) for number in meant)
+    return Verdict(0 if source.notices else silent, len(other - read))
+
+
+def _is_covered(number: int, rows: list[Row]) -> bool:
+    """Whether a row that begins in this line was read, or is part of one with a problem."""
+    above = max((row for row in rows if row.number <= number), key=lambda row: row.number, default=None)
+    return above is not None and (above.number == number or above.problem != "")
+
+
+def _is_wrong(row: Row, meant: dict[int, Cells]) -> bool:
+    if row.problem:
+        return False
+    expected = meant.get(row.number)
+    return expected is None or _fitted(_plain(row.cells), len(expected)) != expected
+
+
+def _fitted(cells: Cells, width: int) -> Cells:
+    return cells[:width] if not any(cells[width:]) else cells
+
+
+def _read(path: Path) -> tuple[Source, list[Row]]:
+    source = open_source(path)
+    return source, list(read_rows(source))
+
+
+def _numbers(file: PollutedFile) -> list[int]:
+    """The line in which each record begins."""
+    numbers, line = [], 1
+    for row in file.clean.rows:
+        numbers.append(line)
+        line += 1 + row.count("\n")
+    return numbers
+
+
+def _plain(cells: Cells) -> Cells:
+    return tuple(cell.replace('"', "") for cell in cells)
+
+
+def false_alarms(clean: CleanFile, path: Path) -> tuple[int, int]:
+    """Of a clean file: the rows that are said to have a problem, or are not read as they stand; and all rows."""
+    path.write_text(clean.text, encoding="utf-8", newline="")
+    source, rows = _read(path)
+    width = len(source.columns)
+    meant = [(*cells[:width], *("",) * (width - len(cells))) for cells in clean.cells[1:]]
+    wrong = sum(row.problem != "" for row in rows)
+    wrong += [row.cells for row in rows if not row.problem] != meant and not wrong
+    return wrong, len(meant)
