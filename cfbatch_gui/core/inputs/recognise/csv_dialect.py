@@ -102,22 +102,22 @@ class _Trial:
     @property
     def is_table(self) -> bool:
         return self.usual > 1 and (
-            (self.first == self.usual and self.agreement >= _LEAST_AGREEMENT) or self._has_wider_header
+            (self.first == self.usual and self.agreement >= _LEAST_AGREEMENT) or self._has_other_header
         )
 
     @property
-    def _has_wider_header(self) -> bool:
-        """Whether only the header has more cells, as where empty cells at the end of rows are not written.
+    def _has_other_header(self) -> bool:
+        """Whether only the first row has another width, as where empty cells at the end of the others are not written.
 
         The quotation marks must then confirm the separator.
         """
         are_quoted = self.quote_fit >= _LEAST_AGREEMENT
-        return self.first > self.usual and self.agreement_below >= _LEAST_AGREEMENT and are_quoted
+        return self.first != self.usual and self.agreement_below >= _LEAST_AGREEMENT and are_quoted
 
     @property
     def likelihood(self) -> float:
         """Agreement, reduced if lines above are left aside, if cells begin with spaces, and by misplaced quotes."""
-        agreement = self.agreement_below if self._has_wider_header else self.agreement
+        agreement = self.agreement_below if self._has_other_header else self.agreement
         misplaced = 1 - self.quote_fit if self.quote_fit >= 0 else 0.0
         return agreement - 0.15 * (self.first_line > 1) - 0.2 * self.is_spaced - 0.5 * misplaced
 

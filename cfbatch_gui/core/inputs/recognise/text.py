@@ -360,8 +360,12 @@ def _first_rows(source: Source) -> tuple[list[tuple[str, ...]], str]:
 
 
 def _without_empty_ends(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """The rows without the columns at the end that none of them fills."""
-    widest = max(map(filled_width, rows))
+    """The rows without the columns at the end that the first leaves empty, and of the others one at most fills.
+
+    One row may be shifted by mistake; it is then one with too many cells.
+    """
+    first, *others = map(filled_width, rows)
+    widest = max(first, sorted(others)[-2] if len(others) > 2 else max(others, default=0))
     return [row[:widest] for row in rows] if widest else rows
 
 

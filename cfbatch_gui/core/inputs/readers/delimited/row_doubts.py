@@ -102,6 +102,8 @@ def is_made_of_rows(raw: str, width: int, separator: str, quoting: Quoting) -> b
 
 def width_of_line(line: str, separator: str, quoting: Quoting) -> int:
     """The number of cells of a line by itself, 0 where its quotation marks are not in order."""
+    if not has_sound_quotes(line, separator, quoting):
+        return 0
     try:
         return len(next(iter(csv_rows([line], separator, quoting, strict=True)), ()))
     except csv.Error:
