@@ -1,0 +1,166 @@
+"""Rows that may not mean what was read from them: found, shown as they stand, and sent only if the user says so."""
+
+import random
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from benchmarks.polluted_rows.files import clean_file, polluted_files
+from benchmarks.polluted_rows.judging import false_alarms, judge
+from cfbatch_gui.core.inputs.file_rows import read_blocks, read_rows
+from cfbatch_gui.core.inputs.input_values import (
+    Kind,
+    Layout,
+    Mapping,
+    Problem,
+    ProblemKind,
+    ReadOptions,
+    Role,
+    Row,
+    Source,
+    Text,
+)
+from cfbatch_gui.core.inputs.items import TextBlock, read_items, read_text_blocks
+from cfbatch_gui.core.inputs.readers import decoded_text
+from cfbatch_gui.core.inputs.readers.delimited import csv_quoting, delimited_rows
+from cfbatch_gui.core.inputs.readers.delimited.row_doubts import AFTER_QUOTE, LINE_BREAK, STRAY_QUOTE
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+
+TEXTS = Mapping(Kind.EMBED, Layout.TEXTS, (Role.ID, Role.TEXT))
+
+
+def opened(tmp_path: Path, data: str, options: ReadOptions | None = None) -> Source:
+    path = tmp_path / "a.csv"
+    path.write_text(data, encoding="utf-8", newline="")
+    return open_source(path, options or ReadOptions())
+
+
+def doubts(tmp_path: Path, data: str) -> list[tuple[int, str, str]]:
+    return [(row.number, row.problem, row.raw) for row in read_rows(opened(tmp_path, data)) if row.problem]
+
+
+def test_text_after_a_closing_quotation_mark_is_doubtful(tmp_path: Path) -> None:
+    rows = list(read_rows(opened(tmp_path, 'sku,name,price\n1,"Oak" table,5\n2,"Elm table",6\n3,"Ash table" ,7\n')))
+    assert [(row.cells[1], row.problem, row.problem_kind, row.raw) for row in rows[:1]] == [
+        ("Oak table", AFTER_QUOTE, ProblemKind.DOUBTFUL_ROW, '1,"Oak" table,5')
+    ]
+    assert not any(row.problem for row in rows[1:])  # a space after the mark is no text
+
+
+def test_cells_that_run_together_in_a_row_of_the_right_width_are_doubtful(tmp_path: Path) -> None:
+    """One mark too many before a price, and the cell after it is quoted: both become one, and an empty cell follows."""
+    good = "".join(f'{n},"4.5","Chair, oak",x\n' for n in range(5))
+    assert doubts(tmp_path, f'id,price,name,note\n{good}9,""78.07","Dining Table",,\n') == [
+        (7, "This row has 5 cells, but the file has 4 columns.", '9,""78.07","Dining Table",,')
+    ]
+    assert doubts(tmp_path, f'id,price,name,note\n{good}9,"78.07"","Dining Table",x,\n') == [
+        (7, AFTER_QUOTE, '9,"78.07"","Dining Table",x,')
+    ]
+
+
+def test_a_lone_quotation_mark_is_doubtful_unless_it_is_a_habit(tmp_path: Path) -> None:
+    assert doubts(tmp_path, 'id,text\n1,a 5" screen\n2,two\n3,three\n') == [(2, STRAY_QUOTE, '1,a 5" screen')]
+    assert doubts(tmp_path, 'id,text\n1,a "good" screen\n2,two\n3,three\n') == []
+    inches = "".join(f'{n},a {n}" screen\n' for n in range(3, 30))
+    assert doubts(tmp_path, f"id,text\n{inches}") == []
+
+
+def test_a_cell_that_would_be_rows_without_its_line_breaks_is_doubtful(tmp_path: Path) -> None:
+    plain = "".join(f"{n},text {n},x\n" for n in range(5))
+    hidden = '6,"text 6,x\n7,text 7",x\n'
+    assert doubts(tmp_path, f"id,text,note\n{plain}{hidden}") == [(7, LINE_BREAK, hidden.strip())]
+    letters = "".join(f'{n},"Dear all,\nthanks, {n}",x\n' for n in range(5))  # ordinary here
+    assert doubts(tmp_path, f"id,text,note\n{letters}") == []
+    assert doubts(tmp_path, f'id,text,note\n{plain}6,"Dear all\nthank you",x\n') == []
+
+
+def test_an_apostrophe_is_no_quotation_mark(tmp_path: Path) -> None:
+    rows = "".join(f"{n},'it''s {n}, really',don't\n" for n in range(4))
+    assert doubts(tmp_path, f"id,text,note\n{rows}") == []
+
+
+@pytest.mark.parametrize("sends", [False, True])
+def test_doubtful_rows_are_sent_if_the_user_says_so(tmp_path: Path, sends: bool) -> None:
+    data = 'id,text\n1,one\n2,"two" and more\n3,three\n4,a,b\n5,"" \n6,six" long\n'
+    source = opened(tmp_path, data, ReadOptions(sends_doubtful=sends))
+    kind = ProblemKind.DOUBTFUL_SENT if sends else ProblemKind.DOUBTFUL_ROW
+    two, six = Text(3, "two and more", "2"), Text(7, 'six" long', "6")
+    assert list(read_items(source, TEXTS)) == [
+        Text(2, "one", "1"),
+        Problem(3, kind, AFTER_QUOTE, raw='2,"two" and more'),
+        *([two] if sends else []),
+        Text(4, "three", "3"),
+        Problem(5, ProblemKind.UNREADABLE_ROW, "This row has 3 cells, but the file has 2 columns.", raw="4,a,b"),
+        Problem(6, ProblemKind.EMPTY_TEXT, "There is no text in “text”."),
+        Problem(7, kind, STRAY_QUOTE, raw='6,six" long'),
+        *([six] if sends else []),
+    ]
+    blocks = list(read_text_blocks(source, TEXTS))
+    texts = [text for block in blocks if isinstance(block, TextBlock) for text in block.texts]
+    assert texts == ["one", *(["two and more"] if sends else []), "three", *(['six" long'] if sends else [])]
+    assert [each for each in blocks if isinstance(each, Problem)] == [
+        each for each in read_items(source, TEXTS) if isinstance(each, Problem)
+    ]
+
+
+def test_what_is_doubted_does_not_depend_on_where_the_file_is_divided(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(7)
+    texts = ("one", '"two, too"', '"three\nlines, or\nmore"', '5" long', '"six" and', '"never', '""', '"a ""b"" c"')
+    data = "id,text\n" + "".join(f"{n},{chance.choice(texts)}\n" for n in range(400))
+    source = opened(tmp_path, data)
+    whole = list(read_rows(source))
+    assert {row.problem for row in whole} >= {AFTER_QUOTE}
+    for piece in (16, 37, 256, 1024):
+        monkeypatch.setattr(decoded_text, "PIECE", piece)
+        monkeypatch.setattr(delimited_rows, "_MOST_AT_ONCE", piece // 4)
+        assert list(read_rows(source)) == whole
+        found: list[Row] = []
+        for each in read_blocks(source):
+            found += [each] if isinstance(each, Row) else map(Row, each.numbers, map(tuple, each.rows))
+        assert found == whole
+
+
+def test_a_line_that_is_far_too_long_costs_only_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoded_text, "PIECE", 1024)
+    monkeypatch.setattr(delimited_rows, "LONGEST_CELL", 4_000)
+    data = f'id,text\n1,one\n2,{"x" * 20_000}\n3,three\n4,"{"y, " * 5_000}"\r\n5,five\n'
+    rows = list(read_rows(opened(tmp_path, data)))
+    assert [(row.number, row.cells) for row in rows if not row.problem] == [
+        (2, ("1", "one")),
+        (4, ("3", "three")),
+        (6, ("5", "five")),
+    ]
+    limit = f"{csv_quoting.LONGEST_CELL:,}"
+    assert {row.number: row.problem for row in rows if row.problem} == dict.fromkeys(
+        (3, 5), f"This row has more than {limit} characters, more than can be sent."
+    )
+
+
+def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
+    data = "\n\nid,text\n\n1,one\n\n\n\n2,two\n\n"
+    assert [(row.number, row.cells) for row in read_rows(opened(tmp_path, data))] == [
+        (5, ("1", "one")),
+        (9, ("2", "two")),
+    ]
+
+
+@pytest.mark.parametrize("seed", [9000, 9001, 9002])
+def test_no_row_that_one_character_spoilt_is_sent_without_a_word(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    clean = clean_file(chance)
+    path = tmp_path / "a.csv"
+    assert false_alarms(clean, path)[0] == 0
+    files = list(islice(polluted_files(chance, clean), 60))
+    silent = [(file.row, file.what, file.polluted) for file in files if judge(file, path).silent]
+    assert silent == []
+
+
+def test_the_habits_are_those_of_the_table_below_titles(tmp_path: Path) -> None:
+    data = 'A report,,\n"In 5"" steps",,\nid,text,note\n' + "".join(f"{n},text {n},\n" for n in range(9))
+    source = opened(tmp_path, data)
+    assert (source.first_line, source.columns) == (3, ("id", "text", "note"))
+    assert not source.habits.has_stray_quotes
+    assert not any(row.problem for row in read_rows(source))
