@@ -35,10 +35,10 @@ def _notices_of_header(header: Record, rows: Sequence[Record], source: Source) -
     cells = Counter(len(row.cells) for row in rows).most_common(1)[0][0] if rows else width
     widest = max((row.reach for row in rows if len(row.cells) == cells), default=width)
     is_wider = names > cells or (len(header.cells) > cells and names > widest)
-    if is_wider or names < width:
+    if is_wider or names < width or len(header.cells) < cells:
         as_r = " R writes tables so, and then the first column has no name." if source.columns[0] == "Column 1" else ""
         yield (
-            f"The first row names {names:,} columns, but the rows have {min(cells, width):,} cells. Check that each "
+            f"The first row names {names:,} columns, but the rows have {cells:,} cells. Check that each "
             f"name is above its own texts.{as_r}"
         )
 
