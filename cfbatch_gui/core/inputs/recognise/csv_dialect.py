@@ -21,6 +21,7 @@ _CUT_CELL = re.compile(r'"(?:[^"\\]|\\.)*\\?|[^"\n]*', re.DOTALL)
 SEPARATORS = (",", ";", "\t", "|")
 SPACE = " "  # R's write.table separates by it; cells with text are quoted
 NAMES = {"space": SPACE, "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "bar": "|", r"\t": "\t"}
+_LEAST_SPACED = 4  # rows with a header
 _LEAST_AGREEMENT = 0.9
 _ROWS = 500
 # If rows agree for several separators: commas and bars are part of cells (1,5 and red|blue) more often than others.
@@ -136,6 +137,8 @@ def find_dialect(sample: str, *, is_whole: bool, preferred: str = "", separator:
     wanted = (separator,) if separator else SEPARATORS
     trials = [_usual_or_better(table, each, is_whole) for each in wanted]
     best = trials[0] if separator else _best(trials, preferred)
+    if not separator and not best.is_table and (spaced := _by_spaces(table, is_whole)):
+        best = spaced
     end_line = best.end_line + skipped if best.end_line else 0
     return Dialect(best.separator, best.quoting, best.first_line + skipped, end_line)
 
@@ -154,6 +157,19 @@ def _best(trials: list[_Trial], preferred: str) -> _Trial:
         return whole or trials[0]
     best = max(ragged, key=lambda trial: (trial.likelihood, -_rank(trial)))
     return whole if whole and (best.is_spaced or best.usual <= 1) else best
+
+
+def _by_spaces(sample: str, is_whole: bool) -> _Trial | None:
+    """Return the trial with spaces if all rows agree, and quotation marks or a column of figures confirm it."""
+    trial = _try(sample, SPACE, is_whole)
+    if not trial.is_table or trial.agreement < 1 or trial.first_line > 1 or trial.rows < _LEAST_SPACED:
+        return None
+    if trial.quote_fit >= 0:
+        return trial if trial.quote_fit == 1 else None
+    names, *rows = [record.cells for record in sample_records(sample, SPACE, Quoting.DOUBLED)]
+    below = rows if is_whole else rows[:-1]
+    figures = [index for index in range(trial.usual) if all(is_number_or_date(row[index]) for row in below)]
+    return trial if any(not is_number_or_date(names[index]) for index in figures) else None
 
 
 def is_separated_by_spaces(sample: str, *, is_whole: bool) -> bool:
@@ -274,12 +290,18 @@ def _try(sample: str, separator: str, is_whole: bool, quoting: Quoting = Quoting
         usual,
         count / len(widths),
         len(widths),
-        records[start].line if start else 1,
+        records[start].line if start or _is_below_separators(sample, records[0], separator) else 1,
         records[stop].line if stop < len(records) else 0,
         is_spaced=_is_spaced(table),
         agreement_below=widths[1:].count(usual) / max(1, len(widths) - 1),
         quote_fit=_quote_fit(sample, separator) if quoting is Quoting.DOUBLED else -1.0,
     )
+
+
+def _is_below_separators(sample: str, first: Record, separator: str) -> bool:
+    """Return whether lines with nothing but separators are above the first record."""
+    lines = io.StringIO(sample, newline="")
+    return any(separator in line for line, _ in zip(lines, range(first.line - 1), strict=False))
 
 
 def _quote_fit(sample: str, separator: str) -> float:

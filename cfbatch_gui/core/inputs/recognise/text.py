@@ -314,6 +314,8 @@ def _with_header(source: Source, candidate: Candidate, separator: str) -> Source
         first_line=dialect.first_line,
     )
     source = with_ends(source, candidate.head, candidate.text, dialect.end_line)
+    if dialect.separator == SPACE and not separator:
+        source = replace(source, notices=(*source.notices, "Spaces are taken for the separators between cells."))
     first, wrong = _first_rows(source)
     if not first and source.end:  # the lines that were taken for notes below the table are its only rows
         source = replace(source, end=0, first_line=1, notices=())
