@@ -23,12 +23,14 @@ def fitted(cells: Sequence[str], width: int) -> tuple[str, ...]:
 
 def width_problem(cells: int, columns: int) -> str:
     """The sentence for a row of so many cells in a table of so many columns."""
-    return f"This row has {_cells(cells)}, but the file has {_columns(columns)}."
+    return f"This row has {cells_text(cells)}, but the file has {columns_text(columns)}."
 
 
-def _cells(count: int) -> str:
+def cells_text(count: int) -> str:
+    """A number of cells as part of a sentence."""
     return "1 cell" if count == 1 else f"{count:,} cells"
 
 
-def _columns(count: int) -> str:
+def columns_text(count: int) -> str:
+    """A number of columns as part of a sentence."""
     return "1 column" if count == 1 else f"{count:,} columns"

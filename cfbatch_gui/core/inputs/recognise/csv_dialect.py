@@ -152,11 +152,18 @@ def _best(trials: list[_Trial], preferred: str) -> _Trial:
         )
     # One column, whose texts may hold unquoted commas: choose a separator that does not occur in them.
     whole = next((trial for trial in trials if trial.usual <= 1 and trial.agreement == 1), None)
-    ragged = [trial for trial in trials if trial.first > 1]
+    ragged = [trial for trial in trials if trial.first > 1 or trial.usual > 1]
     if not ragged:
         return whole or trials[0]
+    if whole and whole.quote_fit >= 0 and (quoted := [trial for trial in ragged if _is_confirmed(trial, whole)]):
+        return max(quoted, key=lambda trial: (trial.likelihood, -_rank(trial)))
     best = max(ragged, key=lambda trial: (trial.likelihood, -_rank(trial)))
     return whole if whole and (best.is_spaced or best.usual <= 1) else best
+
+
+def _is_confirmed(trial: _Trial, whole: _Trial) -> bool:
+    """Return whether the quotation marks stand beside this separator, and not around whole lines."""
+    return trial.usual > 1 and trial.quote_fit >= _LEAST_AGREEMENT > whole.quote_fit + 0.2
 
 
 def _by_spaces(sample: str, is_whole: bool) -> _Trial | None:

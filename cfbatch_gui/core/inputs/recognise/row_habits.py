@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from cfbatch_gui.core.inputs.input_values import RowHabits, Source
 from cfbatch_gui.core.inputs.readers.delimited.row_doubts import STRAY_QUOTE, doubt_about
+from cfbatch_gui.core.inputs.readers.row_widths import cells_text, columns_text
 from cfbatch_gui.core.inputs.recognise.sample_records import Record, sample_records
 
 _LEAST_ROWS = 3  # one row may be damaged, and a second one by chance
@@ -38,7 +39,7 @@ def _notices_of_header(header: Record, rows: Sequence[Record], source: Source) -
     if is_wider or names < width or len(header.cells) < cells:
         as_r = " R writes tables so, and then the first column has no name." if source.columns[0] == "Column 1" else ""
         yield (
-            f"The first row names {names:,} columns, but the rows have {cells:,} cells. Check that each "
+            f"The first row names {columns_text(names)}, but the rows have {cells_text(cells)}. Check that each "
             f"name is above its own texts.{as_r}"
         )
 
@@ -58,7 +59,7 @@ def _widths(rows: Sequence[Sequence[str]], width: int) -> tuple[int, ...]:
 
     Nearly all rows may have fewer cells than the header has names, where empty cells at the end are not written.
     """
-    counts = Counter(len(cells) for cells in rows if not any(cells[width:]))
+    counts = Counter(len(cells) for cells in rows if not any(map(str.strip, cells[width:])))
     usual = [each for each, count in counts.items() if each >= width and _is_habit(count, len(rows))]
     short = [each for each, count in counts.items() if each < width and count >= max(2, _MOST_ROWS * len(rows))]
     return tuple(sorted((*usual, *short))) if usual != [width] or short else ()

@@ -14,7 +14,7 @@ from cfbatch_gui.core.inputs.readers.delimited.formula_marks import unmarked
 from cfbatch_gui.core.inputs.readers.delimited.header_rows import is_repeated, rows_of_header
 from cfbatch_gui.core.inputs.readers.delimited.raw_records import RawRecords
 from cfbatch_gui.core.inputs.readers.delimited.record_checks import RecordChecks
-from cfbatch_gui.core.inputs.readers.delimited.row_doubts import LINE_BREAK, width_of_line
+from cfbatch_gui.core.inputs.readers.delimited.row_doubts import CUT_SHORT, LINE_BREAK, width_of_line
 from cfbatch_gui.core.inputs.readers.row_widths import fitted, unusual_row
 
 _SWALLOWS_ROWS = (
@@ -164,7 +164,7 @@ class _Records:
             start = index + 1
             number, below = numbers[index], numbers[index + 1]
             raw, first_line = self._text.raw(number, below), self._text.raw(number, number + 1)
-            is_sound = problem.reason == LINE_BREAK
+            is_sound = problem.reason in (LINE_BREAK, CUT_SHORT)
             if below > number + 1 and not is_sound and self._read_on_below(number):
                 yield Row(number, (), _SWALLOWS_ROWS, raw=first_line)
                 return

@@ -50,7 +50,7 @@ class RawRecords:
 
     def _streams(self) -> Iterator[io.StringIO]:
         # chain() over StringIO keeps the loop over lines in C: Python code runs once a piece, not once a line.
-        for text in self._waiting:
+        while (text := next(self._waiting, None)) is not None:  # `line` and `rewind` change what is waiting
             piece = _Piece(self._next_line, text)
             self._next_line = piece.stop
             if self._pieces:
@@ -81,6 +81,14 @@ class RawRecords:
         text = "".join(found)
         text = text[:-2] if text.endswith("\r\n") else text[:-1] if text.endswith(("\n", "\r")) else text
         return text if len(text) <= longest else f"{text[:longest]}…"
+
+    def line(self, number: int) -> str:
+        """Return the text of one line without its line end; "" below the last. It is read ahead if need be."""
+        if self._pieces and number >= self._pieces[-1].stop:
+            text = next(self._waiting, "")
+            self._waiting = chain((text,), self._waiting)
+            return next(iter(io.StringIO(text, newline="")), "").rstrip("\r\n")
+        return self.raw(number, number + 1)
 
     def size_from(self, line: int) -> int:
         """How many characters of what is kept stand on this line and below."""

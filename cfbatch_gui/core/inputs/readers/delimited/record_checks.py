@@ -8,6 +8,8 @@ from cfbatch_gui.core.inputs.readers.decoded_text import CUT_MARK
 from cfbatch_gui.core.inputs.readers.delimited.csv_quoting import LONGEST_CELL
 from cfbatch_gui.core.inputs.readers.delimited.raw_records import RawRecords
 from cfbatch_gui.core.inputs.readers.delimited.row_doubts import (
+    CHECKED,
+    CUT_SHORT,
     LINE_BREAK,
     doubt_about,
     has_sound_quotes,
@@ -57,7 +59,7 @@ class RecordChecks:
         suspects = self._suspects(numbers, len(rows), text)
         found = dict(self._of_unusual_width(rows))
         if numbers[-1] - numbers[0] != len(rows):
-            found |= dict(self._of_several_lines(numbers, rows, text))
+            found |= dict(self._of_several_lines(numbers, rows, text, suspects))
         for index in suspects:
             if index not in found and (problem := self._of_record(numbers[index], numbers[index + 1], text)):
                 found[index] = problem
@@ -94,22 +96,33 @@ class RecordChecks:
         if not self._is_wide and self._usual.issuperset(map(len, rows)):
             return
         for index, cells in enumerate(rows):
-            if cells and (len(cells) not in self._widths or any(cells[self._width :])):
+            if cells and (len(cells) not in self._widths or any(map(str.strip, cells[self._width :]))):
                 is_cut = cells[-1].endswith(CUT_MARK)
                 yield index, RecordProblem(_TOO_LONG if is_cut else width_problem(len(cells), self._width))
 
     def _of_several_lines(
-        self, numbers: Sequence[int], rows: Sequence[tuple[str, ...]], text: RawRecords
+        self, numbers: Sequence[int], rows: Sequence[tuple[str, ...]], text: RawRecords, suspects: Sequence[int]
     ) -> Iterator[tuple[int, RecordProblem]]:
         for index, cells in enumerate(rows):
-            breaks = numbers[index + 1] - numbers[index] - 1
-            if not breaks or not cells or not is_fused(cells, breaks, self._separator):
+            number, below = numbers[index], numbers[index + 1]
+            if below == number + 1 or not cells:
                 continue
-            if self._habits.has_line_breaks:
-                raw = text.raw(numbers[index], numbers[index + 1], longest=LONGEST_CELL)
-                if len(cells) < 3 or not is_made_of_rows(raw, len(cells), self._separator, self._quoting):
-                    continue
-            yield index, RecordProblem(LINE_BREAK, ProblemKind.DOUBTFUL_ROW)
+            is_last = index + 1 == len(rows)  # what is below it has not been checked yet
+            if (index in suspects or is_last) and self._is_cut_short(below, text):
+                yield index, RecordProblem(CUT_SHORT, ProblemKind.DOUBTFUL_ROW)
+            elif is_fused(cells, below - number - 1, self._separator) and self._may_be_rows(number, below, text):
+                yield index, RecordProblem(LINE_BREAK, ProblemKind.DOUBTFUL_ROW)
+
+    def _may_be_rows(self, number: int, below: int, text: RawRecords) -> bool:
+        if not self._habits.has_line_breaks:
+            return True
+        raw = text.raw(number, below, longest=LONGEST_CELL)
+        return self._width > 2 and is_made_of_rows(raw, self._width, self._separator, self._quoting)
+
+    def _is_cut_short(self, below: int, text: RawRecords) -> bool:
+        """Whether the line below a record of several lines seems to be its rest."""
+        line = text.line(below)
+        return self._quoting in CHECKED and not has_sound_quotes(line, self._separator, self._quoting)
 
     def _of_record(self, number: int, below: int, text: RawRecords) -> RecordProblem | None:
         raw = text.raw(number, below, longest=LONGEST_CELL)

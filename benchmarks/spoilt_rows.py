@@ -1,0 +1,99 @@
+"""CSV files of which one character spoilt one row: rows sent without a word; and what the checks for that cost.
+
+The files are made from other seeds than those with which the reader was mended.
+"""
+
+import csv
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.limits import Figures, apart, best_of, peak_memory
+from benchmarks.polluted_rows.files import clean_file, polluted_files
+from benchmarks.polluted_rows.judging import false_alarms, judge
+from cfbatch_gui.core.inputs.file_rows import read_blocks
+from cfbatch_gui.core.inputs.input_values import Block, Source
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+
+_SEEDS = range(20_000, 20_080)
+_ROWS = 300_000
+_CELL = 50_000_000  # characters
+_TURNS = 5
+_LINE = '{number:07},How do I change the address on my invoice?,"Settings → Billing, beside the address",{number}\n'
+
+
+def main(figures: Figures) -> None:
+    """Silent rows, false alarms, lost rows, and the cost of the checks in files that need them and in others."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.csv"
+        _judge(figures, path)
+        _blank_lines(figures, path)
+        figures.add(
+            f"memory for a cell of {_CELL / 1e6:,.0f} MB",
+            apart(_peak_of_long_cell, path) / (_CELL / 1e6),
+            "×",
+            limit=5.0,
+            note="its size",
+        )
+
+
+def _judge(figures: Figures, path: Path) -> None:
+    files = silent = lost = alarms = rows = 0
+    kinds: Counter[str] = Counter()
+    for seed in _SEEDS:
+        chance = random.Random(seed)
+        clean = clean_file(chance)
+        wrong, count = false_alarms(clean, path)
+        alarms += wrong
+        rows += count
+        for file in polluted_files(chance, clean):
+            verdict = judge(file, path)
+            files += 1
+            silent += verdict.silent > 0
+            lost += verdict.lost
+            if verdict.silent:
+                kinds[file.what.partition(" in ")[0].partition(" after ")[0]] += 1
+    figures.add(f"of {files:,} spoilt files, with a wrong row and no word", silent, "files", limit=0.0)
+    figures.add(f"false alarms in {rows:,} sound rows", 1000 * alarms / rows, "in 1,000", limit=1.0)
+    figures.add("sound rows lost for a spoilt one", lost / files, "rows", limit=3.0)
+    for kind, count in kinds.items():
+        print(f"silent: {kind}, {count}")
+
+
+def _blank_lines(figures: Figures, path: Path) -> None:
+    plain = "".join(_LINE.format(number=number) for number in range(_ROWS))
+    path.write_text(f"id,question,answer,number\n{plain}", encoding="utf-8", newline="")
+    blank = path.with_name("blank.csv")
+    blank.write_text("id,question,answer,number\n" + plain.replace("\n", "\n\n"), encoding="utf-8", newline="")
+    table, other = open_source(path), open_source(blank)
+    with_blank, without = best_of(_TURNS, lambda: _count(other), lambda: _count(table))
+    figures.versus("rows with a blank line below each", with_blank, "the same without", without, limit=1.3)
+    ours, bare = best_of(_TURNS, lambda: _count(table), lambda: _bare(path))
+    figures.versus("rows checked, in blocks", ours, "csv.reader alone", bare, limit=2.0)
+
+
+def _count(source: Source) -> int:
+    return sum(len(each.rows) for each in read_blocks(source) if isinstance(each, Block))
+
+
+def _bare(path: Path) -> int:
+    with path.open(encoding="utf-8", newline="") as file:
+        return sum(1 for _ in csv.reader(file))
+
+
+def _peak_of_long_cell(path: Path) -> float:
+    """Megabytes that a process takes to read a file with such a cell, less those that it takes before."""
+    before = peak_memory()
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(_long_cell())
+    if _count(open_source(path)) != 2:
+        raise AssertionError("the rows beside the long cell were not read")
+    return peak_memory() - before
+
+
+def _long_cell() -> Iterator[str]:
+    yield 'id,text\n1,one\n2,"'
+    yield from ("words " * 1000 for _ in range(_CELL // 6000))
+    yield '"\n3,three\n'
