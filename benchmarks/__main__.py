@@ -11,7 +11,16 @@ import traceback
 from benchmarks.limits import apart, measure
 
 PARTS = (
-    *("million_rows", "read_files", "huge_file", "detect_csv", "decode_answers", "export_results", "vectors"),
+    *(
+        "million_rows",
+        "read_files",
+        "huge_file",
+        "detect_csv",
+        "headers",
+        "decode_answers",
+        "export_results",
+        "vectors",
+    ),
     *("big_rankings", "ranking_page", "ledger", "open_window", "window_answers", "heartbeat", "start_and_stop"),
 )
 
