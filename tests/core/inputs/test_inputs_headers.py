@@ -68,6 +68,8 @@ def test_no_single_name_decides(tmp_path: Path, content: str, columns: tuple[str
         "01067,Dresden\n04109,Leipzig\n10115,Berlin\n",
         "😀,grinning face\n😂,face with tears of joy\n😁,beaming face with smiling eyes\n",
         "房间很干净。,1\n早餐是冷的。,0\n离地铁站很近。,1\n",
+        "The lamp is warm and has a dimmer. How do I reset it?\nCancel any time. It was paid on 3/5/2024\n"
+        "It is fine. Delivery takes three to five days; express is extra.\nThe lamp is warm. It is fine.\n",
         "Buy milk and bread.\nCall the landlord.\nReturn the books by Friday.\n",
         "apple\nbanana\ncherry\nlemon\n",
     ],

@@ -35,7 +35,7 @@ _ROWS = 12  # at most so many rows below are compared
 # How many of a thousand names have each shape.
 _NAMES_WITH = {
     **{"a": 200, "Aa": 250, "A": 150, "x": 350, "aAa": 50, "AaAa": 50, "a_a": 100, "A_A": 50},
-    **{"Aa a": 80, "Aa Aa": 70, "a a": 50, "A A": 30, "x x": 100, TEXT: 60, LONG: 20, NUMBER: 10},
+    **{"Aa a": 80, "Aa Aa": 70, "a a": 50, "A A": 30, "x x": 100, TEXT: 60, TEXT + "?": 30, LONG: 20, NUMBER: 10},
 }
 _NAMES_WITH_ANOTHER = 10
 # How many new shapes to expect after those below, compared with one shape that was seen once: texts vary, codes do not.
@@ -108,11 +108,10 @@ def judge_header(rows: Sequence[Sequence[str]], *, decided: bool | None = None) 
     evidence += max(weak, -_MOST_WEAK)
     if evidence < _SURE:
         new = [(index, cell) for index, cell in enumerate(cells) if cell and cell not in columns[index]]
-        further = [
-            _REPEATED_VALUE for index, cell in new if not cell.isdecimal() and _is_in(cell, index, below[_ROWS:])
-        ]
+        again = sum(1 for index, cell in new if not cell.isdecimal() and _is_in(cell, index, below[_ROWS:]))
         names = sum(_of_name(cell) for _, cell in new)
-        evidence += sum(further) + (names if width > 1 else 2 * names)  # a list seldom begins with the name of lists
+        # A list of texts seldom begins with a word that names lists.
+        evidence += again * _REPEATED_VALUE + (names if width > 1 else 2 * names)
     return HeaderJudgement(evidence)
 
 
@@ -186,8 +185,11 @@ def _of_shape(shape: str, shapes: Counter[str], count: int) -> float:
         new = _NEW_TEXTS
     else:
         new = _NEW_CODES if "9" in usual and shapes[usual] * 10 >= count * 7 else _NEW_OTHERS
+    among_names = _NAMES_WITH.get(shape, _NAMES_WITH_ANOTHER) / 1000
     if seen := shapes[shape]:
-        return math.log(_NAMES_WITH.get(shape, _NAMES_WITH_ANOTHER) / 1000 * (count + new) / seen)
+        return math.log(among_names / (seen / (count + new)))
+    if shape.startswith(TEXT) and usual.startswith(TEXT):  # it only ends in another way, as every second new one may
+        return math.log(among_names / (new / (count + new) / 2))
     once = sum(1 for number in shapes.values() if number == 1) if count > 1 else 0
     unlikely = (_BEGUN_WITH_FIGURE if shape[0] == "9" else 0.0) if has_letters(shape) else _WITHOUT_LETTERS
     return unlikely - math.log(min(0.9, (once + new) / (count + new)))
