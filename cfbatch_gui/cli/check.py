@@ -102,6 +102,9 @@ def _lines(checked: _Checked, width: int) -> Iterator[str]:
     inputs, preflight = checked.inputs, checked.preflight
     for source in _sources(inputs):
         yield f"{source.path.name}: {explain(source)}"
+        if source is inputs.source and not source.is_header_sure:
+            kind, answer = ("data", "no") if source.has_header else ("a header", "yes")
+            yield f"  If it is {kind}, say so by --header {answer}."
         yield from (f"  {notice}" for notice in source.notices)
     yield describe(inputs.mapping, preflight.queries, preflight.texts)
     yield from preflight.notices
@@ -185,6 +188,8 @@ def _file(source: Source) -> dict[str, object]:
         "encoding": source.encoding,
         "separator": source.separator,
         "sheet": source.sheet,
+        "has_header": source.has_header,
+        "is_header_sure": source.is_header_sure,
         "columns": list(source.columns),
         "notices": list(source.notices),
     }

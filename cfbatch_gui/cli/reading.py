@@ -18,6 +18,7 @@ from cfbatch_gui.core.system.paths import Paths
 
 STANDARD_INPUT = Path("-")
 _UNITS = {"line": FileFormat.LINES, "paragraph": FileFormat.PARAGRAPHS, "file": FileFormat.WHOLE}
+_ANSWERS = {"yes": True, "no": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,7 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--encoding", metavar="NAME", help="of the first file, such as utf-8, cp1252 or shift_jis")
     parser.add_argument("--separator", metavar="SIGN", help="of the first file: , ; | or tab")
+    parser.add_argument("--header", choices=tuple(_ANSWERS), help="is the first row of the first file a header?")
     parser.add_argument("--sheet", metavar="NAME", help="of the first file, when it is a workbook")
     parser.add_argument("--texts-by", choices=tuple(_UNITS), help="how plain text is cut into texts")
     parser.add_argument("--template", metavar="TEXT", default="", help="join columns, for example “{title}. {body}”")
@@ -151,6 +153,7 @@ def reading_of(arguments: argparse.Namespace) -> Reading:
     options = ReadOptions(
         encoding=arguments.encoding,
         separator=arguments.separator,
+        has_header=_ANSWERS.get(arguments.header or ""),
         sheet=arguments.sheet,
         unit=_UNITS.get(arguments.texts_by or ""),
     )

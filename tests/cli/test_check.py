@@ -109,6 +109,21 @@ def test_plain_text_is_cut_as_asked(capsys: pytest.CaptureFixture[str], tmp_path
         assert json.loads(out)["texts"] == texts
 
 
+def test_a_header_that_is_not_sure_is_said_and_answered(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text("Berlin,Germany\nParis,France\nRome,Italy\nVienna,Austria\n")
+    _, out, _ = check(capsys, tmp_path, str(path), "--embed")
+    assert "A table separated by commas, the first row looks like data, in UTF-8." in out
+    assert "If it is a header, say so by --header yes." in out
+    found = []
+    for answer in ((), ("--header", "no"), ("--header", "yes")):
+        status, out, _ = check(capsys, tmp_path, str(path), "--embed", *answer, "--json")
+        facts = json.loads(out)
+        found.append((status, facts["rows"], facts["files"][0]["has_header"], facts["files"][0]["is_header_sure"]))
+    assert found == [(0, 4, False, False), (0, 4, False, True), (0, 3, True, True)]
+    assert "--header" not in check(capsys, tmp_path, str(path), "--embed", "--header", "yes")[1]
+
+
 def test_sizes_of_parts() -> None:
     assert split_size("400") == Split(400)
     assert split_size("400:50") == Split(400, 50)

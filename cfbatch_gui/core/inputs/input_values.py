@@ -134,7 +134,8 @@ class Source:
     the end of the file. `marked` are the indices of columns from which the apostrophes that this program's export put
     before formulas are removed. `notices` are sentences for the user about what was left out or interpreted.
     `is_encoding_sure` is False for a large file of which only the beginning was checked: reading raises EncodingUnknown
-    at bytes that are invalid in the encoding. With `sends_doubtful` doubtful rows are sent as they were read.
+    at bytes that are invalid in the encoding. `is_header_sure` is False if the first row may well be of the other kind
+    than `has_header` says, and nobody has decided it. With `sends_doubtful` doubtful rows are sent as they were read.
     """
 
     path: Path
@@ -154,6 +155,7 @@ class Source:
     marked: tuple[int, ...] = ()
     notices: tuple[str, ...] = ()
     is_encoding_sure: bool = True
+    is_header_sure: bool = True
     sends_doubtful: bool = False
 
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from cfbatch_gui.core.inputs.columns.templates import read_template
 from cfbatch_gui.core.inputs.files.encodings import CHOICES
-from cfbatch_gui.core.inputs.input_values import FileFormat, Mapping, Role
+from cfbatch_gui.core.inputs.input_values import FileFormat, Mapping, Role, Shape
 from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.inputs.draft_state import MOST_PREVIEWED, PREVIEW_ROWS, OpenFile
 from cfbatch_gui.ui.inputs.input_labels import encoding_words, format_words, header_words, roles_for, separator_words
@@ -51,6 +51,9 @@ class FilePart(QWidget):
         self.encoding = LinkButton(tip=self.tr("Read it in another encoding"))
         self.separator = LinkButton(tip=self.tr("Choose how cells are separated"))
         self.header = LinkButton(tip=self.tr("Choose whether the first row names the columns"))
+        self.header_guess = Label("", "quiet")
+        self.change_header = LinkButton(self.tr("Change"))
+        self.change_header.clicked.connect(self._change_header)
         self.sheet = LinkButton(tip=self.tr("Choose another sheet"))
         self.remove = LinkButton(self.tr("Remove"))
         self.remove.clicked.connect(self.removed)
@@ -64,8 +67,9 @@ class FilePart(QWidget):
         }
         self._links: list[tuple[QWidget, LinkButton]] = []
         parts: list[QWidget] = [IconLabel("file-text", "text", 16), self.name, self.facts]
-        for link in (self.encoding, self.separator, self.header, self.sheet, self.remove):
-            linked = boxed(row(Label("·", "quiet"), link, gap=SMALL))
+        for link in (self.encoding, self.separator, self.header, self.change_header, self.sheet, self.remove):
+            before = (Label("·", "quiet"), *((self.header_guess,) if link is self.change_header else ()))
+            linked = boxed(row(*before, link, gap=SMALL))
             self._links.append((linked, link))
             parts.append(linked)
             if link in self._menus:
@@ -101,13 +105,21 @@ class FilePart(QWidget):
         self._show_more(len(file.sample), rows)
         self.encoding.setText(encoding_words(source.encoding))
         self.separator.setText(separator_words(source))
-        self.header.setText(header_words(has_header=source.has_header))
+        self.header.setText(header_words(source))
+        self.header_guess.setText(header_words(source))
+        other = (
+            self.tr("Take the first row as data") if source.has_header else self.tr("Take the first row as a header")
+        )
+        self.change_header.setToolTip(other)
+        self.change_header.setAccessibleName(other)
         self.sheet.setText(self.tr("sheet “{name}”").format(name=one_line(source.sheet, 40).replace("&", "&&")))
-        is_table = source.format == FileFormat.DELIMITED or bool(source.sheets)
+        is_table = source.format == FileFormat.DELIMITED or bool(source.sheets) or source.shape is Shape.ARRAYS
+        has_choice = is_table or source.format == FileFormat.LINES
         shown = {
             self.encoding: bool(source.encoding),
             self.separator: bool(separator_words(source)),
-            self.header: is_table or source.format == FileFormat.LINES,
+            self.header: has_choice and source.is_header_sure,
+            self.change_header: has_choice and not source.is_header_sure,
             self.sheet: len(source.sheets) > 1,
             self.remove: self._is_second,
         }
@@ -196,6 +208,10 @@ class FilePart(QWidget):
             title = self.tr("The first row is a header") if value else self.tr("There is no header row")
             add_action(menu, title, self._read(has_header=value), checked=value is now)
         return menu
+
+    def _change_header(self) -> None:
+        if self._file is not None:
+            self._read(has_header=not self._file.source.has_header)()
 
     def _sheet_menu(self) -> QMenu:
         menu = QMenu(self)

@@ -118,9 +118,11 @@ def format_words(source: Source) -> str:
     return "" if source.format in _LINKED else _tr(format_of(source).short)
 
 
-def header_words(*, has_header: bool) -> str:
-    """Whether the first row names the columns."""
-    return _tr("first row is a header") if has_header else _tr("no header row")
+def header_words(source: Source) -> str:
+    """Whether the first row names the columns, or what it looks like where that is not sure."""
+    if not source.is_header_sure:
+        return _tr("first row looks like a header") if source.has_header else _tr("first row looks like data")
+    return _tr("first row is a header") if source.has_header else _tr("no header row")
 
 
 def count_range(low: int, high: int) -> str:

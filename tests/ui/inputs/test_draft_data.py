@@ -6,7 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
-from cfbatch_gui.core.inputs.input_values import Role
+from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.job_folder.row_problems import problems
 from cfbatch_gui.core.program import Program
 from tests.ui.inputs.conftest import DraftDriver
@@ -126,6 +126,23 @@ async def test_separator_and_header_answer_at_once(driver: DraftDriver, tmp_path
     driver.pick(lambda action: action.text() == "There is no header row")
     await until(lambda: part.facts.text() == "3 rows · 2 columns")
     assert part.header.text() == "no header row" and cell(driver, 0, 1) == "text"
+
+
+async def test_a_header_that_is_not_sure_is_changed_by_one_click(
+    driver: DraftDriver, tmp_path: Path, until: Until
+) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text("Berlin,Germany\nParis,France\nRome,Italy\nVienna,Austria\n")
+    driver.new_draft(kind=Kind.EMBED)
+    driver.page.open_path(path)
+    part = driver.page.data.first
+    await until(lambda: part.facts.text() == "4 rows · 2 columns")
+    assert part.header_guess.text() == "first row looks like data" and not part.header.isVisible()
+    assert part.change_header.accessibleName() == "Take the first row as a header"
+    driver.click(part.change_header)
+    await until(lambda: part.facts.text() == "3 rows · 2 columns")
+    assert part.header.text() == "first row is a header" and part.header.isVisible()
+    assert not part.header_guess.isVisible() and not part.change_header.isVisible()
 
 
 async def test_a_workbook_has_sheets_to_choose_from(driver: DraftDriver, tmp_path: Path, until: Until) -> None:

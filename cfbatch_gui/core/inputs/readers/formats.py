@@ -231,14 +231,25 @@ def table_suffixes() -> tuple[str, ...]:
 
 
 def explain(source: Source) -> str:
-    """Say how the file is read: "A table separated by semicolons, with a header, in Windows-1252."."""
+    """Say how the file is read: "A table separated by semicolons, with a header, in Windows-1252.".
+
+    Where that is not sure, the sentence says so: "…, the first row looks like data, in UTF-8.".
+    """
     said = format_of(source).words.format(
         separator=_SEPARATORS.get(source.separator, ""),
-        header="with a header" if source.has_header else "without a header",
+        header=_header(source),
         sheet=source.sheet,
     )
     if source.shape is not Shape.PLAIN:
         said += f": {_SHAPES[source.shape]}"
+    if source.shape is Shape.ARRAYS:
+        said += f", {_header(source)}"
     if source.encoding:
         said += f", in {shown_name(source.encoding)}"
     return f"{said}."
+
+
+def _header(source: Source) -> str:
+    if source.is_header_sure:
+        return "with a header" if source.has_header else "without a header"
+    return "the first row looks like a header" if source.has_header else "the first row looks like data"

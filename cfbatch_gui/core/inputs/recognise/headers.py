@@ -1,48 +1,118 @@
-"""Distinguish a header from a first row of data."""
+"""Distinguish a header from a first row of data, by what the row as a whole has in common with the rows below it."""
 
-import statistics
-from collections.abc import Sequence
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
 
 from cfbatch_gui.core.inputs import column_vocabulary as vocabulary
-from cfbatch_gui.core.inputs.column_names import is_number_or_date
+from cfbatch_gui.core.inputs.recognise.cell_shapes import LONG, NUMBER, TEXT, has_letters, shape_of
 
-_LONGEST_NAME = 60  # characters
-_LONGEST_QUESTION = 300
-_MOST_WORDS = 3
-_SENTENCE_END = (".", "?", "!", "。", "？", "！", "؟", "…")
+# Evidence is the natural logarithm of how much more likely a cell is in a header than in a row of data; that of the
+# columns is added up. The figures were chosen by one half of the tables in benchmarks/header_tables.
+_OF_TABLES = 1.3  # before the cells are looked at: most tables of several columns have a header
+_OF_LISTS = -1.0  # most lists, which have one column, have none
+_CLOSE = 2.5  # below this sum, either way, the other answer is not unlikely
+_SURE = 6.0  # from this sum on, words are not looked up
+_MOST_FOR, _MOST_AGAINST = 4.0, 5.0  # from one column
+_WEAK = 1.3  # less than this against a header may come by chance from all columns of a table of single words …
+_MOST_WEAK = 1.1  # … and so counts only once
+_KNOWN = 3.0  # a name that the vocabulary has for a role
+_USUAL = 1.5  # another usual name
+_REPEATED_VALUE = -3.0  # the cell is found in the column below
+_REPEATED_NAME = -1.0  # the cell is found in the same row
+_MOST_REPEATED_NAMES = 2
+_TITLE = -4.0  # most cells of the row are empty
+_CONTINUED = 0.3  # a year or another figure that goes on from column to column: "Region, 2021, 2022"
+_LEAST_STEPS = 3  # between figures that go on
+_WITHOUT_LETTERS = -2.3
+_BEGUN_WITH_FIGURE = -0.7
+_LEAST_SPREAD = 0.3  # of the logarithms of lengths in a column, so that a few equal lengths do not say much
+_ROWS = 12  # at most so many rows below are compared
+
+# How many of a thousand names have each shape.
+_NAMES_WITH = {
+    **{"a": 200, "Aa": 250, "A": 150, "x": 350, "aAa": 50, "AaAa": 50, "a_a": 100, "A_A": 50},
+    **{"Aa a": 80, "Aa Aa": 70, "a a": 50, "A A": 30, "x x": 100, TEXT: 60, TEXT + "?": 30, LONG: 20, NUMBER: 10},
+}
+_NAMES_WITH_ANOTHER = 10
+# How many new shapes to expect after those below, compared with one shape that was seen once: texts vary, codes do not.
+_NEW_TEXTS, _NEW_CODES, _NEW_OTHERS = 1.5, 0.12, 0.5
+_EMPTY_NAMES = {True: 0.2, False: 0.03}  # share of the first and of further columns; R and pandas leave the first empty
+_ABSENT_NAMES = 0.01
+_ABSENT = frozenset(
+    (
+        *("NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", r"\N"),
+        *("-", "--", "–", "—", ".", "..", "...", "?", "*", "**", "***", "*****"),
+    )
+)
+_PLAIN = re.compile(r"\d{1,4}(?:\.\d+)?")
+_YEAR = re.compile(r"(?:1[6-9]|20|21)\d\d")
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderJudgement:
+    """How likely the first row is a header, as the logarithm of its odds: 0 is even, 2.3 is ten to one."""
+
+    evidence: float
+
+    @property
+    def is_header(self) -> bool:
+        """Whether the first row names the columns."""
+        return self.evidence > 0
+
+    @property
+    def is_close(self) -> bool:
+        """Whether it may well be otherwise, so that the user should be asked."""
+        return abs(self.evidence) < _CLOSE
+
+
+_NONE = HeaderJudgement(-_MOST_AGAINST)
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first of the rows names the columns.
+    """Return whether the first of the rows names the columns."""
+    return judge_header(rows).is_header
 
-    Its cells must look like names: short, different, neither numbers nor sentences. They are a header if one of them is
-    known as a name of columns, or if a column's cells below are numbers or much longer texts. A value that is repeated
-    below is data. Without such evidence, several cells of at most three words each count as a header, a single cell
-    does not. Questions, as forms put them above the answers, are names if a column holds figures.
+
+def judge_header(rows: Sequence[Sequence[str]], *, decided: bool | None = None) -> HeaderJudgement:
+    """Judge whether the first of the rows names the columns, by all its cells together, unless that is decided.
+
+    A cell speaks for a header if it is unlike the cells below it (in kind, length and capitals, or because these repeat
+    few values among which it is not), and if it is a usual name. It speaks against one if it is like all of them or is
+    repeated below. No cell decides alone: names may be questions, sentences, years or empty.
     """
+    if decided is not None:
+        return HeaderJudgement(math.inf if decided else -math.inf)
     if not rows:
-        return False
-    width = max((number for row in rows for number, cell in enumerate(row, 1) if cell.strip()), default=0)
-    first = rows[0][:width]  # some programs end every line with a separator
+        return _NONE
+    width = _width(rows)
     # A file made by concatenating others repeats the header.
     below = [row for row in rows[1:] if row != rows[0]] if width > 1 else rows[1:]
-    if len(rows) > 1 and not below:
-        return False
-    names = [_named(cell, _column(below, index)) for index, cell in enumerate(first)]
-    filled = [name for name in names if name]
-    if not filled or not all(_looks_like_name(name) for name in filled):
-        return len(filled) == len(names) and _asks_above_figures(names, below)
-    if any(vocabulary.is_known(name) for name in filled):
-        return len(filled) >= len(names) - 1 and not _mostly_repeated(first, below)
-    if len(filled) < len(names) or len({name.casefold() for name in names}) < len(names) or not below:
-        return False
-    if _comes_again(first, below):
-        return False
-    # Without other evidence a cell of several lines, as spreadsheets may have, is not a name.
-    is_plain = len(names) > 1 and not any("\n" in cell.strip() for cell in first)
-    return _longer_or_typed_below(first, below) or (
-        is_plain and all(len(name.split()) <= _MOST_WORDS for name in names)
-    )
+    if not below:
+        return HeaderJudgement(_KNOWN) if len(rows) == 1 and any(map(vocabulary.is_known, rows[0])) else _NONE
+    first = with_row_names([rows[0], *below])
+    cells, *sample = ([*map(str.strip, row[:width]), *[""] * (width - len(row))] for row in (first, *below[:_ROWS]))
+    columns = list(zip(*sample, strict=True))
+    evidence = _of_row(cells) + (_OF_TABLES if width > 1 else _OF_LISTS)
+    weak = 0.0
+    continued = _continued(cells, columns)
+    for index, cell in enumerate(cells):
+        found = _of_cell(cell, columns[index], is_first=index == 0, is_continued=index in continued)
+        if -_WEAK < found < 0:
+            weak += found
+        else:
+            evidence += found
+    evidence += max(weak, -_MOST_WEAK)
+    if evidence < _SURE:
+        new = [(index, cell) for index, cell in enumerate(cells) if cell and cell not in columns[index]]
+        again = sum(1 for index, cell in new if not cell.isdecimal() and _is_in(cell, index, below[_ROWS:]))
+        names = sum(_of_name(cell) for _, cell in new)
+        # A list of texts seldom begins with a word that names lists.
+        evidence += again * _REPEATED_VALUE + (names if width > 1 else 2 * names)
+    return HeaderJudgement(evidence)
 
 
 def with_row_names(rows: Sequence[Sequence[str]]) -> Sequence[str]:
@@ -53,64 +123,132 @@ def with_row_names(rows: Sequence[Sequence[str]]) -> Sequence[str]:
     """
     names, below = rows[0], rows[1:]
     width = len(names) + 1
+    if not below or len(below[0]) != width:
+        return names
     own = [row[0] for row in below if row]
-    is_of_r = (
-        below and all(names) and all(len(row) == width for row in below) and len(set(own)) == len(own) and all(own)
-    )
+    is_of_r = all(names) and all(len(row) == width for row in below) and len(set(own)) == len(own) and all(own)
     return ("", *names) if is_of_r and any(row[-1] for row in below) else names
 
 
-def _looks_like_name(name: str) -> bool:
-    return (
-        len(name) <= _LONGEST_NAME
-        and any(letter.isalpha() for letter in name)
-        and not is_number_or_date(name)
-        and not (name.endswith(_SENTENCE_END) and not vocabulary.is_known(name))
-        and "://" not in name
-        and "@" not in name[1:]
-    )
+def _width(rows: Sequence[Sequence[str]]) -> int:
+    """The number of columns up to the last that is not empty: some programs end every line with a separator."""
+    width = max(map(len, rows))
+    while width and not any(len(row) >= width and row[width - 1].strip() for row in rows):
+        width -= 1
+    return width
 
 
-def _asks_above_figures(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    if len(set(names)) < len(names) or not all(map(_may_be_question, names)):
-        return False
-    columns = [_column(below, index) for index in range(len(names))]
-    return any(len(column) > 2 and all(cell.strip()[0].isdigit() for cell in column) for column in columns)
+def _is_in(cell: str, index: int, rows: Sequence[Sequence[str]]) -> bool:
+    return any(index < len(row) and row[index].strip() == cell for row in rows)
 
 
-def _may_be_question(name: str) -> bool:
-    is_question = name.endswith(("?", "？", "؟")) and len(name) <= _LONGEST_QUESTION and name[0].isalpha()
-    return is_question or _looks_like_name(name)
+def _of_row(cells: Sequence[str]) -> float:
+    """The evidence of the row by itself: empty cells and names that come twice."""
+    filled = [cell.casefold() for cell in cells if cell]
+    if len(cells) > 2 and len(filled) * 2 <= len(cells) and len(filled) < len(cells) - 1:
+        return _TITLE
+    words = [cell for cell in filled if not cell[0].isdigit()]
+    return _REPEATED_NAME * min(_MOST_REPEATED_NAMES, len(words) - len(set(words)))
 
 
-def _column(rows: Sequence[Sequence[str]], index: int) -> list[str]:
-    return [row[index] for row in rows if index < len(row) and row[index].strip()]
+def _of_name(cell: str) -> float:
+    if vocabulary.is_known(cell):
+        return _KNOWN
+    return _USUAL if vocabulary.is_usual(cell) else 0.0
 
 
-def _comes_again(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    return any(cell in _column(below, index) for index, cell in enumerate(first))
+def _of_cell(cell: str, column: Sequence[str], *, is_first: bool, is_continued: bool) -> float:
+    """The evidence of one cell of the first row, given those below it."""
+    values = [value for value in column if value and value not in _ABSENT]
+    if not values:
+        return 0.0
+    if not cell or cell in _ABSENT:
+        among_names = _ABSENT_NAMES if cell else _EMPTY_NAMES[is_first]
+        among_values = (len(column) - len(values) + 0.5) / (len(column) + 1)
+        return _within(math.log(among_names / among_values), 2.5, 1.0 if is_first else 0.0)
+    if is_continued:
+        return _CONTINUED
+    shapes = Counter(map(shape_of, values))
+    evidence = _of_shape(shape_of(cell), shapes, len(values))
+    if shapes[NUMBER] * 2 <= len(values):
+        evidence += _of_value(cell, values) + _of_length(cell, values)
+    return _within(evidence, _MOST_AGAINST, _MOST_FOR)
 
 
-def _mostly_repeated(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    again = sum(cell in _column(below, index) for index, cell in enumerate(first))
-    return again * 2 > len(first)
+def _of_shape(shape: str, shapes: Counter[str], count: int) -> float:
+    """The evidence of a shape, where `shapes` are those of the `count` cells below.
+
+    A further row has a new one about as often as those below have one a single time (Good and Turing's estimate).
+    """
+    usual = max(shapes, key=shapes.__getitem__)
+    if usual.startswith(TEXT):
+        new = _NEW_TEXTS
+    else:
+        new = _NEW_CODES if "9" in usual and shapes[usual] * 10 >= count * 7 else _NEW_OTHERS
+    among_names = _NAMES_WITH.get(shape, _NAMES_WITH_ANOTHER) / 1000
+    if seen := shapes[shape]:
+        return math.log(among_names / (seen / (count + new)))
+    if shape.startswith(TEXT) and usual.startswith(TEXT):  # it only ends in another way, as every second new one may
+        return math.log(among_names / (new / (count + new) / 2))
+    once = sum(1 for number in shapes.values() if number == 1) if count > 1 else 0
+    unlikely = (_BEGUN_WITH_FIGURE if shape[0] == "9" else 0.0) if has_letters(shape) else _WITHOUT_LETTERS
+    return unlikely - math.log(min(0.9, (once + new) / (count + new)))
 
 
-def _longer_or_typed_below(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    for index, name in enumerate(first):
-        column = _column(below, index)
-        if not column:
-            continue
-        if all(is_number_or_date(cell) for cell in column):
-            return True
-        lengths = [len(cell) for cell in column]
-        is_longer = min(lengths) > len(name) and statistics.median(lengths) > 3 * len(name)
-        if len(column) > 1 and len(name.split()) <= _MOST_WORDS and is_longer:
-            return True
-    return False
+def _of_value(cell: str, values: Sequence[str]) -> float:
+    """The evidence of a text by itself: the fewer different texts are below, the less likely a new one is."""
+    different = set(values)
+    if cell in different:
+        return _REPEATED_VALUE
+    if len(different) == len(values):
+        return 0.0
+    once = sum(1 for number in Counter(values).values() if number == 1)
+    return -math.log((once + 0.5) / (len(values) + 0.5))
 
 
-def _named(cell: str, column: Sequence[str]) -> str:
-    """The name on one line; "number" for a sign such as "#" above a column of numbers."""
-    name = " ".join(cell.split())
-    return "number" if vocabulary.is_number_sign(name) and column and all(map(is_number_or_date, column)) else name
+def _of_length(cell: str, values: Sequence[str]) -> float:
+    """The evidence of a text's length, compared with those below by their mean and spread."""
+    count = len(values)
+    if count < 3:
+        return 0.0
+    lengths = [math.log(len(value)) for value in values]
+    mean = sum(lengths) / count
+    spread = math.sqrt(max(0.0, sum([length * length for length in lengths]) / count - mean * mean))
+    distance = abs(math.log(len(cell)) - mean) / max(_LEAST_SPREAD, spread)
+    if distance < 1:
+        return -0.2 * (1 - distance)
+    return _within(distance * distance / 2 - 1, 0.25, min(2.0, 0.3 * count))
+
+
+def _continued(cells: Sequence[str], columns: Sequence[Sequence[str]]) -> set[int]:
+    """The indices of figures that may be names: years above other figures, and figures that go up or down in the row.
+
+    Days of a month, years or ages are columns of many tables; but where the rows below do the same, they are data.
+    """
+    found = {
+        index
+        for index, cell in enumerate(cells)
+        if _YEAR.fullmatch(cell) and sum(map(bool, map(_YEAR.fullmatch, columns[index]))) * 2 < len(columns[index])
+    }
+    for begin, end in _runs(cells):
+        rows = list(zip(*columns[begin:end], strict=True))
+        if sum(1 for row in rows if next(_runs(row), None) == (0, end - begin)) * 2 < len(rows):
+            found.update(range(begin, end))
+    return found
+
+
+def _runs(cells: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The begins and ends of four neighbouring figures or more with the same step from each to the next."""
+    steps = [
+        round(float(other) - float(one), 6) if _PLAIN.fullmatch(one) and _PLAIN.fullmatch(other) else 0.0
+        for one, other in pairwise(cells)
+    ]
+    index = 0
+    for step, same in groupby(steps):
+        begin, index = index, index + sum(1 for _ in same)
+        if step and index - begin >= _LEAST_STEPS:
+            yield begin, index + 1
+
+
+def _within(value: float, least: float, most: float) -> float:
+    return max(-least, min(most, value))

@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.column_names import is_number_or_date
 from cfbatch_gui.core.inputs.files.open_file import GZIP, ZIP, open_raw
 from cfbatch_gui.core.inputs.input_values import Quoting, Source
 from cfbatch_gui.core.inputs.readers.delimited.csv_quoting import csv_rows
-from cfbatch_gui.core.inputs.recognise.headers import has_header
+from cfbatch_gui.core.inputs.recognise.headers import has_header, judge_header
 from cfbatch_gui.core.inputs.recognise.sample_records import Record
 
 _MOST_ABOVE = 20  # records of a preamble
@@ -133,7 +133,8 @@ def below_groups(records: Sequence[Record]) -> int:
     groups, head = records[0], records[1]
     rows = [record.cells for record in records[:100]]
     are_gaps = 0 < groups.filled < len(groups.cells) and head.filled == len(head.cells)
-    is_named = any(map(vocabulary.is_known, head.cells)) and has_header(rows[1:]) and not has_header(rows)
+    is_header = judge_header(rows[1:]).evidence > max(0.0, judge_header(rows).evidence)
+    is_named = is_header and any(map(vocabulary.is_known, head.cells))
     return int(are_gaps and is_named and not any(map(is_number_or_date, groups.cells)))
 
 

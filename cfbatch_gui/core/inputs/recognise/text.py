@@ -31,7 +31,7 @@ from cfbatch_gui.core.inputs.recognise.csv_dialect import (
     is_clearly_delimited,
     is_separated_by_spaces,
 )
-from cfbatch_gui.core.inputs.recognise.headers import has_header, with_row_names
+from cfbatch_gui.core.inputs.recognise.headers import judge_header, with_row_names
 from cfbatch_gui.core.inputs.recognise.row_habits import with_habits
 from cfbatch_gui.core.inputs.recognise.sample_records import filled_width
 from cfbatch_gui.core.inputs.recognise.table_bounds import lines_of, with_ends
@@ -123,9 +123,9 @@ def open_text(candidate: Candidate) -> Source:
     source = Source(path, file_format, ("text",), candidate.size, candidate.encoding)
     match file_format:
         case FileFormat.JSON_LINES:
-            return _with_keys(source)
+            return _with_keys(source, options.has_header)
         case FileFormat.JSON:
-            return _with_elements(source)
+            return _with_elements(source, options.has_header)
         case FileFormat.ASCII_TABLE:
             return open_ascii_table(source, candidate.head, text)
         case FileFormat.LINES:
@@ -224,7 +224,7 @@ def _is_document(sample: str, *, is_whole: bool) -> bool:
     return '"' in sample
 
 
-def _with_keys(source: Source) -> Source:
+def _with_keys(source: Source, has_header: bool | None) -> Source:
     objects: list[dict[str, Any]] = []
     arrays: list[list[Any]] = []
     reason, line_number = "", 0
@@ -240,7 +240,7 @@ def _with_keys(source: Source) -> Source:
             elif not reason:
                 reason, line_number = fields, number
     if arrays and len(arrays) >= 9 * len(objects):
-        return _of_arrays(source, arrays)
+        return _of_arrays(source, arrays, has_header)
     found = _of_objects(source, [fields for fields in objects if fields])
     if found.columns:
         return found
@@ -251,7 +251,7 @@ def _with_keys(source: Source) -> Source:
     )
 
 
-def _with_elements(source: Source) -> Source:
+def _with_elements(source: Source, has_header: bool | None) -> Source:
     objects: list[dict[str, Any]] = []
     arrays: list[list[Any]] = []
     reason = ""
@@ -266,7 +266,7 @@ def _with_elements(source: Source) -> Source:
             elif isinstance(value, Broken):
                 reason = value.reason
     if any(arrays) and len(arrays) >= 9 * len(objects):
-        return _of_arrays(source, arrays)
+        return _of_arrays(source, arrays, has_header)
     found = _of_objects(source, objects)
     if found.columns:
         return found
@@ -283,12 +283,18 @@ def _of_objects(source: Source, objects: list[dict[str, Any]]) -> Source:
     return replace(source, columns=columns_for(shape, objects), shape=shape, notices=(notice,) if notice else ())
 
 
-def _of_arrays(source: Source, arrays: list[list[Any]]) -> Source:
-    """The source of rows that are lists of cells; the first list names the columns if `has_header` says so."""
+def _of_arrays(source: Source, arrays: list[list[Any]], has_header: bool | None) -> Source:
+    """The source of rows that are lists of cells; the first list may name the columns."""
     rows = [tuple(map(cell_text, array)) for array in arrays]
-    header = len(rows) > 1 and has_header(rows[:_ROWS_FOR_HEADER])
+    if len(rows) == 1 and has_header is None:
+        has_header = False
+    judgement = judge_header(rows[:_ROWS_FOR_HEADER], decided=has_header)
+    header = judgement.is_header
+    if header and len(rows) == 1:
+        raise only_header(source.path)
     columns = complete_names(rows[0] if header else (), _width(rows, header))
-    return replace(source, columns=columns, shape=Shape.ARRAYS, has_header=header)
+    is_sure = not judgement.is_close
+    return replace(source, columns=columns, shape=Shape.ARRAYS, has_header=header, is_header_sure=is_sure)
 
 
 def _with_line_header(source: Source, header: bool) -> Source:
@@ -303,7 +309,7 @@ def _with_line_header(source: Source, header: bool) -> Source:
 
 
 def _with_header(source: Source, candidate: Candidate, separator: str) -> Source:
-    header = candidate.options.has_header
+    decided = candidate.options.has_header
     preferred = "\t" if candidate.suffix in (".tsv", ".tab") else ""
     dialect = find_dialect(candidate.text, is_whole=candidate.is_whole, preferred=preferred, separator=separator)
     source = replace(
@@ -322,19 +328,20 @@ def _with_header(source: Source, candidate: Candidate, separator: str) -> Source
         first, wrong = _first_rows(source)
     if not first:
         raise without_rows(source.path)
-    if header is not False and (above := rows_of_header(first)) > 1:
+    if decided is not False and (above := rows_of_header(first)) > 1:
         source = replace(source, notices=(*source.notices, *_notice_of_header(first[1:above])))
         del first[1:above]
-        header = True
+        decided = True
     narrow = _without_empty_ends(first)
-    header = has_header(narrow) if header is None else header
+    judgement = judge_header(narrow, decided=decided)
+    header = judgement.is_header
     first = narrow if header else first
     if header and len(first) == 1:
         raise _unreadable(source.path, wrong) if wrong else only_header(source.path)
     width = _width(first, header)
     names = with_row_names(first) if header else ()
     columns = complete_names(names, width)
-    source = replace(source, columns=columns, has_header=header)
+    source = replace(source, columns=columns, has_header=header, is_header_sure=not judgement.is_close)
     source = with_habits(source, candidate.text, is_whole=candidate.is_whole)
     return marked_columns(source)
 

@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.files.unsupported_files import only_header, without
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
 from cfbatch_gui.core.inputs.readers.xlsx import read_records, sheets_of
 from cfbatch_gui.core.inputs.readers.xlsx_check import is_xlsx
-from cfbatch_gui.core.inputs.recognise.headers import has_header
+from cfbatch_gui.core.inputs.recognise.headers import has_header, judge_header
 from cfbatch_gui.core.inputs.recognise.sample_records import Record
 from cfbatch_gui.core.inputs.recognise.table_bounds import below_groups, below_titles, notice_of_rows_above
 
@@ -83,7 +83,8 @@ def open_workbook(candidate: Candidate) -> Source:
         raise _empty_sheets(path, options.sheet, names)
     table = chosen.table
     cells = [row.cells for row in table if any(row.cells)]
-    header = has_header(cells) if options.has_header is None else options.has_header
+    judgement = judge_header(cells, decided=options.has_header)
+    header = judgement.is_header
     if header and len(table) == 1:
         raise only_header(path)
     columns = complete_names(table[0].cells if header else (), len(table[0].cells))
@@ -96,6 +97,7 @@ def open_workbook(candidate: Candidate) -> Source:
         sheets=names,
         first_line=table[0].number if chosen.begin else 1,
         notices=notices,
+        is_header_sure=not judgement.is_close,
     )
 
 

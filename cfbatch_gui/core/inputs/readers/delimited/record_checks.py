@@ -59,7 +59,7 @@ class RecordChecks:
         suspects = self._suspects(numbers, len(rows), text)
         found = dict(self._of_unusual_width(rows))
         if numbers[-1] - numbers[0] != len(rows):
-            found |= dict(self._of_several_lines(numbers, rows, text, suspects))
+            found |= dict(self._of_several_lines(numbers, rows, text))
         for index in suspects:
             if index not in found and (problem := self._of_record(numbers[index], numbers[index + 1], text)):
                 found[index] = problem
@@ -101,14 +101,13 @@ class RecordChecks:
                 yield index, RecordProblem(_TOO_LONG if is_cut else width_problem(len(cells), self._width))
 
     def _of_several_lines(
-        self, numbers: Sequence[int], rows: Sequence[tuple[str, ...]], text: RawRecords, suspects: Sequence[int]
+        self, numbers: Sequence[int], rows: Sequence[tuple[str, ...]], text: RawRecords
     ) -> Iterator[tuple[int, RecordProblem]]:
         for index, cells in enumerate(rows):
             number, below = numbers[index], numbers[index + 1]
             if below == number + 1 or not cells:
                 continue
-            is_last = index + 1 == len(rows)  # what is below it has not been checked yet
-            if (index in suspects or is_last) and self._is_cut_short(below, text):
+            if self._is_cut_short(below, text):
                 yield index, RecordProblem(CUT_SHORT, ProblemKind.DOUBTFUL_ROW)
             elif is_fused(cells, below - number - 1, self._separator) and self._may_be_rows(number, below, text):
                 yield index, RecordProblem(LINE_BREAK, ProblemKind.DOUBTFUL_ROW)
@@ -120,9 +119,12 @@ class RecordChecks:
         return self._width > 2 and is_made_of_rows(raw, self._width, self._separator, self._quoting)
 
     def _is_cut_short(self, below: int, text: RawRecords) -> bool:
-        """Whether the line below a record of several lines seems to be its rest."""
+        """Whether the line below a record of several lines seems to be its rest, with the mark that should close it."""
+        if self._quoting not in CHECKED:
+            return False
         line = text.line(below)
-        return self._quoting in CHECKED and not has_sound_quotes(line, self._separator, self._quoting)
+        is_odd = line.replace('""', "").count('"') % 2 == 1
+        return is_odd and not has_sound_quotes(line, self._separator, self._quoting)
 
     def _of_record(self, number: int, below: int, text: RawRecords) -> RecordProblem | None:
         raw = text.raw(number, below, longest=LONGEST_CELL)

@@ -1,0 +1,152 @@
+"""Whether the first row names the columns, judged as a whole; and what is said where that is not sure."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.header_tables.corpus import REAL, WRITTEN, tables
+from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.file_rows import read_rows
+from cfbatch_gui.core.inputs.input_values import ReadOptions, Source
+from cfbatch_gui.core.inputs.readers.formats import explain
+from cfbatch_gui.core.inputs.recognise.headers import has_header, judge_header
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from tests.core.inputs.test_inputs_sheets import book
+
+LONG = "What would you tell a friend who wonders whether this place is worth it"  # 71 characters
+
+
+def opened(tmp_path: Path, content: str, name: str = "a.csv", options: ReadOptions | None = None) -> Source:
+    path = tmp_path / name
+    path.write_text(content, "utf-8", newline="")
+    return open_source(path, options or ReadOptions())
+
+
+@pytest.mark.parametrize(
+    ("content", "columns"),
+    [
+        ("Lamp,Valid?\na,Y\nb,N\nc,Y\n", ("Lamp", "Valid?")),
+        (f"Place,{LONG}\nInn,go\nPub,do not\n", ("Place", LONG)),
+        ("Museum,Visitors,2015\nA,90,1200\nB,80,1400\n", ("Museum", "Visitors", "2015")),
+        ("Region,2010,2011,2012\nNorth,12,14,15\nSouth,9,9,11\n", ("Region", "2010", "2011", "2012")),
+        ("Museum,2011,2010\nA,23.824,17.518\nB,closed,closed\n", ("Museum", "2011", "2010")),
+        ("Day,1,2,3,4\nMay,5,8,13,2\nJune,7,7,9,1\n", ("Day", "1", "2", "3", "4")),
+        ("Land,15-19,20-24\nA,612,740\nB,290,361\n", ("Land", "15-19", "20-24")),
+        ("@id,@type\nx1,Lamp\nx2,Chair\nx3,Lamp\n", ("@id", "@type")),
+        ("http://schema.org/a,b\n1,2\n3,4\n", ("http://schema.org/a", "b")),
+        ("Area,% change\nA,0.5\nB,-1.4\n", ("Area", "% change")),
+        ("who,I feel calm.\nR1,4\nR2,3\nR3,5\n", ("who", "I feel calm.")),
+        ('who,"Inhabitants\nin all"\nA1,4\nA2,3\n', ("who", "Inhabitants in all")),
+        ("x,y,x\n0.1,2,0.3\n0.4,1,0.8\n", ("x", "y", "x (2)")),
+        (",drug,dose\n1,No,2\n2,Yes,7\n3,No,1\n", ("Column 1", "drug", "dose")),
+        ("Article,,Price,\n7,Lamp,19,EUR\n8,Chair,89,EUR\n", ("Article", "Column 2", "Price", "Column 4")),
+        ("場所,人口\n東京,14047594\n大阪,8837685\n", ("場所", "人口")),
+        ("Είδος,Ναι;\nα1,4\nβ2,5\n", ("Είδος", "Ναι;")),
+        ("المدينة,ساحلية؟\nالرياض,لا\nجدة,نعم\nالدمام,نعم\n", ("المدينة", "ساحلية؟")),
+        ("Own a car?,Use a bus?\nYes,Never\nNo,Always\nYes,Never\nNo,Never\n", ("Own a car?", "Use a bus?")),
+    ],
+)
+def test_no_single_name_decides(tmp_path: Path, content: str, columns: tuple[str, ...]) -> None:
+    source = opened(tmp_path, content)
+    assert (source.columns, source.has_header) == (columns, True)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "1998,12.4,1.1\n1999,12.9,1.3\n2000,13.1,0.9\n",
+        "2010,2011,2012,2013\n2014,2015,2016,2017\n2018,2019,2020,2021\n",
+        "1,2,3,4,5\n2,3,4,5,6\n3,4,5,6,7\n",
+        "kitchen,21.4,on\nhall,18.2,off\nkitchen,21.5,on\n",
+        "2024-03-01T10:00:00Z,s1,21.4\n2024-03-01T10:00:10Z,s1,21.5\n2024-03-01T10:00:20Z,s2,19.9\n",
+        "301,Q0,FBIS3-1,1,12.3\n301,Q0,FBIS3-2,2,12.0\n302,Q0,LA12-5,1,15.2\n",
+        "How do I pay?,By card.\nDo you ship to Norway?,Yes.\nCan I return it?,Within a month.\n",
+        "Ada Lovelace,London\nAlan Turing,Wilmslow\nGrace Hopper,New York\nEdsger Dijkstra,Rotterdam\n",
+        "Good morning.,Guten Morgen.\nI am hungry.,Ich habe Hunger.\nIt rains.,Es regnet.\n",
+        "ham,See you at eight then\nspam,You have won a prize\nham,Where are you now\n",
+        "P1,0,0\nP2,4,0\nP3,4,3\n",
+        "01067,Dresden\n04109,Leipzig\n10115,Berlin\n",
+        "😀,grinning face\n😂,face with tears of joy\n😁,beaming face with smiling eyes\n",
+        "房间很干净。,1\n早餐是冷的。,0\n离地铁站很近。,1\n",
+        "The lamp is warm and has a dimmer. How do I reset it?\nCancel any time. It was paid on 3/5/2024\n"
+        "It is fine. Delivery takes three to five days; express is extra.\nThe lamp is warm. It is fine.\n",
+        "Buy milk and bread.\nCall the landlord.\nReturn the books by Friday.\n",
+        "apple\nbanana\ncherry\nlemon\n",
+    ],
+)
+def test_rows_of_one_kind_have_no_header(tmp_path: Path, content: str) -> None:
+    source = opened(tmp_path, content)
+    assert not source.has_header
+    assert len(list(read_rows(source))) == len(content.splitlines())
+
+
+@pytest.mark.parametrize("path", [REAL, WRITTEN])
+def test_most_tables_of_others_are_understood(path: Path) -> None:
+    found = list(tables(path))
+    wrong = [table.name for table in found if has_header(table.rows) != table.is_header]
+    assert len(found) > 100
+    assert len(wrong) < 0.05 * len(found), wrong
+
+
+def test_a_value_that_comes_again_far_below_is_no_name() -> None:
+    rows = [["red"], *[[f"shade {number}"] for number in range(40)], ["red"]]
+    names = [["text"], *rows[1:]]
+    assert (has_header(rows), has_header(names)) == (False, True)
+
+
+def test_row_names_of_r_stand_beside_the_names() -> None:
+    rows = [["dose", "drug"], ["a", "0.5", "No"], ["b", "1.5", "Yes"], ["c", "0.1", "No"]]
+    assert has_header(rows)
+
+
+def test_what_is_decided_is_not_judged() -> None:
+    rows = [["1", "2"], ["3", "4"]]
+    assert judge_header(rows, decided=True).is_header and not judge_header(rows, decided=True).is_close
+    assert not judge_header([["id", "text"], ["1", "a"]], decided=False).is_header
+
+
+CLOSE = "Berlin,Germany\nParis,France\nRome,Italy\nVienna,Austria\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "beginning", "ending"),
+    [
+        (CLOSE, "a.csv", "A table separated by commas, ", ", in UTF-8."),
+        (
+            '["Berlin", "Germany"]\n["Paris", "France"]\n["Rome", "Italy"]\n',
+            "a.jsonl",
+            "JSON Lines: lists of cells, ",
+            ".",
+        ),
+        ('[["Berlin", "Germany"], ["Paris", "France"]]', "a.json", "A JSON document: lists of cells, ", ", in UTF-8."),
+    ],
+)
+def test_what_is_close_is_said_until_it_is_decided(
+    tmp_path: Path, content: str, name: str, beginning: str, ending: str
+) -> None:
+    source = opened(tmp_path, content, name)
+    looks = "the first row looks like a header" if source.has_header else "the first row looks like data"
+    assert not source.is_header_sure
+    assert explain(source).startswith(beginning + looks) and explain(source).endswith(ending)
+    for answer, says in ((True, "with a header"), (False, "without a header")):
+        settled = opened(tmp_path, content, name, ReadOptions(has_header=answer))
+        assert (settled.has_header, settled.is_header_sure) == (answer, True)
+        assert explain(settled).startswith(beginning + says)
+        first = next(iter(read_rows(settled))).cells
+        assert first == (("Paris", "France") if answer else ("Berlin", "Germany"))
+
+
+def test_what_is_clear_is_not_asked(tmp_path: Path) -> None:
+    for content in ("id,text\n1,Hello there\n2,Good bye\n", "text\nHello\nBye\n", "1,2.5\n2,3.5\n3,4.5\n"):
+        assert opened(tmp_path, content).is_header_sure, content
+
+
+def test_a_sheet_says_what_is_close(tmp_path: Path) -> None:
+    path = book(tmp_path / "a.xlsx", ("Capitals", [line.split(",") for line in CLOSE.splitlines()]))
+    assert not open_source(path).is_header_sure
+    assert open_source(path, ReadOptions(has_header=True)).is_header_sure
+
+
+def test_a_list_of_cells_with_nothing_but_names_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has a header but no rows below it"):
+        opened(tmp_path, '[["id", "text"]]', "a.json", ReadOptions(has_header=True))
