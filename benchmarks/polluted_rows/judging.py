@@ -1,5 +1,7 @@
 """Whether what was read from a spoilt file is right, or said to be wrong."""
 
+import csv
+import io
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +43,17 @@ def judge(file: PollutedFile, path: Path) -> Verdict:
     other = {numbers[index] for index in range(1, len(numbers)) if index != file.row}
     silent += sum(not _is_covered(number, rows) for number in meant)
     return Verdict(0 if source.notices else silent, len(other - read))
+
+
+def is_silent_in_csv_module(file: PollutedFile) -> bool:
+    """Whether the csv module, told the separator, returns a wrong row of the right width, or misses a sound row."""
+    records = csv.reader(io.StringIO(file.text, newline=""), delimiter=file.clean.separator)
+    width = len(file.clean.cells[0]) + (file.clean.rows[0].endswith(file.clean.separator))
+    read = [_plain(tuple(cells)) for cells in records if len(cells) == width]
+    meant = {_fitted(_plain(cells), width) for cells in file.clean.cells}
+    sound = {_fitted(_plain(cells), width) for index, cells in enumerate(file.clean.cells) if index != file.row}
+    found = {_fitted(cells, len(file.clean.cells[0])) for cells in read}
+    return bool(found - meant or sound - found)
 
 
 def _is_covered(number: int, rows: list[Row]) -> bool:
