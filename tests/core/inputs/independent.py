@@ -192,7 +192,7 @@ def _workbook(source: Source) -> list[Cells] | None:
         for row in sheet.iter_rows(min_row=source.first_line, values_only=True)
     ]
     above = list(sheet.iter_rows(max_row=source.first_line - 1, values_only=True)) if source.first_line > 1 else []
-    is_said = any(" above the table left aside: " in notice for notice in source.notices)
+    is_said = any(" above the table " in notice for notice in source.notices)
     assert is_said == any(str(cell).split() for row in above for cell in row if cell is not None), above
     filled = [row for row in rows if any(cell is None or cell.strip(" \t\r\n") for cell in row)]
     # calamine omits blank columns on the left, except some whose cells hold line ends.

@@ -98,26 +98,26 @@ SQLCMD = "id|text\n--|----\n1|one\n2|two\n\n(2 rows affected)\n"
 
 CASES: list[tuple[str, str, list[tuple[str, ...]], tuple[str, ...]]] = [
     ("psql.txt", PSQL, [("1", "C++ | Rust", "1"), ("2", "日本語の文", ""), ("30", 'It\'s "fine", no', "0")],
-     ("1 line was below the table left aside: “(3 rows)”.",)),
+     ("1 line below the table is not read: “(3 rows)”.",)),
     ("psql.csv", PSQL_LINES, [("1", "line one\nline two, C++\n\nlast"), ("2", "C++")],
-     ("1 line was below the table left aside: “(2 rows)”.",)),
+     ("1 line below the table is not read: “(2 rows)”.",)),
     ("psql-one.txt", PSQL_ONE, [("one thing",), ("another,\nand more",)],
-     ("1 line was below the table left aside: “(2 Zeilen)”.",)),
+     ("1 line below the table is not read: “(2 Zeilen)”.",)),
     ("psql-unicode.txt", BOX, [("1", "one thing"), ("2", "Äpfel")], ()),
     ("duckdb.txt", DUCKDB, [("1", "one thing"), ("2", "Äpfel")], ()),
     ("mysql.txt", MYSQL, [("1", "one thing"), ("2", "first\nsecond"), ("3", "a | b"), ("4", "NULL")],
-     ("1 line was above the table left aside: “mysql> select id, text from t”.",
-      "1 line was below the table left aside: “4 rows in set (0.00 sec)”.")),
+     ("1 line above the table is not read: “mysql> select id, text from t”.",
+      "1 line below the table is not read: “4 rows in set (0.00 sec)”.")),
     ("mysql-one.txt", MYSQL_ONE, [("one",), ("- - -",)], ()),
     ("notes.md", MARKDOWN, [("1", "a | b"), ("2", "-"), ("3", "---"), ("4", "**bold**, `x`")],
-     ("1 line was above the table left aside: “# Products”.",)),
+     ("1 line above the table is not read: “# Products”.",)),
     ("bare.md", MARKDOWN_BARE, [("1", "one"), ("2", "two")], ()),
     ("table.org", ORG, [("1", "one"), ("2", "two")], ()),
     ("sap.txt", SAP, [("0000000012", "Lampe; blau"), ("0000000013", "Stuhl | Holz")],
-     ("2 lines were above the table left aside: “Table: MAKT” and more.",)),
+     ("2 lines above the table are not read: “Table: MAKT” and more.",)),
     ("grid.rst", GRID, [("1", "one\nmore"), ("2", "two")], ()),
     ("sqlcmd.csv", SQLCMD, [("1", "one"), ("2", "two")],
-     ("1 line was below the table left aside: “(2 rows affected)”.",)),
+     ("1 line below the table is not read: “(2 rows affected)”.",)),
 ]  # fmt: skip
 
 
@@ -157,7 +157,7 @@ def test_a_long_one_and_what_is_no_row_of_it(tmp_path: Path) -> None:
     line = "+-------+-------------------+\n"
     text = f"{line}| id    | text              |\n{line}{body}| 1 | 2 | 3 |\nwhat is this?\n{body}{line}"
     source = opened(tmp_path / "a.txt", f"{text}10000 rows in set (0.01 sec)\n\n")
-    assert source.notices == ("1 line was below the table left aside: “10000 rows in set (0.01 sec)”.",)
+    assert source.notices == ("1 line below the table is not read: “10000 rows in set (0.01 sec)”.",)
     rows = list(read_rows(source))
     assert [(row.number, row.problem) for row in rows if row.problem] == [
         (5_004, "This row has 3 cells, but the file has 2 columns."),

@@ -156,7 +156,7 @@ def test_marks_of_files_that_were_put_one_below_the_other(write: Write, encoding
     path = write("a.csv", one * 3)
     source = open_source(path)
     assert (source.columns, source.quoting) == (("id", "text"), Quoting.DOUBLED)
-    assert source.notices == ("2 byte order marks were left out within the file, which seems to be made of several.",)
+    assert source.notices == ("2 byte order marks within the file are left out: it seems to be made of several files.",)
     rows = list(read_rows(source))
     assert [row.cells for row in rows if not row.problem] == [("1", "grün; \u200b\ufeffzwei")] * 3
     assert {row.problem for row in rows} == {"", "This row repeats the names of the columns."}
@@ -171,9 +171,9 @@ def test_a_mark_cut_by_a_piece(write: Write) -> None:
 def test_signs_that_are_replaced_are_counted(write: Write) -> None:
     assert open_source(write("a.csv", b"id,text\n1,one\n")).notices == ()
     one = open_source(write("b.csv", b"id,text\n1,a\0b\n"))
-    assert one.notices == ("1 sign that is no text (NUL) is shown as “\ufffd”.",)
+    assert one.notices == ("1 NUL character, which is not text, is shown as “\ufffd”.",)
     several = open_source(write("c.csv", b"id,text\n" + b"1,a\0b\n2,plain and longer\n" * 30_000))
-    assert several.notices == ("30,000 signs that are no text (NUL) are shown as “\ufffd”.",)
+    assert several.notices == ("30,000 NUL characters, which are not text, are shown as “\ufffd”.",)
 
 
 def test_characters_and_line_ends_cut_by_a_piece_come_whole(write: Write) -> None:

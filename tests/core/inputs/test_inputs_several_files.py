@@ -105,7 +105,7 @@ def test_a_folder_of_texts(tmp_path: Path) -> None:
     rows = list(read_rows(source))
     assert [row.cells for row in rows] == [("a.txt", "one"), ("b.md", "# Two\n\nlines"), ("sub/c.txt", "")]
     assert "c.txt does not say how its letters are encoded" in rows[2].problem
-    assert source.notices == ("1 file in the folder is no text file and was left aside.",)
+    assert source.notices == ("1 file in the folder is not a text file and is not read.",)
     assert suggest_mapping(source, None, preview(source)).roles == (I, T)
 
 
@@ -138,7 +138,7 @@ def test_a_folder_of_texts_in_an_archive(tmp_path: Path) -> None:
     rows = list(read_rows(source))
     assert [row.cells for row in rows] == [("a.txt", "größer"), ("b.md", "# Two\n\nlines"), ("sub/c.txt", "")]
     assert "c.txt does not say how its letters are encoded" in rows[2].problem
-    assert source.notices == ("1 file in the folder is no text file and was left aside.",)
+    assert source.notices == ("1 file in the folder is not a text file and is not read.",)
     assert suggest_mapping(source, None, preview(source)).roles == (I, T)
     told = list(read_rows(open_source(path, ReadOptions(encoding="cp1252"))))
     assert [row.cells[1] for row in told] == ["größer", "# Two\n\nlines", "größer"]

@@ -119,7 +119,7 @@ def test_titles_above_the_table_are_left_aside(tmp_path: Path) -> None:
     path = book(tmp_path / "a.xlsx", ("Sheet1", TITLED))
     source = open_source(path)
     assert (source.columns, source.has_header) == (("sku", "text"), True)
-    assert source.notices == ("2 rows were above the table left aside: “Lamps of May” and more.",)
+    assert source.notices == ("2 rows above the table are not read: “Lamps of May” and more.",)
     rows = list(read_rows(source))
     assert [(row.number, row.cells[0]) for row in rows] == [(n + 5, f"A-{n}") for n in range(5)]
     again = open_source(path, ReadOptions(has_header=False))
@@ -136,10 +136,10 @@ PAIRS: Rows = [["id", "query", "text"], *[[str(n), f"How is lamp {n}?", "It is w
     [
         (
             [["Report:", "Lamps"], ["As of:", "2024-05-31"], []],
-            "2 rows were above the table left aside: “Report: Lamps”",
+            "2 rows above the table are not read: “Report: Lamps”",
         ),
-        ([["", "What was said", ""]], "1 row was above the table left aside: “What was said”."),
-        ([["Row", "What was said", ""]], "1 row was above the table left aside: “Row What was said”."),
+        ([["", "What was said", ""]], "1 row above the table is not read: “What was said”."),
+        ([["Row", "What was said", ""]], "1 row above the table is not read: “Row What was said”."),
     ],
 )
 def test_what_else_stands_above_a_table(tmp_path: Path, above: Rows, said: str) -> None:
@@ -166,4 +166,4 @@ def test_what_may_be_a_row_is_no_title(tmp_path: Path, rows: Rows) -> None:
 
 def test_titles_that_are_only_signs_are_said_too(tmp_path: Path) -> None:
     path = book(tmp_path / "signs.xlsx", ("Data", [["", ","], ["", " "], ["text", "#"], ["", "0"], ["one", "1"]]))
-    assert open_source(path).notices == ("1 row was above the table left aside: “,”.",)
+    assert open_source(path).notices == ("1 row above the table is not read: “,”.",)

@@ -37,12 +37,12 @@ def test_what_stands_above_and_below_a_table_is_said(tmp_path: Path) -> None:
     rows, said = notices(tmp_path, "a.csv", f"Products of May\nAll prices in EUR\nid,text,price\n{body}Total,,12.50\n")
     assert rows == [(str(n), f"Lamp number {n}", f"{n}.50") for n in range(5)]
     assert said == (
-        "2 lines were above the table left aside: “Products of May” and more.",
-        "1 line was below the table left aside: “Total,,12.50”.",
+        "2 lines above the table are not read: “Products of May” and more.",
+        "1 line below the table is not read: “Total,,12.50”.",
     )
     rows, said = notices(tmp_path, "b.csv", f"id,text,price\n{body}\n\nSource: the shop\n(5 rows)\n")
     assert len(rows) == 5
-    assert said == ("2 lines were below the table left aside: “Source: the shop” and more.",)
+    assert said == ("2 lines below the table are not read: “Source: the shop” and more.",)
 
 
 def test_row_numbers_are_those_of_an_editor_below_a_preamble(tmp_path: Path) -> None:
@@ -68,7 +68,8 @@ def test_of_several_tables_the_first_is_read(tmp_path: Path) -> None:
     rows, said = notices(tmp_path, "a.csv", first + second)
     assert len([row for row in rows if any(row)]) == 4
     assert said == (
-        "The file has several tables. Only the first is read, down to line 5; save the others as files of their own.",
+        "The file has several tables. Only the first is read, down to line 5. To use the others, save each as a file of "
+        "its own.",
     )
     rows, said = notices(tmp_path, "b.csv", first + "\n" + "5,after a blank line\n6,and more\n")
     assert len([row for row in rows if any(row)]) == 6
@@ -165,7 +166,7 @@ def test_comments_above_a_table_are_left_aside_but_for_the_names(tmp_path: Path)
     body = "".join(f"{n},Lamp {n}\n" for n in range(3))
     rows, said = notices(tmp_path, "a.csv", "# made by export.py\n# unit: EUR, hours\nid,text\n" + body)
     assert rows == [(str(n), f"Lamp {n}") for n in range(3)]
-    assert said == ("2 lines were above the table left aside: “# made by export.py” and more.",)
+    assert said == ("2 lines above the table are not read: “# made by export.py” and more.",)
     path = tmp_path / "b.csv"
     path.write_text("# made by export.py\n#id,text\n" + body)
     assert open_source(path).columns == ("#id", "text")
@@ -229,7 +230,7 @@ def test_titles_may_be_padded_with_separators(tmp_path: Path, title: str, column
     path.write_text(f"{title}\n{tables[len(columns)]}")
     source = open_source(path)
     assert (source.columns, len(list(read_rows(source)))) == (columns, 5)
-    assert source.notices[0].startswith("1 line was above the table left aside: “")
+    assert source.notices[0].startswith("1 line above the table is not read: “")
 
 
 def test_a_second_table_of_the_same_width_is_told_by_its_kind(tmp_path: Path) -> None:
@@ -260,7 +261,7 @@ def test_the_three_headers_of_a_survey(tmp_path: Path) -> None:
     assert getattr(source, "columns") == ("ResponseId", "Q1", "Q2")  # noqa: B009
     assert [(row.number, row.cells[0]) for row in rows] == [(n + 5, f"R_{n}") for n in range(9)]
     assert getattr(source, "notices") == (  # noqa: B009
-        "The 2 rows below the names were left aside: a survey says there more about its questions.",
+        "The 2 rows below the names are not read: in a survey they say more about the questions.",
     )
     rows, _ = read(tmp_path, "a.csv", text.getvalue(), ReadOptions(has_header=False))
     assert len(rows) == 12
@@ -269,7 +270,7 @@ def test_the_three_headers_of_a_survey(tmp_path: Path) -> None:
     assert getattr(source, "columns") == ("Respondent ID", "How was it?", "Why?")  # noqa: B009
     assert (len(rows), rows[0].number) == (6, 3)
     assert getattr(source, "notices") == (  # noqa: B009
-        "The row below the names was left aside: a survey says there more about its questions.",
+        "The row below the names is not read: in a survey it says more about the questions.",
     )
 
 

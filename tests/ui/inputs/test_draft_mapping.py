@@ -261,7 +261,7 @@ async def test_a_folder_and_what_was_left_aside_are_said(driver: DraftDriver, tm
     await opened(driver, folder, until)
     assert driver.page.data.first.facts.text() == "2 rows · 2 columns · a folder, one text a file"
     assert driver.page.data.first.notice.isVisible()
-    assert "left aside" in driver.page.data.first.notice.text()
+    assert "is not read" in driver.page.data.first.notice.text()
 
 
 async def test_more_rows_are_shown_when_they_are_wanted(driver: DraftDriver, tmp_path: Path, until: Until) -> None:

@@ -77,7 +77,7 @@ _SHAPES = {
     Shape.ARRAYS: "lists of cells",
     Shape.REQUESTS: "requests as the Batch API takes them",
     Shape.OPENAI: "an OpenAI batch; its inputs and their custom_id are taken",
-    Shape.RECORDS: "records with what an interface puts around each, which is left aside",
+    Shape.RECORDS: "records; what surrounds each of them is not read",
     Shape.RANK_LLM: "rank_llm's queries with candidates",
 }
 _TABLE = (

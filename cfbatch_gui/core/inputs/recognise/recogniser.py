@@ -119,10 +119,14 @@ def _replaced_signs(path: Path, encoding: str, most_checked: int) -> Iterator[st
     with open_bytes(path) as file:
         marks, nuls = count_signs(file, encoding, most_checked)
     if marks:
-        what = "1 byte order mark was" if marks == 1 else f"{marks:,} byte order marks were"
-        yield f"{what} left out within the file, which seems to be made of several."
+        what = "1 byte order mark" if marks == 1 else f"{marks:,} byte order marks"
+        yield f"{what} within the file {'is' if marks == 1 else 'are'} left out: it seems to be made of several files."
     if nuls:
-        what = "1 sign that is no text (NUL) is" if nuls == 1 else f"{nuls:,} signs that are no text (NUL) are"
+        what = (
+            "1 NUL character, which is not text, is"
+            if nuls == 1
+            else f"{nuls:,} NUL characters, which are not text, are"
+        )
         yield f"{what} shown as “\ufffd”."
 
 
@@ -176,9 +180,9 @@ def _folder(candidate: Candidate, size: int, others: int) -> Source:
     wanted = candidate.options.encoding
     encoding = known_encoding(wanted, b"") if wanted else ""
     left = (
-        "1 file in the folder is no text file and was"
+        "1 file in the folder is not a text file and is"
         if others == 1
-        else f"{others:,} files in the folder are no text files and were"
+        else f"{others:,} files in the folder are not text files and are"
     )
-    notices = (f"{left} left aside.",) if others > 0 else ()
+    notices = (f"{left} not read.",) if others > 0 else ()
     return Source(candidate.path, FileFormat.FOLDER, ("file", "text"), size, encoding, has_header=True, notices=notices)

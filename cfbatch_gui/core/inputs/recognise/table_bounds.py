@@ -34,12 +34,12 @@ _TAIL = 16 * 1024  # bytes
 _MOST_BELOW = 12  # lines
 _SHOWN = 40  # characters of a line in a notice
 _QUOTING_NOTICES = {
-    Quoting.ESCAPED: "A backslash before a quotation mark is taken as part of the file's form, not of its texts.",
-    Quoting.OUTFILE: "As MySQL means it, \\N is taken for an empty cell, and a backslash before a quotation mark, a "
-    "line end or another backslash for a part of the file's form.",
-    Quoting.WRAPPED: "Quotation marks around whole lines are taken as part of the file's form, not of its texts.",
-    Quoting.SPACED: "The space after each separator is taken as part of the file's form, not of its texts.",
-    Quoting.NONE: "Quotation marks are taken as part of the texts, for they do not stand around whole cells.",
+    Quoting.ESCAPED: "The backslashes before quotation marks are not read as part of the texts.",
+    Quoting.OUTFILE: "MySQL wrote this file: \\N is read as an empty cell, and the backslashes before quotation marks, "
+    "line breaks and other backslashes are not read as part of the texts.",
+    Quoting.WRAPPED: "The quotation marks around whole lines are not read as part of the texts.",
+    Quoting.SPACED: "The space after each separator is not read as part of the texts.",
+    Quoting.NONE: "Quotation marks are read as part of the texts, because they do not enclose whole cells.",
 }
 
 
@@ -241,7 +241,7 @@ def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source
 
     `sample` is the text of `head` without a byte order mark.
     """
-    notices = []
+    notices = [_QUOTING_NOTICES[source.quoting]] if source.quoting in _QUOTING_NOTICES else []
     lines = lines_of(sample) if source.first_line > 1 else []
     if source.first_line > 1:
         notice = notice_above(lines[: source.first_line - 1])
@@ -259,8 +259,6 @@ def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source
         if said and not (len(said) == 1 and said[0] == r"\."):
             notices.append(notice_below(said))
         return replace(source, end=source.size - size, notices=tuple(notices))
-    if source.quoting in _QUOTING_NOTICES:
-        notices.append(_QUOTING_NOTICES[source.quoting])
     return replace(source, notices=tuple(notices))
 
 
@@ -273,30 +271,31 @@ def lines_of(text: str) -> list[str]:
 def notice_of_other_tables(begin: str) -> str:
     """The notice that only the first of several tables is read. `begin` is the text up to its end."""
     return (
-        f"The file has several tables. Only the first is read, down to line {len(lines_of(begin.rstrip())):,}; "
-        "save the others as files of their own."
+        f"The file has several tables. Only the first is read, down to line {len(lines_of(begin.rstrip())):,}. "
+        "To use the others, save each as a file of its own."
     )
 
 
 def notice_below(lines: list[str]) -> str:
     """The notice for lines below the table, of which none is blank."""
-    return f"{_count(lines)} below the table left aside: {_quoted(lines)}."
+    return _left_aside(lines, "line", "below")
 
 
 def notice_above(lines: list[str]) -> str:
     """The notice for lines above the table; "" if they are blank or only declare the separator."""
     said = [line.strip().strip(",;|\t").strip() for line in lines]
     said = [line for line in said if line and not line.casefold().strip('"').startswith("sep=")]
-    return f"{_count(said)} above the table left aside: {_quoted(said)}." if said else ""
+    return _left_aside(said, "line", "above") if said else ""
 
 
 def notice_of_rows_above(rows: list[str]) -> str:
     """The notice for rows of a sheet above the table, of which none is blank."""
-    return f"{_count(rows, 'row')} above the table left aside: {_quoted(rows)}."
+    return _left_aside(rows, "row", "above")
 
 
-def _count(lines: list[str], what: str = "line") -> str:
-    return f"1 {what} was" if len(lines) == 1 else f"{len(lines):,} {what}s were"
+def _left_aside(lines: list[str], what: str, where: str) -> str:
+    count = f"1 {what}" if len(lines) == 1 else f"{len(lines):,} {what}s"
+    return f"{count} {where} the table {'is' if len(lines) == 1 else 'are'} not read: {_quoted(lines)}."
 
 
 def _quoted(lines: list[str]) -> str:

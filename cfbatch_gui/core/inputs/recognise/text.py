@@ -321,7 +321,7 @@ def _with_header(source: Source, candidate: Candidate, separator: str) -> Source
     )
     source = with_ends(source, candidate.head, candidate.text, dialect.end_line)
     if dialect.separator == SPACE and not separator:
-        source = replace(source, notices=(*source.notices, "Spaces are taken for the separators between cells."))
+        source = replace(source, notices=(*source.notices, "The cells are separated by spaces."))
     first, wrong = _first_rows(source)
     if not first and source.end:  # the lines that were taken for notes below the table are its only rows
         source = replace(source, end=0, first_line=1, notices=())
@@ -349,8 +349,9 @@ def _with_header(source: Source, candidate: Candidate, separator: str) -> Source
 def _notice_of_header(below: Sequence[Sequence[str]]) -> tuple[str, ...]:
     if not any(letter.isalpha() for cell in below[0] for letter in cell):
         return ()  # a ruled line
-    what = "The row below the names was" if len(below) == 1 else f"The {len(below)} rows below the names were"
-    return (f"{what} left aside: a survey says there more about its questions.",)
+    if len(below) == 1:
+        return ("The row below the names is not read: in a survey it says more about the questions.",)
+    return (f"The {len(below)} rows below the names are not read: in a survey they say more about the questions.",)
 
 
 def _first_rows(source: Source) -> tuple[list[tuple[str, ...]], str]:
