@@ -68,8 +68,8 @@ def test_of_several_tables_the_first_is_read(tmp_path: Path) -> None:
     rows, said = notices(tmp_path, "a.csv", first + second)
     assert len([row for row in rows if any(row)]) == 4
     assert said == (
-        "The file has several tables. Only the first is read, down to line 5. To use the others, save each as a file of "
-        "its own.",
+        "The file has several tables. Only the first is read, down to line 5. To use the others, save each as a file "
+        "of its own.",
     )
     rows, said = notices(tmp_path, "b.csv", first + "\n" + "5,after a blank line\n6,and more\n")
     assert len([row for row in rows if any(row)]) == 6
