@@ -80,7 +80,7 @@ async def test_sent_they_are_shown_as_they_were_read(bench: Bench, write: Write,
     job = draft(bench, path, Kind.EMBED, sends=True)
     folder = bench.drafts.folder(job.id)
     sent = problems(folder, kind=ProblemKind.DOUBTFUL_SENT)
-    assert sent and [each.cells for each in sent][0] == tuple(TWO[place] for place in places)
+    assert sent[0].cells == tuple(TWO[place] for place in places)
     assert job.problems == 0 and job.texts == job.rows_in == len(lines) - 1
     assert not problems(folder)
 
