@@ -12,8 +12,6 @@ _LONGEST_TIP = 4000
 _LONG_WORD = re.compile("[!-\u024f]{40,}")  # Latin letters only: Qt breaks other scripts itself
 _PARTS = re.compile(".{1,20}")
 _MAY_BREAK = "\u200b"
-LINE_END, TAB = "↵", "→"
-_NOT_PRINTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def _tr(text: str) -> str:
@@ -120,16 +118,6 @@ def one_line(text: str, limit: int = 500) -> str:
     """Data as one line: white space becomes single spaces, and text beyond `limit` characters becomes "…"."""
     cut = text[:limit]
     return " ".join(cut.split()) + ("…" if len(text) > limit else "") if cut else ""
-
-
-def with_signs(text: str, *, breaks: bool = False) -> str:
-    """Data with signs for what is not printed: "↵" for a line end, "→" for a tab, "�" for other control characters.
-
-    With `breaks` lines still end after their sign.
-    """
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", TAB)
-    signed = lines.replace("\n", f"{LINE_END}\n" if breaks else LINE_END)
-    return _NOT_PRINTED.sub("\ufffd", signed)
 
 
 def plain_tip(text: str) -> str:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, cells_sql, metadata_value
 from cfbatch_gui.core.system.files import atomic_writer
 
+LINE_END, TAB = "↵", "→"  # signs for what is not printed
+_NOT_PRINTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 # An item's row in the first file: with shared contexts that is its query's, for the text stands in the second.
 _ITEM_ROW = "SELECT DISTINCT {file}, {row} FROM items i JOIN texts t USING(text_no) LEFT JOIN queries q USING(query_no)"
 
@@ -90,6 +93,16 @@ def _item_row(layout: object, more: str = "") -> str:
     if layout == Layout.SHARED:
         return _ITEM_ROW.format(file="1", row=f"q.row{more}")
     return _ITEM_ROW.format(file="t.file", row=f"t.row{more}")
+
+
+def with_signs(text: str, *, breaks: bool = False) -> str:
+    """Data with signs for what is not printed: "↵" for a line end, "→" for a tab, "�" for other control characters.
+
+    With `breaks` lines still end after their sign.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", TAB)
+    signed = lines.replace("\n", f"{LINE_END}\n" if breaks else LINE_END)
+    return _NOT_PRINTED.sub("\ufffd", signed)
 
 
 def problem_columns(folder: JobFolder, *, file: int = 1) -> tuple[str, ...]:

@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from cfbatch_gui.core.inputs.input_values import ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_columns, problems
+from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_columns, problems, with_signs
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, ProblemCount
 from cfbatch_gui.core.jobs.plan.too_long import too_long_texts
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
-from cfbatch_gui.ui.display import number, one_line, plural, with_signs
+from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.inputs.row_panel import RawDelegate, RowPanel, fixed_font
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.tables.table_rows import Column, Rows

@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QBoxLayout, QStyleOptionViewItem, QToolTip, QWidget
 
 from cfbatch_gui.core.inputs.input_values import LONGEST_RAW
-from cfbatch_gui.core.job_folder.row_problems import StoredProblem
+from cfbatch_gui.core.job_folder.row_problems import LINE_END, TAB, StoredProblem, with_signs
 from cfbatch_gui.ui import display, theme
 from cfbatch_gui.ui.tables.cells import CellDelegate
 from cfbatch_gui.ui.theme import LARGE, SMALL, TINY
@@ -26,7 +26,7 @@ from cfbatch_gui.ui.widgets.text_panel import PlainText
 
 _BESIDE_FROM = 640  # pixels of width; below, one part stands under the other
 _FEWEST_LINES, _MOST_LINES, _MOST_LINES_UNDER = 2, 6, 4
-_SIGNS = re.compile(f'(["{display.LINE_END}{display.TAB}])')
+_SIGNS = re.compile(f'(["{LINE_END}{TAB}])')
 
 
 class RowPanel(QWidget):
@@ -113,7 +113,7 @@ class RawDelegate(CellDelegate):
         super().paint(painter, fixed, index)
 
     def line_of(self, text: str, longest: int) -> str:
-        return display.with_signs(text[:longest])
+        return with_signs(text[:longest])
 
     def helpEvent(
         self,
@@ -125,7 +125,7 @@ class RawDelegate(CellDelegate):
         """Show the whole row as a plain tooltip, also where it fits: its line ends are easier to see there."""
         if event.type() != QEvent.Type.ToolTip or not index.isValid():
             return super().helpEvent(event, view, option, index)
-        text = display.with_signs(str(index.data() or ""), breaks=True)
+        text = with_signs(str(index.data() or ""), breaks=True)
         QToolTip.showText(event.globalPos(), display.plain_tip(text), view)
         return True
 
@@ -142,7 +142,7 @@ Piece = tuple[str, str]  # a text and the role of its colour
 
 def _marked(text: str) -> Iterator[Piece]:
     """The text with its quotation marks, about which most doubts are, and the signs for what is not printed."""
-    for piece in _SIGNS.split(display.with_signs(text, breaks=True)):
+    for piece in _SIGNS.split(with_signs(text, breaks=True)):
         yield piece, "attention" if piece == '"' else "quiet" if _SIGNS.fullmatch(piece) else "text"
 
 
@@ -150,8 +150,8 @@ def _named(cells: Sequence[tuple[str, str]]) -> Iterator[Piece]:
     for index, (name, cell) in enumerate(cells):
         yield f"\n{name}: " if index else f"{name}: ", "quiet"
         cut = cell if len(cell) <= LONGEST_RAW else f"{cell[:LONGEST_RAW]}…"
-        for piece in _SIGNS.split(display.with_signs(cut, breaks=True)):
-            yield piece, "quiet" if piece in (display.LINE_END, display.TAB) else "text"
+        for piece in _SIGNS.split(with_signs(cut, breaks=True)):
+            yield piece, "quiet" if piece in (LINE_END, TAB) else "text"
 
 
 def _write(into: PlainText, pieces: Iterator[Piece] | Sequence[Piece]) -> None:
