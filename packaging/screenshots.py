@@ -244,6 +244,11 @@ async def drafts(stage: Stage, files: Path, camera: Camera) -> None:
     await person.until_sees("Choose the encoding in which its text looks right")
     await camera.take(stage, "draft-encoding")
     await person.click("Do not open it")
+    await open_file(stage, material.misquoted(files / "stock.csv"))
+    await person.until_sees("Send them as read")
+    await person.click("Show rows")
+    await person.until_sees("Compare the file with what was read.")
+    await camera.take(stage, "draft-doubtful")
 
 
 class Queue:

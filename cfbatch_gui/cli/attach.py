@@ -9,7 +9,7 @@ from cfbatch_gui.cli.columns import open_inputs
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.outputs import add_output_arguments, check_outputs, remember
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.reading import add_reading_arguments, reading_of, settle_kind
+from cfbatch_gui.cli.reading import Doubtful, add_reading_arguments, reading_of, settle_kind
 from cfbatch_gui.cli.working import opened, present, stopped_sentence, usable_connection, wait_for
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.jobs.states import Job
@@ -35,6 +35,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_reading_arguments(parser)
     parser.set_defaults(split=None)  # how the texts were split elsewhere is unknown
+    parser.add_argument(
+        "--doubtful",
+        type=Doubtful,
+        choices=list(Doubtful),
+        help="rows that may not mean what was read from them: whether they were sent as they are read here"
+        " (default: skip)",
+    )
     parser.add_argument("--connection", metavar="C", help="through which it was sent (default: as set in the window)")
     parser.add_argument("--name", metavar="NAME", help="what to call the job")
     add_output_arguments(parser)

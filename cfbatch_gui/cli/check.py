@@ -4,19 +4,27 @@ import argparse
 import asyncio
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from cfbatch_gui.cli.columns import ColumnsUnsettled, Inputs, open_inputs
-from cfbatch_gui.cli.console import Console, counted, elided
+from cfbatch_gui.cli.console import Console, counted
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.pricing import check_budget, reset_words, share_words, tokens_words
-from cfbatch_gui.cli.reading import add_input_arguments, dollars, reading_of, settle_kind, standard_input_as_file
+from cfbatch_gui.cli.reading import (
+    Doubtful,
+    add_input_arguments,
+    dollars,
+    reading_of,
+    settle_kind,
+    standard_input_as_file,
+)
+from cfbatch_gui.cli.row_list import SHOWN, RowLines, json_of_row, lines_of_doubtful, status_with_doubtful
 from cfbatch_gui.core.errors import EncodingUnknown, UserError
 from cfbatch_gui.core.inputs.columns.layouts import describe
 from cfbatch_gui.core.inputs.files.encodings import CHOICES
-from cfbatch_gui.core.inputs.input_values import Kind, Role, Source
+from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, Role, Source
 from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -31,7 +39,6 @@ from cfbatch_gui.core.system.settings import Budget, Settings
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 
 Answer = dict[str, object]
-_SHOWN = 20  # problems listed in the text; --json lists all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +57,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    """Run the command; the exit status is BAD_INPUT when nothing could be sent. Raises UserError."""
+    """Run the command; the exit status is BAD_INPUT when nothing could be sent, FAILED as `--doubtful` says.
+
+    Raises UserError.
+    """
     return await asyncio.to_thread(_check, arguments, data_dir, console)
 
 
@@ -63,14 +73,21 @@ class _Checked:
     model: str
     preflight: Preflight
     found: tuple[StoredProblem, ...]
+    doubtful_sent: tuple[StoredProblem, ...]
     cut: tuple[StoredProblem, ...]
+    lines: tuple[str, ...]  # the rows with a problem, in words
+
+    @property
+    def doubtful(self) -> int:
+        """How many rows are left out because they may not mean what was read from them."""
+        return sum(each.kind == ProblemKind.DOUBTFUL_ROW for each in self.found)
 
 
 def _check(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     paths = Paths(data_dir)
     try:
         settle_kind(arguments, paths)
-        checked = _examine(arguments, paths)
+        checked = _examine(arguments, paths, console.width)
     except UserError as error:
         if arguments.json:
             console.print_result([json.dumps(open_question(error, arguments), indent=2)])
@@ -78,13 +95,14 @@ def _check(arguments: argparse.Namespace, data_dir: Path, console: Console) -> i
     if arguments.json:
         console.print_result([_json(checked)])
     else:
-        console.print_result(_lines(checked, console.width))
+        console.print_result(_lines(checked))
     if arguments.budget is not None:
         check_budget(checked.preflight, arguments.budget, Budget(), Spent())
-    return ExitStatus.BAD_INPUT if checked.preflight.blocker else ExitStatus.DONE
+    status = ExitStatus.BAD_INPUT if checked.preflight.blocker else ExitStatus.DONE
+    return status_with_doubtful(status, checked.doubtful, arguments.doubtful, console)
 
 
-def _examine(arguments: argparse.Namespace, paths: Paths) -> _Checked:
+def _examine(arguments: argparse.Namespace, paths: Paths, width: int) -> _Checked:
     model = arguments.model or Settings.load(paths.settings).model
     known_model = find_model(model)
     with standard_input_as_file(arguments.file) as path, tempfile.TemporaryDirectory(prefix="cfbatch-") as kept:
@@ -95,10 +113,27 @@ def _examine(arguments: argparse.Namespace, paths: Paths) -> _Checked:
         known = Calibration(paths.calibration, lambda job: True)
         preflight = calibrated(examine(folder, job), job, folder, known_model, known)
         cut = tuple(too_long_texts(folder, known_model)) if preflight.too_long else ()
-        return _Checked(inputs, filled.rows, model, preflight, problems(folder), cut)
+        lines = tuple(_problem_lines(folder, preflight, cut, arguments.doubtful, width))
+        doubtful_sent = problems(folder, kind=ProblemKind.DOUBTFUL_SENT)
+        return _Checked(inputs, filled.rows, model, preflight, problems(folder), doubtful_sent, cut, lines)
 
 
-def _lines(checked: _Checked, width: int) -> Iterator[str]:
+def _problem_lines(
+    folder: JobFolder, preflight: Preflight, cut: Sequence[StoredProblem], choice: Doubtful | None, width: int
+) -> Iterator[str]:
+    rows = RowLines(folder, width)
+    for problem in preflight.problems:
+        yield problem.sentence
+        if problem.kind is ProblemKind.DOUBTFUL_ROW:
+            yield from lines_of_doubtful(folder, problem.count, choice, width)
+        else:
+            yield from rows.of_kind(problem.kind, problem.count)
+    if cut:
+        yield f"Of {counted(len(cut), 'text')} the model may read the beginning only."
+        yield from rows.of_rows(cut[:SHOWN], total=len(cut))
+
+
+def _lines(checked: _Checked) -> Iterator[str]:
     inputs, preflight = checked.inputs, checked.preflight
     for source in _sources(inputs):
         yield f"{source.path.name}: {explain(source)}"
@@ -126,19 +161,9 @@ def _lines(checked: _Checked, width: int) -> Iterator[str]:
     ):
         if value:
             yield f"{name:<9} {value}"
-    yield from (problem.sentence for problem in preflight.problems)
-    yield from _listed(checked.found, width)
-    if checked.cut:
-        yield f"Of {counted(len(checked.cut), 'text')} the model may read the beginning only."
-        yield from _listed(checked.cut, width)
+    yield from checked.lines
     if preflight.blocker:
         yield preflight.blocker
-
-
-def _listed(found: tuple[StoredProblem, ...], width: int) -> Iterator[str]:
-    yield from (f"  {elided(f'row {each.row:,}: {_reason(each)}', width - 2)}" for each in found[:_SHOWN])
-    if len(found) > _SHOWN:
-        yield f"  and {len(found) - _SHOWN:,} more"
 
 
 def _json(checked: _Checked) -> str:
@@ -169,6 +194,7 @@ def _json(checked: _Checked) -> str:
             "price": {"low": asdict(preflight.price_low), "high": asdict(preflight.price_high)},
             "notices": list(preflight.notices),
             "problems": [_problem(each) for each in checked.found],
+            "doubtful_sent": [_problem(each) for each in checked.doubtful_sent],
             "too_long": [_problem(each) for each in checked.cut],
             "blocker": preflight.blocker,
         },
@@ -196,11 +222,8 @@ def _file(source: Source) -> dict[str, object]:
 
 
 def _problem(problem: StoredProblem) -> dict[str, object]:
-    return {"file": problem.file, "row": problem.row, "kind": problem.kind, "reason": problem.reason}
-
-
-def _reason(problem: StoredProblem) -> str:
-    return problem.reason if problem.file == 1 else f"In the second file: {problem.reason}"
+    about = {"file": problem.file, "row": problem.row, "kind": problem.kind, "reason": problem.reason}
+    return about | json_of_row(problem)
 
 
 def open_question(error: UserError, arguments: argparse.Namespace) -> dict[str, object]:

@@ -38,8 +38,9 @@ def open_inputs(
     kind: Kind, first: Path, second: Path | None, roles: Sequence[ColumnRole], reading: Reading | None = None
 ) -> Inputs:
     """Recognise the files and determine their columns' roles. Raises InputError and UsageError."""
-    source = open_source(first, reading.options if reading else ReadOptions())
-    other = open_source(second) if second else None
+    options = reading.options if reading else ReadOptions()
+    source = open_source(first, options)
+    other = open_source(second, ReadOptions(sends_doubtful=options.sends_doubtful)) if second else None
     mapping = _by_recipe(reading.recipe, source, other) if reading and reading.recipe else None
     mapping = mapping or suggest_mapping(source, kind, preview(source), other, preview(other) if other else ())
     mapping = _with_roles(mapping, source, other, roles)

@@ -13,7 +13,7 @@ import wcwidth
 from cfbatch_gui.core.errors import DiskFull, ExportError, UserError
 
 WIDTH_WITHOUT_TERMINAL = 100
-_PLAIN = {"“": '"', "”": '"', "·": "-", "–": "-", "…": "...", "→": "->", "█": "#", "░": "."}
+_PLAIN = {"“": '"', "”": '"', "·": "-", "–": "-", "…": "...", "→": "->", "↵": "\\n", "█": "#", "░": "."}
 _PLAINER = "cfbatch_plainer"
 _JOINERS = "\u200c\u200d"  # invisible, and required in some scripts and emoji
 

@@ -21,7 +21,7 @@ class ExitStatus(IntEnum):
         return status
 
     DONE = 0, "done"
-    FAILED = 1, "failed or done in part"
+    FAILED = 1, "failed, done in part, or doubtful rows left out"
     BAD_INPUT = 2, "bad usage or input"  # also argparse's exit status
     OUTCOME_UNKNOWN = 3, "outcome unknown"
     NO_CONNECTION = 4, "no connection or token refused"

@@ -7,8 +7,10 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
 from pathlib import Path
 
+from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.columns.layouts import with_layout
 from cfbatch_gui.core.inputs.columns.recipes import Recipe, RecipeBook
@@ -19,6 +21,13 @@ from cfbatch_gui.core.system.paths import Paths
 STANDARD_INPUT = Path("-")
 _UNITS = {"line": FileFormat.LINES, "paragraph": FileFormat.PARAGRAPHS, "file": FileFormat.WHOLE}
 _ANSWERS = {"yes": True, "no": False}
+
+
+class Doubtful(StrEnum):
+    """The values of `--doubtful`; without it such rows are left out too, but the command says so by its exit status."""
+
+    SEND = "send"
+    SKIP = "skip"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +52,8 @@ def column_role(text: str) -> ColumnRole:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The settings that override those that the program detects. `options` are for the first file.
+    """The settings that override those that the program detects. `options` are for the first file, but whether
+    doubtful rows are sent is for both.
 
     With a `recipe` the columns' roles are not guessed. The other settings take precedence over the recipe.
     """
@@ -75,6 +85,13 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("second", metavar="FILE2", type=Path, nargs="?", help="one set of contexts for every query")
     add_reading_arguments(parser)
     parser.add_argument(
+        "--doubtful",
+        type=Doubtful,
+        choices=list(Doubtful),
+        help="rows that may not mean what was read from them, in either file: send them as they were read, or skip"
+        f" them. Without this option they are skipped and listed, and the exit status is {ExitStatus.FAILED:d}",
+    )
+    parser.add_argument(
         "--split",
         metavar="TOKENS[:OVERLAP]",
         type=split_size,
@@ -83,7 +100,8 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options for what to do with the files and how they are read. `reading_of` also needs `split`."""
+    """Add the options for what to do with the files and how they are read; `reading_of` also needs `split` and
+    `doubtful`."""
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--rank", dest="kind", action="store_const", const=Kind.RANK, help="order contexts by query")
     kind.add_argument("--embed", dest="kind", action="store_const", const=Kind.EMBED, help="turn texts into vectors")
@@ -156,6 +174,7 @@ def reading_of(arguments: argparse.Namespace) -> Reading:
         has_header=_ANSWERS.get(arguments.header or ""),
         sheet=arguments.sheet,
         unit=_UNITS.get(arguments.texts_by or ""),
+        sends_doubtful=arguments.doubtful is Doubtful.SEND,
     )
     recipe: Recipe | None = arguments.recipe
     if recipe is not None:

@@ -6,12 +6,13 @@ from itertools import chain, groupby
 from operator import attrgetter
 from time import localtime
 
-from cfbatch_gui.cli.console import elided, filled_up, one_line, width_of
+from cfbatch_gui.cli.console import counted, elided, filled_up, one_line, width_of
+from cfbatch_gui.cli.row_list import RowLines, json_of_row, reason_of
 from cfbatch_gui.cli.score_report import json_of_scores, lines_of_scores
 from cfbatch_gui.cli.vector_report import json_of_vector_checks, lines_of_vector_checks
-from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.row_problems import RowProblem, count_sent_rows, row_problems
+from cfbatch_gui.core.job_folder.row_problems import RowProblem, StoredProblem, count_sent_rows, problems, row_problems
 from cfbatch_gui.core.jobs.states import Batch, Job, ListedJob
 from cfbatch_gui.core.results.exports import Exported
 from cfbatch_gui.core.results.numbers import score_text
@@ -37,6 +38,7 @@ def json_of_job(
             "rows_in": job.rows_in,
             "rows_sent": count_sent_rows(folder) if has_data else 0,
             "problems": [_problem(problem) for problem in row_problems(folder)] if has_data else [],
+            "doubtful_sent": [_problem(problem) for problem in _doubtful_sent(folder)] if has_data else [],
             "usage": {"total_tokens": job.tokens},
             "scores": json_of_scores(score_figures(folder)) if has_data and job.kind is Kind.RANK else None,
             "vectors": json_of_vector_checks(Embeddings(folder).checks()) if has_vectors else None,
@@ -73,6 +75,7 @@ def lines_of_jobs(jobs: Sequence[Job | ListedJob], width: int, title: Callable[[
 def lines_of_job(job: Job, folder: JobFolder, width: int, title: str) -> Iterator[str]:
     """Everything known about a job except its results; `title` is its connection's title."""
     left_out = list(row_problems(folder)) if folder.data.exists() else []
+    doubtful = len(_doubtful_sent(folder)) if folder.data.exists() else 0
     facts = [
         ("Job", job.id),
         ("Name", job.name),
@@ -85,6 +88,7 @@ def lines_of_job(job: Job, folder: JobFolder, width: int, title: str) -> Iterato
         ("Sent", _time(job.sent_at)),
         ("Finished", _time(job.finished_at)),
         ("Rows", f"{job.rows_in:,} in the file"),
+        ("Doubtful", f"{counted(doubtful, 'row')}, sent as read" if doubtful else ""),
         ("Queries", f"{job.queries:,}" if job.kind is Kind.RANK else ""),
         ("Texts", f"{job.texts:,}"),
         ("Tokens", f"{job.tokens:,}" if job.tokens else ""),
@@ -105,7 +109,7 @@ def lines_of_job(job: Job, folder: JobFolder, width: int, title: str) -> Iterato
     if left_out:
         yield ""
         yield f"{len(left_out):,} problem{'' if len(left_out) == 1 else 's'}:"
-        yield from (f"  {elided(f'row {each.row:,}: {_reason(each)}', width - 2)}" for each in left_out)
+        yield from RowLines(folder, width).of_rows(left_out)
 
 
 def _ranked(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
@@ -161,12 +165,13 @@ def _batch(batch: Batch) -> dict[str, object]:
     }
 
 
-def _problem(problem: RowProblem) -> dict[str, object]:
-    return {"row": problem.row, "reason": _reason(problem)}
+def _problem(problem: RowProblem | StoredProblem) -> dict[str, object]:
+    kind = {"kind": problem.kind} if problem.raw else {}
+    return {"row": problem.row, "reason": reason_of(problem), **kind, **json_of_row(problem)}
 
 
-def _reason(problem: RowProblem) -> str:
-    return problem.reason if problem.file == 1 else f"In the second file: {problem.reason}"
+def _doubtful_sent(folder: JobFolder) -> Sequence[StoredProblem]:
+    return problems(folder, kind=ProblemKind.DOUBTFUL_SENT)
 
 
 def _json(value: object) -> str:

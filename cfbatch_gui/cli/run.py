@@ -3,7 +3,7 @@
 import argparse
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,11 +13,14 @@ from cfbatch_gui.cli.console import Console, counted
 from cfbatch_gui.cli.outputs import add_output_arguments, check_outputs, remember
 from cfbatch_gui.cli.pricing import add_budget_argument, check_budget, price_words, tokens_words
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.reading import add_input_arguments, reading_of, settle_kind, standard_input_as_file
+from cfbatch_gui.cli.reading import Doubtful, add_input_arguments, reading_of, settle_kind, standard_input_as_file
+from cfbatch_gui.cli.row_list import lines_of_doubtful, status_with_doubtful
 from cfbatch_gui.cli.working import opened, present, stopped_sentence, usable_connection, wait_for
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.columns.layouts import describe
+from cfbatch_gui.core.inputs.input_values import ProblemKind
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
+from cfbatch_gui.core.jobs.plan.planning import read_planned
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
@@ -78,12 +81,16 @@ async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) 
                 reading_of(arguments),
             )
             job = _draft(program, arguments, connection)
-            job = await _send(program, job, inputs, outputs, progress, budget=arguments.budget)
+            job = await _send(
+                program, job, inputs, outputs, progress, budget=arguments.budget, doubtful=arguments.doubtful
+            )
             (job,) = await wait_for(program, [job], progress)
         except asyncio.CancelledError:
             console.say(stopped_sentence(job and program.ledger.job(job.id)))
             raise
-        return present(program, job, console, as_json=arguments.json)
+        status = present(program, job, console, as_json=arguments.json)
+        left_out = (await asyncio.to_thread(read_planned, program.folder(job.id))).doubtful
+        return status_with_doubtful(status, left_out, arguments.doubtful, console)
 
 
 def _draft(program: Program, arguments: argparse.Namespace, connection: str) -> Job:
@@ -100,12 +107,16 @@ async def _send(
     progress: Progress,
     *,
     budget: float | None,
+    doubtful: Doubtful | None,
 ) -> Job:
     """Fill the draft and send it. A draft that cannot be sent is deleted."""
     try:
         job = await _load(program, job, inputs, progress)
         preflight = await asyncio.to_thread(program.examine, job.id)
-        _say_plan(inputs, job, preflight, progress.console)
+        console = progress.console
+        count = sum(each.count for each in preflight.problems if each.kind is ProblemKind.DOUBTFUL_ROW)
+        rows = lines_of_doubtful(program.folder(job.id), count, doubtful, console.width) if count else ()
+        _say_plan(inputs, job, preflight, console, doubtful=rows)
         if job.connection != report.PRACTICE:
             check_budget(preflight, budget, program.settings.budget, await asyncio.to_thread(program.spent_today))
         remember(program.folder(job.id), outputs)
@@ -140,8 +151,11 @@ async def _load(program: Program, job: Job, inputs: Inputs, progress: Progress) 
         progress.end()
 
 
-def _say_plan(inputs: Inputs, job: Job, preflight: Preflight, console: Console) -> None:
-    """Print what will be sent and what is left out. Raises InputError when nothing can be sent."""
+def _say_plan(inputs: Inputs, job: Job, preflight: Preflight, console: Console, *, doubtful: Iterable[str]) -> None:
+    """Print what will be sent and what is left out, `doubtful` rows line by line.
+
+    Raises InputError when nothing can be sent.
+    """
     for source in (inputs.source, inputs.second):
         for notice in source.notices if source else ():
             console.say(notice)
@@ -149,6 +163,9 @@ def _say_plan(inputs: Inputs, job: Job, preflight: Preflight, console: Console) 
         console.say(notice)
     for problem in preflight.problems:
         console.say(problem.sentence)
+        if problem.kind is ProblemKind.DOUBTFUL_ROW:
+            for line in doubtful:
+                console.say(line)
     if preflight.blocker:
         raise InputError(preflight.blocker)
     console.say(describe(inputs.mapping, preflight.queries, preflight.texts))

@@ -136,6 +136,17 @@ def old_letters(path: Path) -> Path:
     return path
 
 
+def misquoted(path: Path) -> Path:
+    """A table in which three rows have misplaced quotation marks."""
+    rows = (f"{number},Brass lamp no. {number},{number + 20}" for number in range(100, 140))
+    lines = ["sku,description,price", *rows]
+    lines[4] = '103,"The ""old"" lamp" of brass,34'
+    lines[9] = '108,Screen of 27" with a stand,129'
+    lines[17] = '116,"A sofa for two\n117,Cushion, blue",17'
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
 def _table(path: Path, names: Sequence[str], rows: Iterable[Sequence[object]], *, separator: str = ",") -> Path:
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer: Callable[..., object] = csv.writer(stream, delimiter=separator).writerows

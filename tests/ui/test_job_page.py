@@ -13,7 +13,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
-from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
+from cfbatch_gui.core.inputs.file_rows import preview
+from cfbatch_gui.core.inputs.input_values import Kind, ReadOptions
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.ui.jobs.details_view import RawAnswerDialog
@@ -132,6 +135,26 @@ async def test_details_hold_what_someone_will_ask_for(driver: JobPageDriver, unt
     assert lines["Price"] == "none, practice is free"
     QTest.mouseClick(driver.page.details.copy_button, Qt.MouseButton.LeftButton)
     assert job.batches[0].request_id in QGuiApplication.clipboard().text()
+    await driver.idle()
+
+
+@pytest.mark.parametrize(
+    ("sends", "name", "words"),
+    [
+        (False, "Rows left out", "2, which may not mean what was read"),
+        (True, "Doubtful rows", "2, sent as they were read"),
+    ],
+)
+async def test_details_say_what_became_of_doubtful_rows(
+    driver: JobPageDriver, until: Until, sends: bool, name: str, words: str
+) -> None:
+    job = await driver.draft('id,text\n1,one\n2,"two" and more\n3,three\n4,5" screen\n5,six\n', Kind.EMBED, "Texts")
+    source = open_source(Path(job.source_path), ReadOptions(sends_doubtful=sends))
+    driver.program.drafts.load(job.id, source, suggest_mapping(source, Kind.EMBED, preview(source)))
+    await driver.program.actions.send(job.id)
+    await driver.show(job)
+    driver.page.tabs.choose("details")
+    await until(lambda: dict(driver.page.details.lines()).get(name) == words)
     await driver.idle()
 
 

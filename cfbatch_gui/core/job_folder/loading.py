@@ -78,6 +78,7 @@ class Loading:
         self._contexts_of = array("q", [0])  # by query number
         self.rows = self.items = self.problems = 0
         self._texts = self._items_of_texts = 0
+        self._doubtful_row = 0  # of the first file, the last one that is sent all the same
         self._is_in_blocks = False
         self._same_texts, self._same_ids = Fingerprints(), Fingerprints()
         self._shared: list[int] = []  # numbers of the texts that every query gets
@@ -157,6 +158,10 @@ class Loading:
             self._items_of_texts = last
 
     def _keep_other_cells(self, found: TextBlock) -> None:
+        if found.block.numbers[0] == self._doubtful_row:
+            # Comes alone. It is shown without its text being looked for, which would take a pass over all texts.
+            self._new_rows.add(1, self._doubtful_row, _encode(found.block.rows[0]).decode())
+            return
         if None not in self.form:
             return
         columns = zip(*found.block.rows, strict=True)
@@ -178,7 +183,10 @@ class Loading:
             self._add_problem(item)  # type: ignore[arg-type]
 
     def _add_problem(self, problem: Problem) -> None:
-        self.problems += problem.kind is not ProblemKind.DOUBTFUL_SENT
+        if problem.kind is ProblemKind.DOUBTFUL_SENT:
+            self._doubtful_row = problem.row if problem.file == 1 else 0
+        else:
+            self.problems += 1
         self._new_problems.add(problem.file, problem.row, problem.kind, problem.reason)
         if problem.raw:
             self._new_raw_rows.add(problem.file, problem.row, problem.raw)

@@ -3,16 +3,19 @@
 import csv
 import io
 import json
+import re
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cfbatch_gui.core.inputs.input_values import Layout, ProblemKind
+from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import cells_sql, metadata_value
+from cfbatch_gui.core.job_folder.schema import LEFT_OUT, cells_sql, metadata_value
 from cfbatch_gui.core.system.files import atomic_writer
 
+LINE_END, TAB = "↵", "→"  # signs for what is not printed
+_NOT_PRINTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 # An item's row in the first file: with shared contexts that is its query's, for the text stands in the second.
 _ITEM_ROW = "SELECT DISTINCT {file}, {row} FROM items i JOIN texts t USING(text_no) LEFT JOIN queries q USING(query_no)"
 
@@ -40,8 +43,8 @@ def _problems(database: sqlite3.Connection, kind: str, limit: int) -> Iterator[S
         f"SELECT p.file, p.row, p.kind, p.reason, {cells_sql()}, w.raw FROM problems p"  # noqa: S608 - constants
         " LEFT JOIN source_rows f USING(file, row) LEFT JOIN items i USING(item_no) LEFT JOIN texts t USING(text_no)"
         " LEFT JOIN raw_rows w USING(file, row)"
-        " WHERE p.kind = ?1 OR (?1 = '' AND p.kind <> ?2) ORDER BY p.file, p.row, p.problem_no LIMIT ?3",
-        (kind, ProblemKind.DOUBTFUL_SENT, limit),
+        f" WHERE p.kind = ?1 OR (?1 = '' AND {LEFT_OUT}) ORDER BY p.file, p.row, p.problem_no LIMIT ?2",
+        (kind, limit),
     )
     for file, row, found_kind, reason, cells, raw in found:
         yield StoredProblem(file, row, found_kind, reason, tuple(json.loads(cells)) if cells else (), raw or "")
@@ -49,11 +52,17 @@ def _problems(database: sqlite3.Connection, kind: str, limit: int) -> Iterator[S
 
 @dataclass(frozen=True, slots=True)
 class RowProblem:
-    """A row, or a part of it, without a result. `file` is 1 or 2; `reason` a sentence, or the service's own words."""
+    """A row, or a part of it, without a result. `file` is 1 or 2; `reason` a sentence, or the service's own words.
+
+    `kind` is "" for what the service refused. `raw` and `cells` are those of a StoredProblem that has a raw row.
+    """
 
     file: int
     row: int
     reason: str
+    kind: str = ""
+    raw: str = ""
+    cells: tuple[str, ...] = ()
 
 
 def count_sent_rows(folder: JobFolder) -> int:
@@ -69,7 +78,8 @@ def count_sent_rows(folder: JobFolder) -> int:
 def row_problems(folder: JobFolder) -> Iterator[RowProblem]:
     """Rows that were left out, in the order of the file, then those that the service refused."""
     for problem in problems(folder):
-        yield RowProblem(problem.file, problem.row, problem.reason)
+        cells = problem.cells if problem.raw else ()
+        yield RowProblem(problem.file, problem.row, problem.reason, problem.kind, problem.raw, cells)
     with folder.open(read_only=True) as database:
         item_row = _item_row(metadata_value(database, "layout"), ", r.error")
         refused = database.execute(
@@ -85,6 +95,16 @@ def _item_row(layout: object, more: str = "") -> str:
     return _ITEM_ROW.format(file="t.file", row=f"t.row{more}")
 
 
+def with_signs(text: str, *, breaks: bool = False) -> str:
+    """Data with signs for what is not printed: "↵" for a line end, "→" for a tab, "�" for other control characters.
+
+    With `breaks` lines still end after their sign.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", TAB)
+    signed = lines.replace("\n", f"{LINE_END}\n" if breaks else LINE_END)
+    return _NOT_PRINTED.sub("\ufffd", signed)
+
+
 def problem_columns(folder: JobFolder, *, file: int = 1) -> tuple[str, ...]:
     """The names of the columns of the first or the second file, as they were when it was read."""
     with folder.open(read_only=True) as database:
@@ -95,8 +115,9 @@ def problem_columns(folder: JobFolder, *, file: int = 1) -> tuple[str, ...]:
 def save_problems(folder: JobFolder, path: Path, *, kind: str = "") -> int:
     """Write the rows that are left out (of one kind, or all) as CSV; returns how many.
 
-    "row" and "reason" come first, then the cells exactly as they were. The separator is that of the user's own file,
-    with a mark of UTF-8, so that the spreadsheet that wrote the one opens the other. Raises ExportError, DiskFull.
+    "row" and "reason" come first, then the cells exactly as they were, and last, where the cells of some may not be
+    what the file means, "in the file" with these rows as they stand. The separator is that of the user's own file, with
+    a mark of UTF-8, so that the spreadsheet that wrote the one opens the other. Raises ExportError, DiskFull.
     """
     draft = folder.draft()
     found = problems(folder, kind=kind)
@@ -105,12 +126,15 @@ def save_problems(folder: JobFolder, path: Path, *, kind: str = "") -> int:
     if has_second:
         second = problem_columns(folder, file=2)
         columns = second if all(problem.file == 2 for problem in found) else columns + second[len(columns) :]
+    has_raw = any(problem.raw for problem in found)
     with atomic_writer(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="", write_through=True)
         writer = csv.writer(text, delimiter=(draft.options.separator if draft else None) or ",")
-        writer.writerow([*(["file"] if has_second else []), "row", "reason", *columns])
+        last = ["in the file"] if has_raw else []
+        writer.writerow([*(["file"] if has_second else []), "row", "reason", *columns, *last])
         for problem in found:
             which = [str(problem.file)] if has_second else []
-            writer.writerow([*which, problem.row, problem.reason, *problem.cells])
+            cells = (*problem.cells, *("",) * (len(columns) - len(problem.cells))) if has_raw else problem.cells
+            writer.writerow([*which, problem.row, problem.reason, *cells, *([problem.raw] if has_raw else [])])
         text.detach()
     return len(found)

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from cfbatch_gui.core.errors import DataError, DataReadOnly, DiskFull
-from cfbatch_gui.core.inputs.input_values import Role
+from cfbatch_gui.core.inputs.input_values import ProblemKind, Role
 from cfbatch_gui.core.system.files import create_own_file
 from cfbatch_gui.core.system.paths import read_only_sentence
 
@@ -244,6 +244,10 @@ def _check_version(database: sqlite3.Connection, path: Path) -> None:
         raise DataError("This job's data is damaged.", detail=f"{path.name}: version {version}")
     if version < VERSION:
         database.executescript(f"BEGIN IMMEDIATE; {LATER_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+
+
+# The condition for rows of `problems` that were not sent.
+LEFT_OUT = f"kind <> '{ProblemKind.DOUBTFUL_SENT}'"
 
 
 def cells_sql(rows: str = "f", texts: str = "t") -> str:

@@ -14,7 +14,7 @@ from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.job_folder.checksums import forget_checksums
 from cfbatch_gui.core.job_folder.filling import Progress, fill
 from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
-from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value, transaction
+from cfbatch_gui.core.job_folder.schema import LEFT_OUT, metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.jobs.plan.packing import listed_metadata
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.states import Job, JobOptions
@@ -234,6 +234,7 @@ def _trim(folder: JobFolder, kind: Kind, first: int) -> tuple[int, int, int, int
                 for table in ("repeats", "parts"):
                     database.execute(f"DELETE FROM {table} WHERE item_no NOT IN (SELECT item_no FROM items)")  # noqa: S608
                 database.execute("DELETE FROM problems")
+                database.execute("DELETE FROM raw_rows")
                 database.execute("DELETE FROM texts WHERE text_no NOT IN (SELECT text_no FROM items)")
                 database.execute(
                     "DELETE FROM source_rows WHERE file = 1 AND row NOT IN"
@@ -244,6 +245,7 @@ def _trim(folder: JobFolder, kind: Kind, first: int) -> tuple[int, int, int, int
                 ).fetchone()
                 put_metadata_value(database, "rows", rows)
         counts = database.execute(
-            "SELECT (SELECT count(*) FROM queries), (SELECT count(*) FROM items), (SELECT count(*) FROM problems)"
+            "SELECT (SELECT count(*) FROM queries), (SELECT count(*) FROM items),"  # noqa: S608 - a constant
+            f" (SELECT count(*) FROM problems WHERE {LEFT_OUT})"
         ).fetchone()
         return int(str(metadata_value(database, "rows", 0))), int(counts[0]), int(counts[1]), int(counts[2])

@@ -7,7 +7,9 @@ from enum import StrEnum
 
 import msgspec
 
+from cfbatch_gui.core.inputs.input_values import ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.schema import LEFT_OUT
 
 _REQUESTS = """
 SELECT request_no, state, error, reference, batch FROM requests
@@ -27,13 +29,17 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCounts:
-    """The number of items by status; `skipped` is the number of problems with rows that gave no item."""
+    """The number of items by status; `skipped` is the number of problems with rows that gave no item.
+
+    `doubtful_sent` is the number of rows that were sent although they may not mean what was read from them.
+    """
 
     done: int
     failed: int
     waiting: int
     left_out: int
     skipped: int
+    doubtful_sent: int = 0
 
     @property
     def items(self) -> int:
@@ -99,13 +105,17 @@ def count_items(database: sqlite3.Connection, failed_batches: Mapping[int, str])
     (left_out,) = database.execute(
         "SELECT count(DISTINCT item_no) FROM problems JOIN items USING(item_no) WHERE request_no IS NULL"
     ).fetchone()
-    (skipped,) = database.execute("SELECT count(*) FROM problems WHERE item_no IS NULL").fetchone()
+    (skipped,) = database.execute(f"SELECT count(*) FROM problems WHERE item_no IS NULL AND {LEFT_OUT}").fetchone()  # noqa: S608 - a constant
+    (doubtful_sent,) = database.execute(
+        "SELECT count(*) FROM problems WHERE kind = ?", (ProblemKind.DOUBTFUL_SENT,)
+    ).fetchone()
     return OutcomeCounts(
         done=counts[Status.DONE],
         failed=counts[Status.FAILED],
         waiting=counts[Status.WAITING] + unsent - left_out,
         left_out=left_out,
         skipped=skipped,
+        doubtful_sent=doubtful_sent,
     )
 
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
-from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.jobs.plan.calibration import past_times
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import over_budget
@@ -20,7 +20,7 @@ from cfbatch_gui.ui.display import duration_range, plural
 from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.inputs.figures_row import FiguresRow
 from cfbatch_gui.ui.inputs.options_panel import OptionsPanel
-from cfbatch_gui.ui.inputs.problems_view import ProblemBars, ProblemRows, ProblemsView
+from cfbatch_gui.ui.inputs.problems_view import DOUBTFUL, ProblemBars, ProblemRows, ProblemsView
 from cfbatch_gui.ui.job_labels import short_model
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
@@ -80,6 +80,7 @@ class CheckSection(SectionCard):
     save_wanted = Signal(str)
     truncate_wanted = Signal(bool)
     split_wanted = Signal()
+    doubtful_wanted = Signal(bool)  # whether doubtful rows are sent
     cure_wanted = Signal(object)  # a Cure
 
     def __init__(self, clock: Callable[[], float], parent: QWidget | None = None) -> None:
@@ -102,11 +103,13 @@ class CheckSection(SectionCard):
         bars.save_wanted.connect(self.save_wanted)
         bars.truncate_wanted.connect(self.truncate_wanted)
         bars.split_wanted.connect(self.split_wanted)
+        bars.doubtful_wanted.connect(self._choose_doubtful)
+        bars.changed.connect(self._bars_changed)
         self.problems = ProblemsView()
-        bars.changed.connect(self.problems.hide)
+        self.problems.doubtful_wanted.connect(self._choose_doubtful)
         self.problems.hide()
         self.problems.closed.connect(self.problems.hide)
-        self._problems_kind = ""
+        self._problems_kind = self._next_kind = ""
         self.line = Label("", "quiet", wrap=True)
         self.cure = LinkButton()
         self.cure.hide()
@@ -180,6 +183,19 @@ class CheckSection(SectionCard):
             self.problems.hide()
         else:
             self.rows_wanted.emit(kind)
+
+    def _choose_doubtful(self, sends: bool) -> None:
+        """The rows that are shown stay in sight: they have the other kind as soon as the file is read."""
+        if self.problems_shown() in DOUBTFUL:
+            self._next_kind = ProblemKind.DOUBTFUL_SENT if sends else ProblemKind.DOUBTFUL_ROW
+        self.doubtful_wanted.emit(sends)
+
+    def _bars_changed(self) -> None:
+        kind, self._next_kind = self._next_kind, ""
+        if kind and self.problems_shown() and kind in self.problem_bars.kinds():
+            self.rows_wanted.emit(kind)
+        else:
+            self.problems.hide()
 
     def _show_foot(
         self, state: DraftState, job: Job, connection: ConnectionSummary | None, around: Surroundings

@@ -136,7 +136,7 @@ def read_as_remembered(
 def read_by_recipe(recipe: Recipe, opened: OpenFile, second: OpenFile | None) -> tuple[OpenFile, Mapping] | None:
     """Read and map a file by a recipe, but in the encoding it was opened with; None when the recipe does not fit."""
     options = replace(recipe.options, encoding=opened.options.encoding)
-    if options != opened.options:
+    if options != replace(opened.options, sends_doubtful=False):  # read alike, the same rows are doubtful
         try:
             opened = replace(open_file(opened.path, options), seen_as=opened.seen_as)
         except UserError:

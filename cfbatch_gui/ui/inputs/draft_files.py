@@ -4,7 +4,9 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from cfbatch_gui.core.errors import EncodingUnknown, UserError
+from PySide6.QtCore import QCoreApplication
+
+from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions
 from cfbatch_gui.core.program import Program
@@ -53,9 +55,22 @@ class DraftFiles:
         self._open(job_id, path, DEFAULT_OPTIONS, is_second=True)
 
     def reread(self, job_id: str, options: ReadOptions, *, second: bool = False) -> None:
-        """Read a file with other options."""
+        """Read a file with other options.
+
+        Other rows may be doubtful then, about which nobody has decided: they are left out.
+        """
         if (file := self._file(job_id, second=second)) is not None:
-            self._open(job_id, file.path, options, is_second=second)
+            self._open(job_id, file.path, replace(options, sends_doubtful=False), is_second=second)
+
+    def choose_doubtful(self, job_id: str, *, sends: bool) -> None:
+        """Send the doubtful rows of the files as they were read, or leave them out."""
+        state = self._drafts.state(job_id)
+        if state.file is None:
+            self._drafts.on_error(UsageError(_tr("Choose the file again first: its rows have to be read for that.")))
+            return
+        file = state.file.with_doubtful(sent=sends)
+        second = state.second.with_doubtful(sent=sends) if state.second else None
+        self._reading.start(job_id, replace(state, file=file, second=second, is_read=False))
 
     def remove_second(self, job_id: str) -> None:
         """Go back to one file."""
@@ -185,13 +200,20 @@ class DraftFiles:
         except UserError as error:
             self._reading.start(job_id, replace(state, missing=error.message, is_read=folder.data.exists()))
             return
+        is_same_file = sha256 == job.source_sha256
+        if not is_same_file:
+            file = file.with_doubtful(sent=False)  # other rows than those that the user has seen
         state = replace(state, file=file, second=second)
         if state.incomplete:  # the file has other columns than before
             state = replace(state, second=None, mapping=file.guess(draft.mapping.kind))
         # The hash of a second file is not stored: it is read again, and so is a first file that has changed.
-        is_read = second is None and sha256 == job.source_sha256 and folder.data.exists()
+        is_read = second is None and is_same_file and folder.data.exists()
         self._reading.start(job_id, replace(state, is_read=is_read and state.mapping == draft.mapping))
 
 
 def _same_columns(one: OpenFile, other: OpenFile) -> bool:
     return one.source.columns == other.source.columns
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("inputs", text)

@@ -202,6 +202,7 @@ class DraftPage(QWidget):
         check.save_wanted.connect(lambda kind: self.acts.save_problems(self._job_id, kind))
         check.truncate_wanted.connect(self._truncate)
         check.split_wanted.connect(self._split)
+        check.doubtful_wanted.connect(lambda sends: self.files.choose_doubtful(self._job_id, sends=sends))
         check.cure_wanted.connect(self._cure)
         check.options.model_chosen.connect(self._choose_model)
         check.options.connection_chosen.connect(self._choose_connection)
@@ -345,12 +346,15 @@ class DraftPage(QWidget):
         preflight = self.drafts.state(job_id).preflight
         if preflight is None or job_id != self._job_id:
             return
+        was_shown = bool(self.check.problems_shown())
         if kind == CUT:
             sentence = self.tr("Longer than {model} reads, or perhaps so.").format(model=facts.title)
             self.check.show_problems(found, sentence, len(found.rows))
         elif count := next((each for each in preflight.problems if each.kind == kind), None):
             self.check.show_problems(found, count.sentence, count.count)
-        self._reveal(self.check.problems, self.check.send_button)
+        if not was_shown:
+            view = self.check.problems
+            self._reveal(view, self.check.send_button, view.heading)  # in a small window the heading is worth more
 
     def _show_target(self, shown: bool) -> None:
         self.data.drop.set_target(shown)

@@ -1,7 +1,7 @@
 """The state of each draft that was shown: its file, its columns' roles, and what sending it comes to."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -48,6 +48,14 @@ class OpenFile:
     def path(self) -> Path:
         """The path of the file or folder."""
         return self.source.path
+
+    def with_doubtful(self, *, sent: bool) -> "OpenFile":
+        """The same, with or without the rows that may not mean what was read from them."""
+        return replace(
+            self,
+            source=replace(self.source, sends_doubtful=sent),
+            options=replace(self.options, sends_doubtful=sent),
+        )
 
 
 def open_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> OpenFile:

@@ -1,12 +1,14 @@
 """The first rows of a file, as they will be read, with the columns' roles above them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Role, Row, Source
+from cfbatch_gui.core.inputs.items import is_sent
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.inputs.draft_state import OpenFile
 from cfbatch_gui.ui.inputs.role_header import RoleHeader
@@ -61,7 +63,7 @@ class PreviewTable(TableView):
         roles_changed = roles != self._roles
         self._roles = roles
         if is_other:
-            is_longer = self._shown is not None and self._shown.source == file.source
+            is_longer = self._shown is not None and _is_same(self._shown.source, file.source)
             scrolled, was_resized = self.verticalScrollBar().value(), self._was_resized
             self._shown = file
             self._was_resized = False
@@ -153,12 +155,17 @@ def _most_for_each(wanted: Sequence[int], room: int) -> int:
 
 
 def _columns(source: Source, table: PreviewTable) -> list[Column[Row]]:
-    return [_column(index, name, table) for index, name in enumerate(source.columns)]
+    return [_column(index, name, source, table) for index, name in enumerate(source.columns)]
 
 
-def _column(index: int, name: str, table: PreviewTable) -> Column[Row]:
+def _is_same(one: Source, other: Source) -> bool:
+    """Whether the same rows are read, whichever of them are sent."""
+    return replace(one, sends_doubtful=other.sends_doubtful) == other
+
+
+def _column(index: int, name: str, source: Source, table: PreviewTable) -> Column[Row]:
     def colour(row: Row) -> str:
-        return "quiet" if row.problem or table.role_of(index) is Role.IGNORE else ""
+        return "quiet" if not is_sent(row, source) or table.role_of(index) is Role.IGNORE else ""
 
     def icon(row: Row) -> tuple[str, str] | None:
         return ("triangle-alert", "attention") if row.problem and index == 0 else None

@@ -1,19 +1,21 @@
-"""The rows that are left out: how many for each reason, and the rows of one reason in a table."""
+"""The rows that are left out or doubtful: how many for each reason, and the rows of one reason in a table."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from cfbatch_gui.core.inputs.input_values import ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_columns, problems
+from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_columns, problems, with_signs
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, ProblemCount
 from cfbatch_gui.core.jobs.plan.too_long import too_long_texts
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.ui.display import number, one_line, plural
+from cfbatch_gui.ui.inputs.row_panel import RawDelegate, RowPanel, fixed_font
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
@@ -21,8 +23,11 @@ from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, IconButton, IconLine, LinkButton, NoticeBar, boxed, row
 
 CUT = "cut"  # beside the kinds of problem: texts that are sent, and of which the model reads the beginning
+DOUBTFUL = (ProblemKind.DOUBTFUL_ROW, ProblemKind.DOUBTFUL_SENT)
 MOST_ROWS = 5_000
 _ROW_HEIGHT = 34
+_ROWS_AT_ONCE, _ROWS_ABOVE_PANEL = 6, 4
+_RAW = "raw"  # the key of the column of rows as they stand in the file
 _MEASURED = 40  # rows
 
 
@@ -33,11 +38,13 @@ class ProblemBars(QWidget):
     save_wanted = Signal(str)
     truncate_wanted = Signal(bool)
     split_wanted = Signal()
+    doubtful_wanted = Signal(bool)  # whether rows are sent that may not mean what was read from them
     changed = Signal()  # other bars: rows that are shown are those of before
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._shown: tuple[object, ...] = ()
+        self._kinds: tuple[str, ...] = ()
         self._bars = QVBoxLayout()
         self._bars.setSpacing(SMALL)
         self.save_all = LinkButton("")
@@ -60,6 +67,10 @@ class ProblemBars(QWidget):
         found = [item.widget() for item in items if item is not None]
         return [widget for widget in found if isinstance(widget, NoticeBar)]
 
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of problem that the bars are about."""
+        return self._kinds
+
     def show_preflight(self, found: Preflight | None, job: Job, metadata: ModelMetadata) -> None:
         """Show what is known now; nothing is touched while that is the same."""
         notes = _notes(found, self) if found else ()
@@ -73,30 +84,54 @@ class ProblemBars(QWidget):
         self.setVisible(bool(notes or self.bars()))
 
     def _renew(self, found: Preflight | None, job: Job, metadata: ModelMetadata) -> None:
+        focus = self._focus()
         for bar in self.bars():
             self._bars.removeWidget(bar)
             bar.hide()
             bar.deleteLater()
         problems = found.problems if found else ()
+        self._kinds = tuple(problem.kind for problem in problems)
         for problem in problems:
             self._bars.addWidget(self._problem_bar(problem))
         if found is not None and found.too_long:
             self._bars.addWidget(self._too_long_bar(found.too_long, job, metadata))
-        total = sum(problem.count for problem in problems)
+        left_out = [problem for problem in problems if problem.kind is not ProblemKind.DOUBTFUL_SENT]
+        total = sum(problem.count for problem in left_out)
         self.save_all.setText(
             plural(
                 total, self.tr("Save all {n} rows that are left out…"), self.tr("Save all {n} rows that are left out…")
             )
         )
-        self._save_row.setVisible(len(problems) > 1)
+        self._save_row.setVisible(len(left_out) > 1)
+        if focus is not None and (bars := self.bars()):
+            links = bars[min(focus[0], len(bars) - 1)].links()
+            links[min(focus[1], len(links) - 1)].setFocus()
+
+    def _focus(self) -> tuple[int, int] | None:
+        """The indices of the bar and of the link in it that have the keyboard focus.
+
+        A link that goes gives it to the link in its place: what was done is undone by the same key.
+        """
+        for at, bar in enumerate(self.bars()):
+            for index, link in enumerate(bar.links()):
+                if link.hasFocus():
+                    return at, index
+        return None
 
     def _problem_bar(self, problem: ProblemCount) -> NoticeBar:
-        bar = NoticeBar(problem.sentence, "attention")
         kind = str(problem.kind)
+        if problem.kind is ProblemKind.DOUBTFUL_SENT:
+            bar = NoticeBar(problem.sentence, "info")
+            bar.add_link(self.tr("Show rows"), self._showing(kind))
+            bar.add_link(self.tr("Leave them out"), lambda: self.doubtful_wanted.emit(False))
+            return bar
+        bar = NoticeBar(problem.sentence, "attention")
         if problem.kind is ProblemKind.TOO_LONG:
             bar.add_link(self.tr("Cut into parts"), self.split_wanted.emit)
             bar.add_link(self.tr("Read their beginning"), self._truncating(True))
         bar.add_link(self.tr("Show rows"), self._showing(kind))
+        if problem.kind is ProblemKind.DOUBTFUL_ROW:
+            bar.add_link(self.tr("Send them as read"), lambda: self.doubtful_wanted.emit(True))
         bar.add_link(self.tr("Save them…"), lambda: self.save_wanted.emit(kind))
         return bar
 
@@ -143,6 +178,11 @@ class ProblemRows:
     rows: tuple[StoredProblem, ...]
     columns: tuple[str, ...]
 
+    @property
+    def has_raw(self) -> bool:
+        """Whether it is known of any row how it stands in the file."""
+        return any(each.raw for each in self.rows)
+
 
 def read_problems(folder: JobFolder, kind: str, metadata: ModelMetadata) -> ProblemRows:
     """The first rows with this problem, or `CUT` for the texts that `metadata` says are too long; for a thread."""
@@ -155,23 +195,38 @@ def read_problems(folder: JobFolder, kind: str, metadata: ModelMetadata) -> Prob
 
 
 class ProblemsView(Card):
-    """A table of exactly those rows; `closed` when the user has seen enough."""
+    """A table of exactly those rows; `closed` when the user has seen enough.
+
+    Where rows are known as they stand in the file, a panel below the table compares the current one with its cells.
+    """
 
     closed = Signal()
+    doubtful_wanted = Signal(bool)  # whether the rows that are shown are sent
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(inset=True, parent=parent)
+        self._kind = ""
+        self._names: tuple[str, ...] = ()
         self.heading = ElidedLabel("", "strong")
+        self.decide = LinkButton()
+        self.decide.clicked.connect(lambda: self.doubtful_wanted.emit(self._kind == ProblemKind.DOUBTFUL_ROW))
         self.close_button = IconButton("x", self.tr("Hide these rows"))
         self.close_button.clicked.connect(self.closed)
         self.table = TableView(inset=True)
         self.table.setAccessibleName(self.tr("Rows with a problem"))
+        self.table.picked.connect(self._show_row)
         self.table.horizontalHeader().setStretchLastSection(True)
+        self._raw_delegate = RawDelegate(self.table)
         self.table.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
         self.body.setContentsMargins(MEDIUM, 4, MEDIUM, SMALL)
         self.body.setSpacing(0)
-        self.body.addLayout(row(self.heading, self.close_button))
+        head = row(self.heading, self.decide, self.close_button)
+        head.setStretch(0, 1)
+        self.body.addLayout(head)
         self.body.addWidget(self.table)
+        self.panel = RowPanel()
+        self.panel.hide()
+        self.body.addWidget(self.panel)
 
     def show_problems(self, found: ProblemRows, sentence: str, total: int) -> None:
         """Fill the table."""
@@ -180,15 +235,33 @@ class ProblemsView(Card):
             if total > len(found.rows) >= MOST_ROWS
             else ""
         )
+        if found.has_raw and found.kind in DOUBTFUL:
+            sentence = self.tr("Compare the file with what was read.")
         self.heading.setText(sentence + more)
-        self.table.show_rows(Rows(_columns(found, self), found.rows, parent=self.table))
-        height = self.table.horizontalHeader().height() + min(6, len(found.rows)) * _ROW_HEIGHT + 12
-        self.table.setFixedHeight(height)
+        self._names, self._kind = found.columns, found.kind
+        self.decide.setVisible(found.kind in DOUBTFUL)
+        is_sent = found.kind == ProblemKind.DOUBTFUL_SENT
+        self.decide.setText(self.tr("Leave them out") if is_sent else self.tr("Send them as read"))
+        columns = _columns(found, self)
+        self.table.show_rows(Rows(columns, found.rows, parent=self.table))
+        for section, column in enumerate(columns):
+            delegate = self._raw_delegate if column.name == _RAW else self.table.itemDelegate()
+            self.table.setItemDelegateForColumn(section, delegate)
+        at_once = min(_ROWS_ABOVE_PANEL if found.has_raw else _ROWS_AT_ONCE, len(found.rows))
+        self.table.setFixedHeight(self.table.horizontalHeader().height() + at_once * _ROW_HEIGHT + 12)
+        self.panel.setVisible(found.has_raw)
+        if found.has_raw:
+            self.table.selectRow(0)
 
     def shown_rows(self) -> Sequence[StoredProblem]:
         """What the table shows."""
         model = self.table.model()
         return model.rows() if isinstance(model, Rows) else ()
+
+    def _show_row(self, index: int) -> None:
+        model = self.table.model()
+        if isinstance(model, Rows) and not self.panel.isHidden():
+            self.panel.show_row(model.row(index), self._names)
 
 
 def _columns(found: ProblemRows, owner: QWidget) -> list[Column[StoredProblem]]:
@@ -198,17 +271,34 @@ def _columns(found: ProblemRows, owner: QWidget) -> list[Column[StoredProblem]]:
         return max(narrowest, min(widest, needed + 2 * CELL_MARGIN + 8))
 
     measured = found.rows[:_MEASURED]
-    why = width((each.reason for each in measured), 160, 380)
+    why = 120 if found.has_raw else width((each.reason for each in measured), 160, 380)
+    reason = Column(owner.tr("Why"), _reason, width=why)
+    raw = Column(owner.tr("In the file"), _raw_row, key=_RAW, width=_raw_width(measured, owner))
     file: Column[StoredProblem] = Column(owner.tr("File"), lambda each: each.file, align="right", width=56)
     return [
         *([file] if any(problem.file == 2 for problem in found.rows) else []),
         Column(owner.tr("Row"), lambda each: each.row, show=number, align="right", width=64),
-        Column(owner.tr("Why"), lambda each: each.reason, width=why),
+        raw if found.has_raw else reason,
         *(
             _cell(index, name, width((name, *(_text(each, index) for each in measured)), 80, 260))
             for index, name in enumerate(found.columns)
         ),
+        *([reason] if found.has_raw else []),  # the panel has it too
     ]
+
+
+def _reason(problem: StoredProblem) -> str:
+    return problem.reason
+
+
+def _raw_row(problem: StoredProblem) -> str:
+    return problem.raw
+
+
+def _raw_width(rows: Sequence[StoredProblem], owner: QWidget) -> int:
+    metrics = QFontMetrics(fixed_font(owner.font()))
+    needed = max((metrics.horizontalAdvance(with_signs(each.raw[:80])) for each in rows), default=0)
+    return max(120, min(300, needed + 2 * CELL_MARGIN + 8))
 
 
 def _cell(index: int, name: str, width: int) -> Column[StoredProblem]:

@@ -149,7 +149,8 @@ class DetailsView(QWidget):
             (self.tr("Size"), size_words(job, planned)),
             (self.tr("Source"), self._source_words(job)),
             (self.tr("SHA-256 of the file"), job.source_sha256),
-            (self.tr("Rows left out"), display.number(job.problems) if job.problems else ""),
+            (self.tr("Rows left out"), self._left_out_words(job, planned)),
+            (self.tr("Doubtful rows"), self._doubtful_words(planned)),
             (self.tr("Sent"), _moment(job.sent_at)),
             (self.tr("Finished"), self._finished_words(job)),
             (self.tr("Tokens expected"), token_words(job, planned)),
@@ -183,6 +184,23 @@ class DetailsView(QWidget):
             return ""
         rows = display.plural(job.rows_in, self.tr("{n} row"), self.tr("{n} rows"))
         return f"{job.source_name} · {rows}"
+
+    def _left_out_words(self, job: Job, planned: Planned) -> str:
+        count = display.number(job.problems) if job.problems else ""
+        if not planned.doubtful:
+            return count
+        if planned.doubtful == job.problems:
+            return self.tr("{count}, which may not mean what was read").format(count=count)
+        return self.tr("{count}, of which {doubtful} may not mean what was read").format(
+            count=count, doubtful=display.number(planned.doubtful)
+        )
+
+    def _doubtful_words(self, planned: Planned) -> str:
+        if not planned.doubtful_sent:
+            return ""
+        return display.plural(
+            planned.doubtful_sent, self.tr("{n}, sent as it was read"), self.tr("{n}, sent as they were read")
+        )
 
     def _finished_words(self, job: Job) -> str:
         if not job.finished_at:

@@ -43,7 +43,7 @@ class CellDelegate(QStyledItemDelegate):
             inner.setLeft(spot.right() + _ICON_GAP)
         painter.setPen(theme.colour(role))
         painter.setFont(option.font)
-        text = display.one_line(str(index.data() or ""), _LONGEST)
+        text = self.line_of(str(index.data() or ""), _LONGEST)
         if (share := index.data(BAR_ROLE)) is not None:
             self._paint_bar(painter, inner, text, float(share))
         else:
@@ -53,6 +53,10 @@ class CellDelegate(QStyledItemDelegate):
             painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
             painter.drawText(inner, Qt.AlignmentFlag(align) | Qt.AlignmentFlag.AlignAbsolute, shown)
         painter.restore()
+
+    def line_of(self, text: str, longest: int) -> str:
+        """The line that is painted of a cell's text, of which no more than `longest` characters are needed."""
+        return display.one_line(text, longest)
 
     def _paint_bar(self, painter: QPainter, inner: QRect, text: str, share: float) -> None:
         width = painter.fontMetrics().horizontalAdvance(text)

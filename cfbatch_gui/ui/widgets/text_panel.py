@@ -26,7 +26,7 @@ class TextPanel(Card):
         self._about.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._fold = IconButton("chevron-up", self.tr("Show the whole text"))
         self._fold.clicked.connect(lambda: self.set_open(not self._is_open))
-        self._text = _PlainText(self.tr("Text"))
+        self._text = PlainText(self.tr("Text"))
         self._text.document().documentLayout().documentSizeChanged.connect(self._show_fold)
         self._problem = Label("", "attention", wrap=True)
         self._rest = ElidedLabel("", "small")
@@ -101,7 +101,7 @@ class TextPanel(Card):
         self._about.setContentsMargins(0, 0, 0 if is_more else LARGE - SMALL, 0)  # aligned with the text below
 
 
-class _PlainText(QPlainTextEdit):
+class PlainText(QPlainTextEdit):
     """Read-only text without a frame; each paragraph runs in its own direction."""
 
     def __init__(self, name: str) -> None:

@@ -35,10 +35,10 @@ def test_cells_stand_as_they_were_under_row_and_reason(tmp_path: Path) -> None:
     assert save_problems(job, target) == 3
     assert target.read_bytes().startswith(b"\xef\xbb\xbf")
     lines = target.read_text("utf-8-sig").splitlines()
-    assert lines[0] == "row;reason;question;answer;note"
-    assert lines[1] == '3;There is no text in “answer”.;how;;"=1+1; ""so"""'
-    assert lines[2].endswith(";;an answer;0012")
-    assert lines[3].startswith("5;") and ";what;this;" in lines[3]
+    assert lines[0] == "row;reason;question;answer;note;in the file"
+    assert lines[1] == '3;There is no text in “answer”.;how;;"=1+1; ""so""";'
+    assert lines[2].endswith(";;an answer;0012;")
+    assert lines[3].startswith("5;") and lines[3].endswith(';what;this;;"what;this"')
 
 
 def test_one_kind_of_problem_alone(tmp_path: Path) -> None:

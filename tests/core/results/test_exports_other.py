@@ -165,7 +165,7 @@ def test_the_manifest_says_where_it_came_from(embedded: Table, tmp_path: Path) -
     assert said["written_at"] == "2027-01-15T08:00:00Z"
     assert said["rows"] == {
         "in": len(NASTY), "items": len(NASTY), "done": len(NASTY) - 2, "failed": 1, "waiting": 1, "left_out": 0,
-        "skipped": 0,
+        "skipped": 0, "doubtful_sent": 0,
     }  # fmt: skip
     assert said["source"] == {
         "name": "articles.csv",

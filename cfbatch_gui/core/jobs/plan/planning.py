@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from cfbatch_gui.core.inputs.input_values import ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, metadata_value, put_metadata_value
 from cfbatch_gui.core.jobs.plan.cutting import (
@@ -234,11 +235,14 @@ def _repeats(database: sqlite3.Connection, upper: NDArray[np.uint32], max_tokens
 class Planned:
     """`tokens` is the estimate from low to high, None when there is none. `contexts_each` is how many contexts every
     query has, 0 when they have different numbers. `by_rules` is the estimate before anything that was learned.
+    `doubtful` rows were left out because they may not mean what was read from them, `doubtful_sent` were sent so.
     """
 
     tokens: tuple[int, int] | None = None
     contexts_each: int = 0
     by_rules: tuple[int, int] | None = None
+    doubtful: int = 0
+    doubtful_sent: int = 0
 
 
 def read_planned(folder: JobFolder) -> Planned:
@@ -246,7 +250,13 @@ def read_planned(folder: JobFolder) -> Planned:
     with folder.open(read_only=True) as database:
         found = _estimate(database)
         least, most = database.execute(_EACH).fetchone()
-    return replace(found, contexts_each=int(least or 0) if least == most else 0)
+        counts = dict(database.execute("SELECT kind, count(*) FROM problems GROUP BY kind"))
+    return replace(
+        found,
+        contexts_each=int(least or 0) if least == most else 0,
+        doubtful=counts.get(ProblemKind.DOUBTFUL_ROW, 0),
+        doubtful_sent=counts.get(ProblemKind.DOUBTFUL_SENT, 0),
+    )
 
 
 def read_estimate(folder: JobFolder) -> Planned:

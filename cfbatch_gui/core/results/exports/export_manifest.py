@@ -98,6 +98,7 @@ def write_manifest(
             "waiting": counts.waiting,
             "left_out": counts.left_out,
             "skipped": counts.skipped,
+            "doubtful_sent": counts.doubtful_sent,
         },
     }
     write_atomically(target, json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n")
@@ -118,7 +119,7 @@ def about(metadata: JobMetadata, folder: JobFolder) -> Iterator[tuple[str, str]]
     yield "source_sha256", metadata.source_sha256
     with folder.open(read_only=True) as database:
         counts = count_items(database, metadata.failed_batches)
-    for status in ("done", "failed", "waiting", "left_out", "skipped"):
+    for status in ("done", "failed", "waiting", "left_out", "skipped", "doubtful_sent"):
         yield status, str(getattr(counts, status))
 
 

@@ -1,5 +1,6 @@
 """The failed rows of the user's file, unchanged, with row number and reason, to be corrected and sent again.
 
+Where some were left out because their cells may not be what the file means, a last column has the rows as they stand.
 Rows whose result may still arrive are not included.
 """
 
@@ -14,7 +15,7 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.schema import cells_sql
-from cfbatch_gui.core.results.exports.base import Work, Written
+from cfbatch_gui.core.results.exports.base import Cell, Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
 from cfbatch_gui.core.results.exports.delimited import Dialect
 from cfbatch_gui.core.system.files import atomic_writer
@@ -29,8 +30,10 @@ LEFT JOIN json_each(:batches) b ON b.key = CAST(r.batch AS TEXT)
 WHERE r.state = 'failed' OR (r.state <> 'done' AND b.key IS NOT NULL)
 """
 _ROWS = """
-SELECT p.file, p.row, p.reason, {cells} FROM (SELECT file, row, item_no, reason FROM problems UNION {failed}) p
+SELECT p.file, p.row, p.reason, {cells}, w.raw
+FROM (SELECT file, row, item_no, reason FROM problems WHERE {left_out} UNION {failed}) p
 LEFT JOIN source_rows f ON f.file = p.file AND f.row = p.row
+LEFT JOIN raw_rows w ON w.file = p.file AND w.row = p.row
 LEFT JOIN items i ON i.item_no = p.item_no LEFT JOIN texts t USING(text_no)
 WHERE p.file = :file ORDER BY p.row, p.reason
 """
@@ -44,6 +47,7 @@ class _FailedRow:
     number: int
     reason: str
     cells: list[str]
+    raw: str
 
 
 def write(work: Work) -> Written:
@@ -52,7 +56,12 @@ def write(work: Work) -> Written:
     Raises ExportError if no row failed.
     """
     paths = {1: work.path, 2: work.path.with_name(f"{work.path.stem}-second-file{work.path.suffix}")}
-    counts = {file: sum(1 for _ in _rows(work, file)) for file in paths}
+    counts, with_raw = dict.fromkeys(paths, 0), set()
+    for file in paths:
+        for row in _rows(work, file):
+            counts[file] += 1
+            if row.raw:
+                with_raw.add(file)
     total = sum(counts.values())
     if not total:
         raise ExportError("No row failed, so there is nothing to mend and nothing was written.")
@@ -62,14 +71,16 @@ def write(work: Work) -> Written:
     notes: dict[str, object] = {}
     for file, path in names.items():
         dialect = Dialect(work.options)
-        columns = _columns(work, file)
+        own, added = _columns(work, file, has_raw=file in with_raw)
+        columns = (*own, *added)
         with atomic_writer(path) as raw:
             stream = CheckedStream(raw, path)
             stream.write(dialect.start + dialect.encode([columns]))
             done = 0
             for row in _rows(work, file):
-                cells = (row.cells + [""] * len(columns))[: len(columns) - 2]
-                stream.write(dialect.encode([[*cells, row.number, row.reason]]))
+                cells = (row.cells + [""] * len(own))[: len(own)]
+                about: Sequence[Cell] = (row.number, row.reason, row.raw)
+                stream.write(dialect.encode([[*cells, *about[: len(added)]]]))
                 done += 1
                 if done % _BLOCK == 0:
                     work.tick(done)
@@ -79,16 +90,19 @@ def write(work: Work) -> Written:
     return Written(total, tuple(names.values()), notes)
 
 
-def _columns(work: Work, file: int) -> Sequence[str]:
-    """The columns of the user's file, then "row_number" and "reason", with "_" added until they differ from those."""
+def _columns(work: Work, file: int, *, has_raw: bool) -> tuple[Sequence[str], Sequence[str]]:
+    """The columns of the user's file, and those after them: "row_number", "reason" and perhaps "in_the_file".
+
+    The latter get "_" added until they differ from the former.
+    """
     with work.folder.open(read_only=True) as database:
         names = _NAMES.decode(msgspec.json.encode(schema.metadata_value(database, _NAMES_STORED_AS[file], ())))
     ours = []
-    for name in ("row_number", "reason"):
+    for name in ("row_number", "reason", *(["in_the_file"] if has_raw else [])):
         while name in names:
             name += "_"  # noqa: PLW2901  # until it is unused
         ours.append(name)
-    return (*names, *ours)
+    return names, ours
 
 
 def _rows(work: Work, file: int) -> Iterator[_FailedRow]:
@@ -102,9 +116,9 @@ def _rows(work: Work, file: int) -> Iterator[_FailedRow]:
     batches = msgspec.json.encode({str(number): reason for number, reason in work.metadata.failed_batches.items()})
     values = {"batches": batches.decode(), "file": file}
     with work.folder.open(read_only=True) as database:
-        found = database.execute(_ROWS.format(failed=failed, cells=cells_sql()), values)
+        found = database.execute(_ROWS.format(failed=failed, cells=cells_sql(), left_out=schema.LEFT_OUT), values)
         for number, same in groupby(found, itemgetter(1)):
-            reasons, cells = [], ""
-            for _, _, reason, cells in same:  # noqa: B007
+            reasons, cells, raw = [], "", ""
+            for _, _, reason, cells, raw in same:  # noqa: B007
                 reasons.append(reason or "The service gave no result.")
-            yield _FailedRow(number, " ".join(dict.fromkeys(reasons)), _CELLS.decode(cells) if cells else [])
+            yield _FailedRow(number, " ".join(dict.fromkeys(reasons)), _CELLS.decode(cells) if cells else [], raw or "")

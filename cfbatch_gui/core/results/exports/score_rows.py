@@ -28,10 +28,10 @@ _INTEGERS = ("rank", "tie_group", "initial_rank", "rank_change", PART)
 _KINDS = {"score": "float64", **dict.fromkeys(_INTEGERS, "int64")}
 _BLOCK = 5_000
 
-_SKIPPED = """
+_SKIPPED = f"""
 SELECT p.problem_no, p.file, p.row, p.reason, r.cells FROM problems p LEFT JOIN source_rows r USING(file, row)
-WHERE p.item_no IS NULL AND p.problem_no > ? ORDER BY p.problem_no LIMIT ?
-"""
+WHERE p.item_no IS NULL AND {schema.LEFT_OUT} AND p.problem_no > ? ORDER BY p.problem_no LIMIT ?
+"""  # noqa: S608 - a constant
 
 
 def keeps(context: RankedContext, options: ExportOptions) -> bool:

@@ -1,0 +1,238 @@
+"""Rows whose quotation marks or line breaks look misplaced: shown as they stand and as read, sent or left out."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+
+from cfbatch_gui.core.inputs.columns.layouts import with_role
+from cfbatch_gui.core.inputs.columns.recipes import recipe_of
+from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, Role
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.inputs.row_panel import RawDelegate
+from cfbatch_gui.ui.theme import SIDEBAR_WIDTH
+from cfbatch_gui.ui.widgets import LinkButton, NoticeBar
+from cfbatch_gui.ui.window.main_window import _SMALLEST
+from tests.ui.conftest import Until
+from tests.ui.inputs.conftest import DraftDriver
+
+# Row 3 goes on after a closing quotation mark, row 5 has one of no pair, row 7 may be two rows.
+TEXTS = (
+    'id,text,price\n1,a lamp,12\n2,"the ""old"" lamp" of <b>brass</b>,14\n3,a chair,20\n4,a 27" screen,99\n'
+    '5,a table,31\n6,"a sofa\n7,a shelf, blue",12\n8,a bed,14\n9,"a rug, red",15\n'
+)
+LEFT_OUT = "3 rows may not mean what was read from them. They will be left out."
+SENT = "3 rows that may not mean what was read from them will be sent as they were read."
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    path = tmp_path / "texts.csv"
+    path.write_text(TEXTS, encoding="utf-8")
+    return path
+
+
+def bar(driver: DraftDriver, sentence: str) -> NoticeBar | None:
+    return next((bar for bar in driver.page.check.bars() if bar.text() == sentence), None)
+
+
+def link(driver: DraftDriver, sentence: str, text: str) -> LinkButton:
+    found = bar(driver, sentence)
+    assert found is not None
+    return next(link for link in found.links() if link.text() == text)
+
+
+async def opened(driver: DraftDriver, path: Path, until: Until, sentence: str = LEFT_OUT) -> None:
+    driver.new_draft(kind=Kind.EMBED)
+    driver.page.open_path(path)
+    await settled(driver, sentence, until)
+
+
+async def settled(driver: DraftDriver, sentence: str, until: Until) -> None:
+    await until(lambda: driver.is_settled() and driver.is_ready() and bar(driver, sentence))
+
+
+async def test_they_are_shown_as_they_stand_beside_what_was_read(
+    driver: DraftDriver, texts: Path, until: Until
+) -> None:
+    await opened(driver, texts, until)
+    assert driver.figures()[0] == ("5", "texts")
+    driver.click(link(driver, LEFT_OUT, "Show rows"))
+    view = driver.page.check.problems
+    await until(view.isVisible)
+    assert [(each.row, each.raw, each.cells) for each in view.shown_rows()] == [
+        (3, '2,"the ""old"" lamp" of <b>brass</b>,14', ("2", 'the "old" lamp of <b>brass</b>', "14")),
+        (5, '4,a 27" screen,99', ("4", 'a 27" screen', "99")),
+        (7, '6,"a sofa\n7,a shelf, blue",12', ("6", "a sofa\n7,a shelf, blue", "12")),
+    ]
+    assert [column.title for column in view.table.columns()] == ["Row", "In the file", "id", "text", "price", "Why"]
+    assert isinstance(view.table.itemDelegateForColumn(1), RawDelegate)
+    panel = view.panel
+    assert panel.isVisible() and panel.reason().startswith("Row 3: After a closing quotation mark")
+    assert panel.raw() == '2,"the ""old"" lamp" of <b>brass</b>,14'
+    assert panel.cells() == 'id: 2\ntext: the "old" lamp of <b>brass</b>\nprice: 14'
+    view.table.setFocus()
+    driver.qtbot.keyClick(view.table, Qt.Key.Key_Down)
+    driver.qtbot.keyClick(view.table, Qt.Key.Key_Down)
+    assert panel.reason().startswith("Row 7: ")
+    assert panel.raw() == '6,"a sofa↵\n7,a shelf, blue",12'
+    assert panel.cells() == "id: 6\ntext: a sofa↵\n7,a shelf, blue\nprice: 12"
+    driver.qtbot.keyClick(view.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert '"6,""a sofa\n7,a shelf, blue"",12"' in QGuiApplication.clipboard().text()
+
+
+async def test_one_click_sends_them_and_one_leaves_them_out(driver: DraftDriver, texts: Path, until: Until) -> None:
+    await opened(driver, texts, until)
+    preview = driver.page.data.first.table
+    tokens = driver.figures()[3]
+    driver.click(link(driver, LEFT_OUT, "Send them as read"))
+    await settled(driver, SENT, until)
+    assert driver.figures()[0] == ("8", "texts") and driver.figures()[3] != tokens
+    assert bar(driver, LEFT_OUT) is None and not driver.page.check.problem_bars.save_all.isVisible()
+    assert not driver.page.check.problems.isVisible()
+    assert driver.job.problems == 0 and preview.columns()[1].colour is not None
+    driver.click(link(driver, SENT, "Leave them out"))
+    await settled(driver, LEFT_OUT, until)
+    assert driver.figures()[0] == ("5", "texts") and driver.figures()[3] == tokens
+    assert driver.job.problems == 3
+
+
+async def test_what_is_shown_stays_in_sight(driver: DraftDriver, texts: Path, until: Until) -> None:
+    await opened(driver, texts, until)
+    driver.click(link(driver, LEFT_OUT, "Show rows"))
+    view = driver.page.check.problems
+    await until(view.isVisible)
+    assert view.decide.text() == "Send them as read"
+    driver.click(view.decide)
+    await until(lambda: driver.page.check.problems_shown() == ProblemKind.DOUBTFUL_SENT)
+    assert view.isVisible() and view.decide.text() == "Leave them out"
+    assert [each.cells[0] for each in view.shown_rows()] == ["2", "4", "6"]
+    assert view.panel.raw().startswith('2,"the') and view.panel.cells().startswith("id: 2\n")
+    driver.click(view.decide)
+    await until(lambda: driver.page.check.problems_shown() == ProblemKind.DOUBTFUL_ROW)
+    assert view.isVisible() and bar(driver, LEFT_OUT)
+
+
+async def test_the_keyboard_stays_where_it_was(driver: DraftDriver, texts: Path, until: Until) -> None:
+    await opened(driver, texts, until)
+    driver.window.activateWindow()
+    link(driver, LEFT_OUT, "Send them as read").setFocus()
+    driver.qtbot.keyClick(link(driver, LEFT_OUT, "Send them as read"), Qt.Key.Key_Space)
+    await until(lambda: bar(driver, SENT) and link(driver, SENT, "Leave them out").hasFocus())
+    driver.qtbot.keyClick(link(driver, SENT, "Leave them out"), Qt.Key.Key_Space)
+    await until(lambda: bar(driver, LEFT_OUT) and link(driver, LEFT_OUT, "Send them as read").hasFocus())
+
+
+async def test_the_choice_is_kept_with_the_draft(tmp_path: Path, texts: Path, until: Until, qtbot: Any) -> None:
+    job_id = ""
+    for sentence, text, other in (
+        (LEFT_OUT, "Send them as read", SENT),
+        (SENT, "Leave them out", LEFT_OUT),
+        (LEFT_OUT, "Send them as read", SENT),
+    ):
+        program = await Program.open(tmp_path / "program", environ={}, practice_times=(0.0, 0.0))
+        driver = DraftDriver(program, qtbot)
+        if job_id:
+            driver.page.show_job(program.ledger.job(job_id))
+        else:
+            await opened(driver, texts, until)
+            job_id = driver.job.id
+        await settled(driver, sentence, until)
+        driver.click(link(driver, sentence, text))
+        await settled(driver, other, until)
+        await driver.page.close_work()
+        await program.close()
+
+
+async def test_nobody_has_decided_about_other_rows(
+    driver: DraftDriver, texts: Path, tmp_path: Path, until: Until
+) -> None:
+    await opened(driver, texts, until)
+    driver.click(link(driver, LEFT_OUT, "Send them as read"))
+    await settled(driver, SENT, until)
+    job = driver.job
+    with texts.open("a") as file:
+        file.write('10,"a vase" of glass,5\n')
+    driver.page.drafts.forget(job.id)  # as after a new start
+    driver.page.show_job(job)
+    await settled(driver, LEFT_OUT.replace("3", "4"), until)
+    driver.click(link(driver, LEFT_OUT.replace("3", "4"), "Send them as read"))
+    await settled(driver, SENT.replace("3", "4"), until)
+    other = tmp_path / "other.csv"
+    other.write_text(TEXTS, encoding="utf-8")
+    driver.page.open_path(other)
+    await settled(driver, LEFT_OUT, until)
+    driver.click(link(driver, LEFT_OUT, "Send them as read"))
+    await settled(driver, SENT, until)
+    driver.click(driver.page.data.first.header)
+    driver.pick(lambda action: not action.isChecked())
+    await settled(driver, LEFT_OUT, until)
+
+
+async def test_a_recipe_that_reads_alike_leaves_the_decision(driver: DraftDriver, texts: Path, until: Until) -> None:
+    await opened(driver, texts, until)
+    file, mapping = driver.state.file, driver.state.mapping
+    assert file is not None and mapping is not None
+    driver.click(link(driver, LEFT_OUT, "Send them as read"))
+    await settled(driver, SENT, until)
+    recipe = recipe_of("Texts", file.source, with_role(mapping, 0, Role.KEEP), file.options, None)
+    driver.page.choices.use_recipe(driver.job.id, recipe)
+    await until(lambda: driver.page.data.first.table.role_of(0) is Role.KEEP)
+    await settled(driver, SENT, until)
+
+
+async def test_without_the_file_it_cannot_be_decided(driver: DraftDriver, texts: Path, until: Until) -> None:
+    await opened(driver, texts, until)
+    job = driver.job
+    texts.unlink()
+    driver.page.drafts.forget(job.id)
+    driver.page.show_job(job)
+    await settled(driver, LEFT_OUT, until)
+    driver.click(link(driver, LEFT_OUT, "Send them as read"))
+    assert driver.notices.texts() == ["Choose the file again first: its rows have to be read for that."]
+    assert bar(driver, LEFT_OUT) and driver.is_ready()
+
+
+async def test_rows_of_both_files_are_decided_about(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
+    queries, contexts = tmp_path / "queries.csv", tmp_path / "contexts.csv"
+    queries.write_text('id,query\n1,why\n2,"what" is it\n3,how\n', encoding="utf-8")
+    contexts.write_text('sku,text\nA,one\nB,"two" and more\nC,three\nD,5" screen\nE,six\n', encoding="utf-8")
+    driver.new_draft(kind=Kind.RANK)
+    driver.page.open_paths([queries, contexts])
+    await settled(driver, LEFT_OUT, until)
+    assert driver.figures()[:2] == [("2", "queries"), ("6", "contexts")]
+    driver.click(link(driver, LEFT_OUT, "Show rows"))
+    view = driver.page.check.problems
+    await until(view.isVisible)
+    assert [(each.file, each.row) for each in view.shown_rows()] == [(1, 3), (2, 3), (2, 5)]
+    driver.click(link(driver, LEFT_OUT, "Send them as read"))
+    await settled(driver, SENT, until)
+    assert driver.figures()[:2] == [("3", "queries"), ("15", "contexts")]
+    driver.click(link(driver, SENT, "Leave them out"))
+    await settled(driver, LEFT_OUT, until)
+    assert driver.figures()[:2] == [("2", "queries"), ("6", "contexts")]
+
+
+async def test_rows_of_another_width_are_shown_as_they_stand(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
+    path = tmp_path / "texts.csv"
+    path.write_text("id,text\n1,one\n2,two\n3,three\n4,four,too,many\n5,five\n", encoding="utf-8")
+    await opened(driver, path, until, "1 row could not be read and will be left out.")
+    driver.click(link(driver, "1 row could not be read and will be left out.", "Show rows"))
+    view = driver.page.check.problems
+    await until(view.isVisible)
+    assert view.panel.raw() == "4,four,too,many" and view.panel.reason().startswith("Row 5: This row has 4 cells")
+    assert not view.decide.isVisible()
+
+
+@pytest.mark.parametrize("letters", ["", "* { font-size: 17px }"])
+async def test_in_the_smallest_window_nothing_is_scrolled_sideways(
+    driver: DraftDriver, texts: Path, until: Until, letters: str
+) -> None:
+    driver.window.setStyleSheet(letters)
+    driver.page.setFixedWidth(_SMALLEST[0] - SIDEBAR_WIDTH)
+    await opened(driver, texts, until)
+    driver.click(link(driver, LEFT_OUT, "Show rows"))
+    await until(driver.page.check.problems.isVisible)
+    await until(lambda: driver.page.area.horizontalScrollBar().maximum() == 0, timeout=2.0)
