@@ -39,8 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--doubtful",
         type=Doubtful,
         choices=list(Doubtful),
-        help="rows that may not mean what was read from them: whether they were sent as they are read here"
-        " (default: skip)",
+        help="rows that may have been misread: whether they were sent as they are read here (default: skip)",
     )
     parser.add_argument("--connection", metavar="C", help="through which it was sent (default: as set in the window)")
     parser.add_argument("--name", metavar="NAME", help="what to call the job")

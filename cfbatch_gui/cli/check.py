@@ -79,7 +79,7 @@ class _Checked:
 
     @property
     def doubtful(self) -> int:
-        """How many rows are left out because they may not mean what was read from them."""
+        """How many rows are left out because they may have been misread."""
         return sum(each.kind == ProblemKind.DOUBTFUL_ROW for each in self.found)
 
 

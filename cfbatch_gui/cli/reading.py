@@ -88,7 +88,7 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         "--doubtful",
         type=Doubtful,
         choices=list(Doubtful),
-        help="rows that may not mean what was read from them, in either file: send them as they were read, or skip"
+        help="rows that may have been misread, in either file: send them as they were read, or skip"
         f" them. Without this option they are skipped and listed, and the exit status is {ExitStatus.FAILED:d}",
     )
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""`--doubtful`: rows that may not mean what was read from them are listed, sent or skipped, with an exit status."""
+"""`--doubtful`: rows that may have been misread are listed, sent or skipped, with an exit status."""
 
 import json
 from collections.abc import Callable
@@ -12,8 +12,8 @@ from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 TEXTS = (
     'id,text\n1,one\n2,"two" and more\n3,three\n4,5" screen\n5,five\n6,"six\n7,seven, too"\n8,eight\n9,"nine, too"\n'
 )
-LEFT_OUT = "3 rows may not mean what was read from them. They will be left out."
-SENT = "3 rows that may not mean what was read from them will be sent as they were read."
+LEFT_OUT = "3 rows may have been misread and will be left out."
+SENT = "3 rows that may have been misread will be sent as they were read."
 RAW = {3: '2,"two" and more', 5: '4,5" screen', 7: '6,"six\n7,seven, too"'}
 CELLS = {3: ["2", "two and more"], 5: ["4", '5" screen'], 7: ["6", "six\n7,seven, too"]}
 Run = Callable[..., tuple[int, str, str]]

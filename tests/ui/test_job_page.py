@@ -141,7 +141,7 @@ async def test_details_hold_what_someone_will_ask_for(driver: JobPageDriver, unt
 @pytest.mark.parametrize(
     ("sends", "name", "words"),
     [
-        (False, "Rows left out", "2, which may not mean what was read"),
+        (False, "Rows left out", "2, which may have been misread"),
         (True, "Doubtful rows", "2, sent as they were read"),
     ],
 )

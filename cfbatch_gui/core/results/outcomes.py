@@ -31,7 +31,7 @@ class Status(StrEnum):
 class OutcomeCounts:
     """The number of items by status; `skipped` is the number of problems with rows that gave no item.
 
-    `doubtful_sent` is the number of rows that were sent although they may not mean what was read from them.
+    `doubtful_sent` is the number of rows that were sent although they may have been misread.
     """
 
     done: int

@@ -50,7 +50,7 @@ class OpenFile:
         return self.source.path
 
     def with_doubtful(self, *, sent: bool) -> "OpenFile":
-        """The same, with or without the rows that may not mean what was read from them."""
+        """The same, with or without the rows that may have been misread."""
         return replace(
             self,
             source=replace(self.source, sends_doubtful=sent),

@@ -38,7 +38,7 @@ class ProblemBars(QWidget):
     save_wanted = Signal(str)
     truncate_wanted = Signal(bool)
     split_wanted = Signal()
-    doubtful_wanted = Signal(bool)  # whether rows are sent that may not mean what was read from them
+    doubtful_wanted = Signal(bool)  # whether rows are sent that may have been misread
     changed = Signal()  # other bars: rows that are shown are those of before
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -190,8 +190,8 @@ class DetailsView(QWidget):
         if not planned.doubtful:
             return count
         if planned.doubtful == job.problems:
-            return self.tr("{count}, which may not mean what was read").format(count=count)
-        return self.tr("{count}, of which {doubtful} may not mean what was read").format(
+            return self.tr("{count}, which may have been misread").format(count=count)
+        return self.tr("{count}, of which {doubtful} may have been misread").format(
             count=count, doubtful=display.number(planned.doubtful)
         )
 

@@ -1,4 +1,4 @@
-"""Rows that may not mean what was read from them: found, shown as they stand, and sent only if the user says so."""
+"""Rows that may have been misread: found, shown as they stand, and sent only if the user says so."""
 
 import random
 from itertools import islice

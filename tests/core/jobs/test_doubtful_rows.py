@@ -48,7 +48,7 @@ async def test_left_out_they_are_counted_and_can_be_mended(bench: Bench, write: 
         (6, ProblemKind.UNREADABLE_ROW, '5,"six,e'),
     ]
     sentences = [count.sentence for count in bench.drafts.examine(job.id).problems]
-    assert "2 rows may not mean what was read from them. They will be left out." in sentences
+    assert "2 rows may have been misread and will be left out." in sentences
     assert save_problems(folder, tmp_path / "mend.csv", kind=ProblemKind.DOUBTFUL_ROW) == 2
     head, *found = rows(tmp_path / "mend.csv")
     assert head == ["row", "reason", "id", "text", "note", "in the file"]
@@ -92,7 +92,7 @@ async def test_sent_they_have_results_and_are_noted(
     job = draft(bench, write("a.csv", text.replace('5,"six,e\n', "")), kind, sends=True)
     preflight = bench.drafts.examine(job.id)
     assert [count.sentence for count in preflight.problems] == [
-        "2 rows that may not mean what was read from them will be sent as they were read."
+        "2 rows that may have been misread will be sent as they were read."
     ]
     folder = bench.drafts.folder(job.id)
     job = await bench.run(job)

@@ -23,8 +23,8 @@ TEXTS = (
     'id,text,price\n1,a lamp,12\n2,"the ""old"" lamp" of <b>brass</b>,14\n3,a chair,20\n4,a 27" screen,99\n'
     '5,a table,31\n6,"a sofa\n7,a shelf, blue",12\n8,a bed,14\n9,"a rug, red",15\n'
 )
-LEFT_OUT = "3 rows may not mean what was read from them. They will be left out."
-SENT = "3 rows that may not mean what was read from them will be sent as they were read."
+LEFT_OUT = "3 rows may have been misread and will be left out."
+SENT = "3 rows that may have been misread will be sent as they were read."
 
 
 @pytest.fixture

@@ -235,7 +235,7 @@ def _repeats(database: sqlite3.Connection, upper: NDArray[np.uint32], max_tokens
 class Planned:
     """`tokens` is the estimate from low to high, None when there is none. `contexts_each` is how many contexts every
     query has, 0 when they have different numbers. `by_rules` is the estimate before anything that was learned.
-    `doubtful` rows were left out because they may not mean what was read from them, `doubtful_sent` were sent so.
+    `doubtful` rows were left out because they may have been misread, `doubtful_sent` were sent so.
     """
 
     tokens: tuple[int, int] | None = None

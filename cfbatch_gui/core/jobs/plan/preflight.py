@@ -165,12 +165,12 @@ _SENTENCES: dict[ProblemKind, tuple[str, str]] = {
         "{} rows have formulas without a stored value and will be left out.",
     ),
     ProblemKind.DOUBTFUL_ROW: (
-        "1 row may not mean what was read from it. It will be left out.",
-        "{} rows may not mean what was read from them. They will be left out.",
+        "1 row may have been misread and will be left out.",
+        "{} rows may have been misread and will be left out.",
     ),
     ProblemKind.DOUBTFUL_SENT: (
-        "1 row that may not mean what was read from it will be sent as it was read.",
-        "{} rows that may not mean what was read from them will be sent as they were read.",
+        "1 row that may have been misread will be sent as it was read.",
+        "{} rows that may have been misread will be sent as they were read.",
     ),
 }
 
