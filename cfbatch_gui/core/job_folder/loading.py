@@ -2,6 +2,7 @@
 
 import sqlite3
 from array import array
+from collections.abc import Sequence
 from itertools import repeat
 
 import msgspec
@@ -17,6 +18,8 @@ from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 
 _encode = msgspec.json.Encoder().encode
 _PACKED_CHARACTERS = 1_000_000  # characters of texts that are packed at a time
+_MOST_KEPT = 2_000_000  # bytes of texts in blocks that may wait to be written with others
+_MOST_WITHOUT_ITEMS = 50_000  # texts
 _WHOLE = ((0, 0),)
 _MOST_COMPARED = 900  # texts in one query to the database
 _ITEMS_OF_TEXTS = """
@@ -30,7 +33,10 @@ class Fingerprints:
     def __init__(self) -> None:
         self._hashes = array("q")
         self.add = self._hashes.append
-        self.extend = self._hashes.extend
+
+    def extend(self, things: Sequence[str]) -> None:
+        """Add many at once."""
+        self._hashes.frombytes(np.fromiter(map(hash, things), np.int64, len(things)).tobytes())
 
     def count_repeated(self) -> int:
         """How many things seem to be the same as an earlier one."""
@@ -77,7 +83,7 @@ class Loading:
         self._query_numbers: dict[str, int] = {}
         self._contexts_of = array("q", [0])  # by query number
         self.rows = self.items = self.problems = 0
-        self._texts = self._items_of_texts = 0
+        self._texts = self._items_of_texts = self._kept_bytes = 0
         self._doubtful_row = 0  # of the first file, the last one that is sent all the same
         self._is_in_blocks = False
         self._same_texts, self._same_ids = Fingerprints(), Fingerprints()
@@ -141,19 +147,24 @@ class Loading:
             self._new_texts.add_columns(*columns, found.labels, repeat(1), found.block.numbers)
         self._texts += count
         self.items += count
-        self._same_texts.extend(map(hash, found.texts))
+        self._same_texts.extend(found.texts)
         if found.ids is not None:
-            self._same_ids.extend(map(hash, found.ids if all(found.ids) else filter(None, found.ids)))
-        if size >= _PACKED_CHARACTERS:  # few texts, but long ones
+            self._same_ids.extend(found.ids if all(found.ids) else list(filter(None, found.ids)))
+        self._kept_bytes += size
+        if self._kept_bytes >= _MOST_KEPT:  # few texts, but long ones
             self.write_all()
-        else:
+        elif len(self._new_texts) + len(self._new_unlabelled) >= MOST_ROWS:
             self.write()
+        if self._written_texts - self._items_of_texts >= _MOST_WITHOUT_ITEMS:
             self._add_items_of_texts()
+
+    @property
+    def _written_texts(self) -> int:
+        return self._new_texts.written + self._new_unlabelled.written
 
     def _add_items_of_texts(self) -> None:
         """Of texts in blocks each is an item, with the same number: SQLite can see to that alone."""
-        last = self._new_texts.written + self._new_unlabelled.written
-        if last > self._items_of_texts:
+        if (last := self._written_texts) > self._items_of_texts:
             self._writes.execute(_ITEMS_OF_TEXTS, (self._items_of_texts, last))
             self._items_of_texts = last
 
@@ -194,12 +205,15 @@ class Loading:
     def write(self) -> None:
         """Write most of what was kept."""
         self._pack()
+        self._kept_bytes = 0
         for new in self._all_new:
             new.write()
 
     def write_all(self) -> None:
         """Write what was kept."""
         self._pack()
+        self._kept_bytes = 0
+        self._packer.write_all()
         for new in self._all_new:
             new.write_all()
         if self._is_in_blocks:

@@ -17,17 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
-from cfbatch_gui.core.job_folder.write_queue import WriteQueue
+from cfbatch_gui.core.job_folder.write_queue import Inserts, WriteQueue
 from cfbatch_gui.core.workers_ai.estimate import count_tokens
 
 _METADATA_NAME = "packed_texts"  # its value: name and size of the file
-_encode = msgspec.json.Encoder().encode
+_encode, _encode_into = msgspec.json.Encoder().encode, msgspec.json.Encoder().encode_into
 _NUMBER = np.dtype("<u4")
 _BLOCKS = """
 SELECT first, start, sizes FROM packed
 WHERE first < ? AND first >= coalesce((SELECT max(first) FROM packed WHERE first <= ?), 1) ORDER BY first
 """
-_KEEP = "INSERT INTO packed VALUES(?, ?, ?, ?, ?)"
+_KEEP, _FIVE = "INSERT INTO packed", "(?, ?, ?, ?, ?)"
+_BLOCKS_AT_ONCE = 20
 _QUOTE = ord('"')
 
 
@@ -38,29 +39,47 @@ class TextPacker:
         self, writes: WriteQueue, stream: BinaryIO, written: Callable[[int], None] = lambda position: None
     ) -> None:
         """`written` is told how long the file is by then."""
-        self._writes, self._stream, self._written = writes, stream, written
+        self._new_blocks = Inserts(writes, _KEEP, _FIVE, _BLOCKS_AT_ONCE)
+        self._stream, self._written = stream, written
         self._position, self._count = 0, 0
+        self._encoded = bytearray()
 
     def add(self, texts: Sequence[str]) -> int:
         """Write a block of texts; returns how many bytes they came to."""
-        encoded = list(map(_encode, texts))
-        self._writes.execute(_KEEP, _lengths(self._count + 1, self._position, texts, encoded))
+        _encode_into(texts, self._encoded)
+        self._new_blocks.add(*_lengths(self._count + 1, self._position, texts, self._encoded))
+        self._new_blocks.write()
         self._count += len(texts)
-        size = self._stream.write(b",".join((*encoded, b"")))
+        self._encoded[-1:] = b","
+        size = self._stream.write(memoryview(self._encoded)[1:])
         self._position += size
         self._written(self._position)
         return size
+
+    def write_all(self) -> None:
+        """Write what the data is told of the texts so far, of which a part may be kept until then."""
+        self._new_blocks.write_all()
 
     def note(self, database: sqlite3.Connection, name: str) -> None:
         """Tell the data that the file will be there under this name."""
         put_metadata_value(database, _METADATA_NAME, [name, self._position])
 
 
-def _lengths(first: int, start: int | None, texts: Sequence[str], encoded: Sequence[bytes]) -> tuple[object, ...]:
-    """A row of `packed`."""
-    sizes = np.fromiter(map(len, encoded), _NUMBER, len(encoded))
+def _lengths(first: int, start: int | None, texts: Sequence[str], encoded: bytearray) -> tuple[object, ...]:
+    """A row of `packed`; `encoded` is the JSON array of the texts."""
     upper, lower = count_tokens(texts)
+    sizes = _sizes(texts, encoded)
     return first, start, sizes.tobytes(), upper.astype(_NUMBER).tobytes(), lower.astype(_NUMBER).tobytes()
+
+
+def _sizes(texts: Sequence[str], encoded: bytearray) -> NDArray[np.uint32]:
+    """How many bytes of the array each text takes, with its quotation marks."""
+    characters = np.fromiter(map(len, texts), _NUMBER, len(texts))
+    if len(encoded) == int(characters.sum(dtype=np.int64)) + 3 * len(texts) + 1:  # one byte each, and none is escaped
+        return characters + _NUMBER.type(2)
+    without_escapes = encoded.replace(b"\\\\", b"  ").replace(b'\\"', b"  ")
+    quotes = np.flatnonzero(np.frombuffer(without_escapes, np.uint8) == _QUOTE)
+    return (quotes[1::2] - quotes[::2] + 1).astype(_NUMBER)
 
 
 class TextsOfTable:
@@ -190,5 +209,5 @@ def _find_lengths(database: sqlite3.Connection) -> None:
         texts = [""] * (block[-1][0] - first + 1)  # a number that has no text is nobody's
         for number, text in block:
             texts[number - first] = text
-        database.execute(_KEEP, _lengths(first, None, texts, list(map(_encode, texts))))
+        database.execute(f"{_KEEP} VALUES{_FIVE}", _lengths(first, None, texts, bytearray(_encode(texts))))
         first += len(texts)
