@@ -4,7 +4,7 @@ Values that are made for each row are msgspec Structs, because making a frozen d
 module takes to read a row. They cannot be part of a reference cycle, so garbage collection skips them (`gc=False`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path, PurePath
@@ -217,6 +217,15 @@ class Block(msgspec.Struct, frozen=True, gc=False):
 
     numbers: Sequence[int]
     rows: Sequence[Sequence[str]]
+
+
+def single_rows(found: Iterable[Block | Row]) -> Generator[Row, None, None]:
+    """Yield the rows of blocks one at a time."""
+    for each in found:
+        if isinstance(each, Row):
+            yield each
+        else:
+            yield from map(Row, each.numbers, map(tuple, each.rows))
 
 
 @dataclass(frozen=True, slots=True)

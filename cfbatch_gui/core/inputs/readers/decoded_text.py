@@ -34,7 +34,12 @@ def text_lines(
     """
     # chain() over StringIO keeps the loop over lines in C: Python code runs once a chunk, not once a line.
     pieces = text_pieces(file, name, encoding, progress, is_sure=is_sure)
-    return chain.from_iterable(io.StringIO(piece, newline="") for piece in pieces)
+    return chain.from_iterable(map(lines_of_piece, pieces))
+
+
+def lines_of_piece(piece: str) -> Iterator[str]:
+    """Return the lines of a piece of text, with their ends as they stand."""
+    return io.StringIO(piece, newline="")
 
 
 def _decoder(encoding: str, name: str, *, is_sure: bool) -> Callable[[bytes, bool], str]:
@@ -93,6 +98,21 @@ def text_pieces(
         if progress is not None:
             progress(position)
     yield "".join(unfinished)
+
+
+def text_chunks(
+    file: BinaryIO, name: str, encoding: str, progress: Callable[[int], None] | None = None, *, is_sure: bool = True
+) -> Iterator[str]:
+    """Yield the text of `text_lines` in chunks that may end anywhere, for formats to which lines mean nothing.
+
+    Raises EncodingUnknown as `text_lines`.
+    """
+    position = 0
+    for text, size, _ in _texts(file, _decoder(encoding, name, is_sure=is_sure)):
+        yield text.replace("\0", "\ufffd")
+        position += size
+        if progress is not None:
+            progress(position)
 
 
 def _texts(file: BinaryIO, decode: Callable[[bytes, bool], str]) -> Iterator[tuple[str, int, int]]:

@@ -14,8 +14,8 @@ from cfbatch_gui.core.inputs.readers.collection import FileReader, read_collecti
 from cfbatch_gui.core.inputs.readers.delimited.delimited_rows import read_delimited, read_delimited_blocks
 from cfbatch_gui.core.inputs.readers.docx import read_docx, recognise_docx
 from cfbatch_gui.core.inputs.readers.folder import read_folder
-from cfbatch_gui.core.inputs.readers.json_document import read_json_document
-from cfbatch_gui.core.inputs.readers.json_lines import read_json_lines
+from cfbatch_gui.core.inputs.readers.json_document import read_json_document, read_json_document_blocks
+from cfbatch_gui.core.inputs.readers.json_lines import read_json_lines, read_json_lines_blocks
 from cfbatch_gui.core.inputs.readers.parquet import read_parquet, recognise_parquet
 from cfbatch_gui.core.inputs.readers.plain_text import read_lines, read_paragraphs, read_whole
 from cfbatch_gui.core.inputs.readers.xlsx import read_xlsx
@@ -129,6 +129,7 @@ _TABLE = (
         suffixes=(".json",),
         is_table=True,
         read=read_json_document,
+        read_blocks=read_json_document_blocks,
     ),
     Format(
         name=FileFormat.JSON_LINES,
@@ -139,6 +140,7 @@ _TABLE = (
         other_suffixes=(".jl",),
         is_table=True,
         read=read_json_lines,
+        read_blocks=read_json_lines_blocks,
     ),
     Format(
         name="xlsx",

@@ -8,14 +8,17 @@ from typing import Any, BinaryIO
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.column_vocabulary import is_id, is_text
 from cfbatch_gui.core.inputs.files.open_file import open_bytes
-from cfbatch_gui.core.inputs.input_values import Row, Shape, Source
-from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, text_lines
+from cfbatch_gui.core.inputs.input_values import Block, Row, Shape, Source, single_rows
+from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, text_chunks
+from cfbatch_gui.core.inputs.readers.json_blocks import objects_of_array, rows_of_objects
 from cfbatch_gui.core.inputs.readers.json_shapes import is_frame, rows_of, rows_of_frame, with_index
 from cfbatch_gui.core.inputs.readers.json_values import Number, cell_text, reason_of
 from cfbatch_gui.core.inputs.readers.row_widths import unusual_row
 
 _decoder = json.JSONDecoder(parse_float=Number)
 _SPACE = re.compile(r"[ \t\r\n]*")
+_FIRST_KEY = re.compile(r'\{[ \t\r\n]*"[^"\\]*"')
+_LEAST_TOGETHER = 64 * 1024  # characters in which objects are looked for that are whole
 
 
 def read_json_document(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
@@ -24,25 +27,39 @@ def read_json_document(source: Source, progress: Callable[[int], None] | None) -
     Elements that are strings are texts, other elements that are not objects are problems. Where the JSON ends early or
     is invalid, one problem row follows the rows before it.
     """
-    empty = ("",) * len(source.columns)
+    return single_rows(read_json_document_blocks(source, progress))
+
+
+def read_json_document_blocks(
+    source: Source, progress: Callable[[int], None] | None
+) -> Generator[Block | Row, None, None]:
+    """Yield the rows of `read_json_document`, those of objects that were decoded together in one block."""
+    number = 0
     with open_bytes(source.path) as file:
-        for number, value in enumerate(values_of(file, source, progress), 1):
-            if isinstance(value, Broken):
-                yield Row(number, empty, value.reason)
-                return
-            if source.shape is Shape.ARRAYS and isinstance(value, list):
-                if number > source.has_header:
-                    yield row_of_array(source, number, value)
+        for found in _values(file, source, progress):
+            if isinstance(found, _Objects) and source.shape is Shape.PLAIN:
+                rows = rows_of_objects(found.values, source.columns, found.text)
+                yield Block(range(number + 1, number + 1 + len(rows)), rows)
+                number += len(rows)
                 continue
-            fields = {"text": value} if isinstance(value, str) else value
-            if not isinstance(fields, dict):
-                yield Row(number, empty, f"Element {number:,} is not a JSON object.")
-                continue
-            rows = rows_of(source, fields)
-            if isinstance(rows, str):
-                yield Row(number, empty, rows)
-            else:
-                yield from (Row(number, cells) for cells in rows)
+            for value in _single((found,)):
+                number += 1
+                yield from _rows_of_value(source, number, value)
+
+
+def _rows_of_value(source: Source, number: int, value: object) -> Iterable[Row]:
+    empty = ("",) * len(source.columns)
+    if isinstance(value, Broken):
+        return (Row(number, empty, value.reason),)
+    if source.shape is Shape.ARRAYS and isinstance(value, list):
+        return (row_of_array(source, number, value),) if number > source.has_header else ()
+    fields = {"text": value} if isinstance(value, str) else value
+    if not isinstance(fields, dict):
+        return (Row(number, empty, f"Element {number:,} is not a JSON object."),)
+    rows = rows_of(source, fields)
+    if isinstance(rows, str):
+        return (Row(number, empty, rows),)
+    return [Row(number, cells) for cells in rows]
 
 
 def row_of_array(source: Source, number: int, cells: list[Any]) -> Row:
@@ -58,12 +75,33 @@ class Broken:
         self.reason = reason
 
 
-def values_of(file: BinaryIO, source: Source, progress: Callable[[int], None] | None = None) -> Iterator[object]:
+class _Objects:
+    """Elements of an array that were decoded together, and the text that they were decoded from."""
+
+    def __init__(self, values: list[dict[str, Any]], text: str) -> None:
+        self.values, self.text = values, text
+
+
+def _single(values: Iterable[object]) -> Iterator[object]:
+    for value in values:
+        if isinstance(value, _Objects):
+            yield from value.values
+        else:
+            yield value
+
+
+def values_of(file: BinaryIO, source: Source) -> Iterator[object]:
     """Yield the elements one by one; where the JSON is invalid, a `Broken` is the last. The file is never held whole.
 
     Raises InputError for a single value that is longer than anything that can be sent.
     """
-    text = _Text(text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure), source)
+    return _single(_values(file, source, None))
+
+
+def _values(file: BinaryIO, source: Source, progress: Callable[[int], None] | None) -> Iterator[object]:
+    """Yield what `values_of` yields, some of it as `_Objects`."""
+    pieces = text_chunks(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
+    text = _Text(pieces, source)
     is_first = True
     try:
         while text.peek():
@@ -83,12 +121,13 @@ def values_of(file: BinaryIO, source: Source, progress: Callable[[int], None] | 
 
 
 def _elements(text: "_Text") -> Iterator[object]:
+    """Yield the elements of an array, some of them as `_Objects`."""
     text.take("[")
     if text.peek() == "]":
         text.take("]")
         return
     while True:
-        yield text.value()
+        yield text.objects() or text.value()
         if text.peek() == "]":
             text.take("]")
             return
@@ -160,7 +199,7 @@ def _is_split(key: object, fields: dict[str, Any]) -> bool:
 def _rows_of_split(fields: dict[str, Any], text: "_Text") -> Iterator[object]:
     """Yield the rows of pandas' "split" form: lists of cells after the names of the columns and perhaps of the rows."""
     index = fields.get("index")
-    rows = (row if isinstance(row, list) else [row] for row in _elements(text))
+    rows = (row if isinstance(row, list) else [row] for row in _single(_elements(text)))
     yield from with_index(index if isinstance(index, list) else (), fields["columns"], rows)
 
 
@@ -187,9 +226,13 @@ _OWN_LISTS = frozenset({"contexts", "candidates", "messages"})
 class _Text:
     """A window on the text of the file, which is read as it is needed."""
 
-    def __init__(self, lines: Iterator[str], source: Source) -> None:
-        self._lines, self._source = lines, source
-        self._buffer, self._at, self._before, self._more = "", 0, 0, True
+    def __init__(self, pieces: Iterator[str], source: Source) -> None:
+        self._pieces, self._source = pieces, source
+        self._buffer, self._at = "", 0
+        self._before = 0  # characters of the file before those of the buffer; the next two are counted as it is
+        self._end = 0  # of the last value that was decoded by itself
+        self._single_until = 0  # values before it are decoded by themselves
+        self._between = ""  # two objects of an array: from the “}” of the one to the first key of the other
 
     def peek(self) -> str:
         """The next character that is no white space, "" at the end."""
@@ -214,8 +257,8 @@ class _Text:
         while True:
             try:
                 value, end = _decoder.raw_decode(self._buffer, self._at)
-                if end < len(self._buffer) or not self._fill(1):  # 12 may be the beginning of 123
-                    self._at = end
+                if end + 2 < len(self._buffer) or not self._fill(1):  # 12 may be the beginning of 123, or of 12e+3
+                    self._at, self._end = end, self._before + end
                     return value
             except json.JSONDecodeError as exc:
                 # An error at the end of the buffer may only mean that more text must be read.
@@ -223,6 +266,35 @@ class _Text:
                 if not is_at_end or not self._fill(wanted):
                     raise
             wanted *= 2
+
+    def objects(self) -> _Objects | None:
+        """The next elements of an array, as many as seem to be whole in the window; None where `value` has to go on.
+
+        Where an element ends is guessed by what stood between the last two. If the guess is wrong, or anything in the
+        elements is unusual, they cannot be decoded together, and `value` takes them one by one.
+        """
+        if self._before + self._at < self._single_until or self.peek() != "{":
+            return None
+        self._learn_between()
+        if not self._between:
+            return None
+        if len(self._buffer) - self._at < _LEAST_TOGETHER:
+            self._fill(_LEAST_TOGETHER)
+        end = self._buffer.rfind(self._between, self._at) + 1
+        text = self._buffer[self._at : end]
+        values = objects_of_array(text) if text else None
+        if values is None:
+            self._single_until = self._before + (end or len(self._buffer))
+            return None
+        self._at = end
+        return _Objects(values, text)
+
+    def _learn_between(self) -> None:
+        start = self._end - self._before - 1
+        self._end = 0
+        key = _FIRST_KEY.match(self._buffer, self._at)
+        if start >= 0 and key and self._buffer[start] == "}":
+            self._between = self._buffer[start : key.end()]
 
     def position(self, exc: json.JSONDecodeError) -> int:
         """Return the position of an error in the file, in characters from 1."""
@@ -234,16 +306,17 @@ class _Text:
             raise self._too_large()
 
     def _fill(self, characters: int) -> bool:
-        parts = [self._buffer[self._at :]]
-        self._before += self._at
-        self._at = 0
+        parts: list[str] = []
         added = 0
-        for line in self._lines:
-            parts.append(line)
-            added += len(line)
+        for piece in self._pieces:
+            parts.append(piece)
+            added += len(piece)
             if added >= characters:
                 break
-        self._buffer = "".join(parts)
+        if added:  # otherwise nothing may move, for an error that was found at the end is reported by its place
+            self._buffer = "".join((self._buffer[self._at :], *parts))
+            self._before += self._at
+            self._at = 0
         if len(self._buffer) > LONGEST_LINE:
             raise self._too_large()
         return added > 0
