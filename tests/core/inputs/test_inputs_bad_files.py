@@ -15,8 +15,9 @@ from cfbatch_gui.core.errors import Action, EncodingUnknown, InputError, UsageEr
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from tests.core.inputs.compound import compound
 
-OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # the beginning of a compound file
 
 
 def archive(*names: str) -> bytes:
@@ -74,10 +75,10 @@ BAD_FILES = [
     ("a.rtf", b"{\\rtf1\\ansi Hello}", "a.rtf is a formatted document (RTF)."),
     ("a.exe", b"MZ\x90\0\x03\0", "a.exe is a program."),
     ("a", b"\x7fELF\x02\x01\x01\0", "a is a program."),
-    ("a.xls", OLE + bytes(64) + "Workbook".encode("utf-16-le"), "a.xls is damaged or incomplete."),
+    ("a.xls", compound("Workbook"), "a.xls is empty."),
     ("a.xls", OLE + bytes(64), "a.xls is damaged, or no workbook."),
-    ("a.doc", OLE + bytes(64) + "WordDocument".encode("utf-16-le"), "a.doc is a document in an old Office format."),
-    ("a.xlsx", OLE + bytes(64) + "EncryptedPackage".encode("utf-16-le"), "a.xlsx is protected by a password."),
+    ("a.doc", compound("WordDocument"), "a.doc is a document in an old Office format."),
+    ("a.xlsx", compound("EncryptionInfo", "EncryptedPackage"), "a.xlsx is protected by a password."),
     ("a.xls", b"<html><table><tr><td>1</td></tr></table></html>", "a.xls is a web page, whatever its name says."),
     ("a.html", b"\xef\xbb\xbf \n<!DOCTYPE html>\n<p>Hi</p>", "a.html is a web page"),
     ("a.xml", b'<?xml version="1.0"?><Workbook/>', "a.xml is an XML file."),

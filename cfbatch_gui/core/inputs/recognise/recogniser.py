@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from cfbatch_gui.core.errors import InputError, UsageError
-from cfbatch_gui.core.inputs.files import unsupported_files
+from cfbatch_gui.core.inputs.files import compound_file, unsupported_files
 from cfbatch_gui.core.inputs.files.encodings import MOST_CHECKED, find_encoding, known_encoding, marked_encoding
 from cfbatch_gui.core.inputs.files.open_file import (
     GZIP,
@@ -99,7 +99,7 @@ def _open_text(raw: Candidate) -> Source:
         raise without_rows(path)
     with open_bytes(path) as file:
         head = _begin(file)
-    if is_packed and head.startswith((ZIP, GZIP, parquet.MARK)):
+    if is_packed and head.startswith((ZIP, GZIP, parquet.MARK, compound_file.MARK)):
         raise InputError(f"{path.name} holds a file that is itself packed. Unpack it, and choose the file in it.")
     if is_packed:
         _refuse_unsupported(Path(name), head)
