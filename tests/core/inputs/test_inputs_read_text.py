@@ -285,7 +285,7 @@ def test_json_lines_have_the_union_of_keys_as_columns(write: Write) -> None:
     ]
     assert [row.number for row in rows] == [1, 2, 3, 4, 5, 6]
     assert rows[4].problem == "This line is not a JSON object. Each line must be one, such as {“text”: “…”}."
-    assert rows[5].problem.startswith("This line is not valid JSON: expecting value at character")
+    assert rows[5].problem.startswith("This line is not valid JSON: a value is missing, at character")
 
 
 def test_json_lines_that_strict_decoders_refuse_keep_their_texts(write: Write) -> None:

@@ -20,6 +20,7 @@ from cfbatch_gui.core.inputs.readers.delimited.formula_marks import marked_colum
 from cfbatch_gui.core.inputs.readers.delimited.header_rows import rows_of_header
 from cfbatch_gui.core.inputs.readers.formats import FORMATS
 from cfbatch_gui.core.inputs.readers.json_document import Broken, is_envelope, values_of
+from cfbatch_gui.core.inputs.readers.json_losses import notice_of_repeated_keys
 from cfbatch_gui.core.inputs.readers.json_shapes import columns_for, is_frame, notice_for, shape_of
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, parse_array, parse_object
 from cfbatch_gui.core.inputs.recognise.ascii_table import open_ascii_table
@@ -123,9 +124,9 @@ def open_text(candidate: Candidate) -> Source:
     source = Source(path, file_format, ("text",), candidate.size, candidate.encoding)
     match file_format:
         case FileFormat.JSON_LINES:
-            return _with_keys(source)
+            return _noting(_with_keys(source), notice_of_repeated_keys(text.split("\n")))
         case FileFormat.JSON:
-            return _with_elements(source)
+            return _noting(_with_elements(source), notice_of_repeated_keys((text,)))
         case FileFormat.ASCII_TABLE:
             return open_ascii_table(source, candidate.head, text)
         case FileFormat.LINES:
@@ -224,6 +225,10 @@ def _is_document(sample: str, *, is_whole: bool) -> bool:
     return '"' in sample
 
 
+def _noting(source: Source, notices: tuple[str, ...]) -> Source:
+    return replace(source, notices=(*source.notices, *notices))
+
+
 def _with_keys(source: Source) -> Source:
     objects: list[dict[str, Any]] = []
     arrays: list[list[Any]] = []
@@ -264,16 +269,17 @@ def _with_elements(source: Source) -> Source:
             elif isinstance(value, list):
                 arrays.append(value)
             elif isinstance(value, Broken):
-                reason = value.reason
+                reason = value.cause
     if any(arrays) and len(arrays) >= 9 * len(objects):
         return _of_arrays(source, arrays)
     found = _of_objects(source, objects)
     if found.columns:
         return found
+    if reason:
+        raise InputError(f"{source.path.name} is not valid JSON: {reason}. Correct it there, and choose it again.")
     raise InputError(
-        f"{source.path.name} holds no list of JSON objects. "
-        + (reason or "Write an array such as [{“text”: “…”}], or one object a line."),
-        detail=reason,
+        f"{source.path.name} holds no list of JSON objects. Write an array such as [{{“text”: “…”}}], or one object a "
+        "line."
     )
 
 
