@@ -87,8 +87,8 @@ def other_rows(source: Source) -> list[Cells] | None:
                 None if source.quoting in (Quoting.COPY, Quoting.OUTFILE) or source.marked else list(_delimited(source))
             )
         case FileFormat.LINES:
-            lines = re.split("\r\n|\r|\n", _text(source))[source.has_header :]
-            return [(line,) for line in lines if line]
+            lines = [line for line in re.split("\r\n|\r|\n", _text(source)) if line.strip()]
+            return [(line,) for line in lines[source.has_header :]]
         case FileFormat.PARAGRAPHS:
             return _paragraphs(re.split("(?<=\n)|(?<=\r)(?!\n)", _text(source)))
         case FileFormat.JSON_LINES if source.shape is Shape.PLAIN:

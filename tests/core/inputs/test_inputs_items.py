@@ -99,9 +99,9 @@ def test_contexts_in_one_cell(tmp_path: Path) -> None:
 
 
 def test_shared_contexts_come_before_the_queries(tmp_path: Path) -> None:
-    (tmp_path / "q.txt").write_text("why\n\nwho\n")
+    (tmp_path / "q.jsonl").write_text('{"text":"why"}\n\n{"text":"who"}\n')
     (tmp_path / "c.csv").write_text("id,text\n01,one\n02,\n03,three\n")
-    first, second = open_source(tmp_path / "q.txt"), open_source(tmp_path / "c.csv")
+    first, second = open_source(tmp_path / "q.jsonl"), open_source(tmp_path / "c.csv")
     mapping = suggest_mapping(first, None, preview(first), second, preview(second))
     seen: list[int] = []
     assert list(read_items(first, mapping, second, progress=seen.append)) == [

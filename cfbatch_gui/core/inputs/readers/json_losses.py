@@ -12,6 +12,8 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
+from cfbatch_gui.core.inputs.readers.json_values import harmless
+
 _START = re.compile(r"[\[{]")
 _HIGH, _LOW = r"[dD][89abAB][0-9a-fA-F]{2}", r"[dD][c-fC-F][0-9a-fA-F]{2}"
 # Files in ASCII have many escapes, so those that are something are not even found.
@@ -34,7 +36,7 @@ def notice_of_repeated_keys(parts: Iterable[str]) -> tuple[str, ...]:
             at = 0
             while start := _START.search(part, at):
                 _, at = decoder.raw_decode(part, start.start())
-    names = ", ".join(f"“{key}”" for key in islice(found, 3))
+    names = ", ".join(f"“{harmless(key)}”" for key in islice(found, 3))
     if len(found) > 1:
         return (
             f"Objects repeat keys ({names}{' and more' if len(found) > 3 else ''}); the last value of each is read.",

@@ -14,7 +14,7 @@ from cfbatch_gui.core.inputs.files.open_file import open_bytes
 from cfbatch_gui.core.inputs.files.unsupported_files import only_header, without_rows
 from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Shape, Source
 from cfbatch_gui.core.inputs.readers.ascii_table import find_ascii_table
-from cfbatch_gui.core.inputs.readers.decoded_text import text_lines, without_line_end
+from cfbatch_gui.core.inputs.readers.decoded_text import text_lines
 from cfbatch_gui.core.inputs.readers.delimited.delimited_rows import read_records
 from cfbatch_gui.core.inputs.readers.delimited.formula_marks import marked_columns
 from cfbatch_gui.core.inputs.readers.delimited.header_rows import rows_of_header
@@ -54,14 +54,17 @@ _UNITS = (FileFormat.LINES, FileFormat.PARAGRAPHS, FileFormat.WHOLE)
 
 
 def _are_paragraphs(lines: Sequence[str]) -> bool:
-    """Return whether the lines are paragraphs of several lines each, separated by blank lines.
+    """Return whether the lines are paragraphs, separated by blank lines.
 
     `lines` must not end within a paragraph. Blank lines alone are not enough, because they also separate the groups of
-    a list. The last line of a paragraph ends a sentence, while most of its other lines do not: either the next line
-    begins with a small letter, as the first line does not, or the line is so full that the next word did not fit.
+    a list. Either every paragraph is one line, and most of the text is sentences; or the last line of a paragraph ends
+    a sentence, while most of its other lines do not: either the next line begins with a small letter, as the first line
+    does not, or the line is so full that the next word did not fit.
     """
     blocks = [[line.strip() for line in block] for filled, block in groupby(lines, _is_filled) if filled]
     several = [block for block in blocks if len(block) > 1]
+    if len(blocks) > 1 and not several:
+        return _are_sentences([line for (line,) in blocks])
     if len(blocks) < 2 or sum(map(len, several)) < _LEAST_IN_BLOCKS * sum(map(len, blocks)):
         return False
     if _share([bool(_SENTENCE_END.search(block[-1])) for block in several]) < _LEAST_ENDED:
@@ -70,6 +73,12 @@ def _are_paragraphs(lines: Sequence[str]) -> bool:
     if _share([not _SENTENCE_END.search(line) for line, _ in pairs]) < _LEAST_BROKEN:
         return False
     return _go_on_small(several, pairs) or _are_full(pairs)
+
+
+def _are_sentences(lines: Sequence[str]) -> bool:
+    """Return whether most of the text is in lines that end a sentence; titles do not, but they are short."""
+    ended = [line for line in lines if _may_be_sentence(line) and _SENTENCE_END.search(line)]
+    return sum(map(len, ended)) >= _LEAST_ENDED * sum(map(len, lines))
 
 
 def _is_filled(line: str) -> bool:
@@ -173,7 +182,8 @@ def _text_format(candidate: Candidate) -> FileFormat:
     separators = ("\t",) if suffix in FORMATS[FileFormat.LINES].all_suffixes else SEPARATORS
     if is_clearly_delimited(text, is_whole=is_whole, separators=separators):
         return FileFormat.DELIMITED
-    has_paragraphs = suffix not in _LIST_SUFFIXES and _are_paragraphs(_whole_blocks(text, is_whole=is_whole))
+    may_have = suffix not in _LIST_SUFFIXES and not candidate.options.has_header  # a header stands above lines
+    has_paragraphs = may_have and _are_paragraphs(_whole_blocks(text, is_whole=is_whole))
     return FileFormat.PARAGRAPHS if has_paragraphs else FileFormat.LINES
 
 
@@ -301,11 +311,11 @@ def _with_line_header(source: Source, header: bool) -> Source:
     if not header:
         return source
     with open_bytes(source.path) as file:
-        lines = text_lines(file, source.path.name, source.encoding)
-        name = without_line_end(next(lines, ""))
+        lines = (line for line in text_lines(file, source.path.name, source.encoding) if not line.isspace())
+        name = next(lines, "").strip()
         if next(lines, None) is None:
             raise only_header(source.path)
-    return replace(source, columns=complete_names([name.strip() or "text"], 1), has_header=True)
+    return replace(source, columns=complete_names([name or "text"], 1), has_header=True)
 
 
 def _with_header(source: Source, candidate: Candidate, separator: str) -> Source:
