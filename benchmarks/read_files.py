@@ -1,9 +1,13 @@
-"""Rows read from a file, against the bare csv module and a plain loop over lines."""
+"""Rows read from a file, against the bare csv module, a plain loop over lines, and the library for workbooks."""
 
 import csv
 import tempfile
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
+
+import python_calamine
+import xlsxwriter
 
 from benchmarks.limits import Figures, best_of, seconds
 from cfbatch_gui.core.inputs.file_rows import read_rows
@@ -11,6 +15,7 @@ from cfbatch_gui.core.inputs.input_values import FileFormat, Source
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 ROWS = 1_000_000
+SHEET_ROWS = 50_000
 TURNS = 3
 _LINE = '{number:07},How do I change the address on my invoice?,"Settings → Billing, beside the address",{number}\n'
 
@@ -30,6 +35,34 @@ def main(figures: Figures) -> None:
         figures.versus("read as CSV", ours, "csv.reader alone", bare, limit=3.0)
         ours, bare = best_of(TURNS, lambda: _count(read_rows(lines)), lambda: _count(_plain_lines(path)))
         figures.versus("read as lines", ours, "a loop over the lines", bare, limit=5.0)
+        spaced = replace(lines, path=_with_blank_lines(path))
+        ours, bare = best_of(TURNS, lambda: _count(read_rows(spaced)), lambda: _count(read_rows(lines)))
+        figures.versus(f"with {ROWS:,} blank lines", ours, "the lines without them", bare, limit=1.3)
+        book = _workbook(Path(folder) / "rows.xlsx")
+        ours, bare = best_of(TURNS, lambda: _count(read_rows(open_source(book))), lambda: _count(_plain_sheet(book)))
+        figures.versus(f"{SHEET_ROWS:,} rows of a workbook", ours, "calamine alone", bare, limit=4.0)
+
+
+def _with_blank_lines(path: Path) -> Path:
+    spaced = path.with_suffix(".txt")
+    with path.open(encoding="utf-8", newline="") as lines, spaced.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(f"{line}\n" for line in lines)
+    return spaced
+
+
+def _workbook(path: Path) -> Path:
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, ("id", "question", "answer", "number"))
+        for number in range(1, SHEET_ROWS + 1):
+            answer = f"Settings → Billing, beside the address {number}"
+            sheet.write_row(number, 0, (f"{number:07}", "How do I change the address on my invoice?", answer, number))
+    return path
+
+
+def _plain_sheet(path: Path) -> Iterable[object]:
+    with python_calamine.load_workbook(path) as book:
+        yield from book.get_sheet_by_index(0).iter_rows()
 
 
 def _csv_rows(path: Path) -> Iterable[object]:

@@ -18,8 +18,8 @@ def read_rows(source: Source, *, progress: Callable[[int], None] | None = None) 
     Text files are read in pieces and never held whole; a workbook is held by its library while it is read.
     `progress` gets the bytes read so far; for workbooks, Parquet, documents and collections the rows. A row that
     cannot be used comes with `problem` set and as many cells as there are columns. Blank lines count as rows with
-    empty cells, except at the end of the file, where they are left out. Close the generator to stop: it closes the
-    file.
+    empty cells in tables and JSON Lines, except at the end of the file, where they are left out; in plain text they
+    are no rows. Close the generator to stop: it closes the file.
 
     Raises InputError when the file is missing or cannot be read any more.
     """

@@ -70,14 +70,9 @@ def compare(source: Source, rows: list[Row]) -> None:
         assert source.format != FileFormat.DELIMITED or None not in other, f"ragged, and not said: {row!r}"
         assert len(row.cells) == len(source.columns)
         for ours, cell in zip(row.cells, other, strict=True):
-            assert cell is None or ours == cell or _is_blank_in_workbook(source, cell), (row.number, ours, cell)
+            assert cell is None or ours == cell, (row.number, ours, cell)
     rest = filled[len(theirs) :]
     assert all(row.problem for row in rest), f"invented: {rest[:3]!r}"
-
-
-def _is_blank_in_workbook(source: Source, cell: str) -> bool:
-    """Whether calamine reads the cell as empty: it drops white space in cells that have nothing else."""
-    return source.format == "xlsx" and not cell.strip()
 
 
 def _is_end(row: Row) -> bool:
@@ -92,8 +87,8 @@ def other_rows(source: Source) -> list[Cells] | None:
                 None if source.quoting in (Quoting.COPY, Quoting.OUTFILE) or source.marked else list(_delimited(source))
             )
         case FileFormat.LINES:
-            lines = re.split("\r\n|\r|\n", _text(source))[source.has_header :]
-            return [(line,) for line in lines if line]
+            lines = [line for line in re.split("\r\n|\r|\n", _text(source)) if line.strip()]
+            return [(line,) for line in lines[source.has_header :]]
         case FileFormat.PARAGRAPHS:
             return _paragraphs(re.split("(?<=\n)|(?<=\r)(?!\n)", _text(source)))
         case FileFormat.JSON_LINES if source.shape is Shape.PLAIN:
@@ -194,9 +189,9 @@ def _workbook(source: Source) -> list[Cells] | None:
     above = list(sheet.iter_rows(max_row=source.first_line - 1, values_only=True)) if source.first_line > 1 else []
     is_said = any(" above the table " in notice for notice in source.notices)
     assert is_said == any(str(cell).split() for row in above for cell in row if cell is not None), above
-    filled = [row for row in rows if any(cell is None or cell.strip(" \t\r\n") for cell in row)]
-    # calamine omits blank columns on the left, except some whose cells hold line ends.
-    blank = min((index for row in filled for index, cell in enumerate(row) if cell is None or cell.strip()), default=0)
+    filled = [row for row in rows if any(cell != "" for cell in row)]
+    # calamine omits empty columns on the left.
+    blank = min((index for row in filled for index, cell in enumerate(row) if cell != ""), default=0)
     left = min(blank, max([0, *(len(row) - len(source.columns) for row in filled)]))
     return [(*row[left:], *("",) * len(source.columns))[: len(source.columns)] for row in filled[source.has_header :]]
 

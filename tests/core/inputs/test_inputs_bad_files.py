@@ -15,8 +15,9 @@ from cfbatch_gui.core.errors import Action, EncodingUnknown, InputError, UsageEr
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from tests.core.inputs.compound import compound
 
-OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # the beginning of a compound file
 
 
 def archive(*names: str) -> bytes:
@@ -74,10 +75,10 @@ BAD_FILES = [
     ("a.rtf", b"{\\rtf1\\ansi Hello}", "a.rtf is a formatted document (RTF)."),
     ("a.exe", b"MZ\x90\0\x03\0", "a.exe is a program."),
     ("a", b"\x7fELF\x02\x01\x01\0", "a is a program."),
-    ("a.xls", OLE + bytes(64) + "Workbook".encode("utf-16-le"), "a.xls is damaged or incomplete."),
+    ("a.xls", compound("Workbook"), "a.xls is empty."),
     ("a.xls", OLE + bytes(64), "a.xls is damaged, or no workbook."),
-    ("a.doc", OLE + bytes(64) + "WordDocument".encode("utf-16-le"), "a.doc is a document in an old Office format."),
-    ("a.xlsx", OLE + bytes(64) + "EncryptedPackage".encode("utf-16-le"), "a.xlsx is protected by a password."),
+    ("a.doc", compound("WordDocument"), "a.doc is a document in an old Office format."),
+    ("a.xlsx", compound("EncryptionInfo", "EncryptedPackage"), "a.xlsx is protected by a password."),
     ("a.xls", b"<html><table><tr><td>1</td></tr></table></html>", "a.xls is a web page, whatever its name says."),
     ("a.html", b"\xef\xbb\xbf \n<!DOCTYPE html>\n<p>Hi</p>", "a.html is a web page"),
     ("a.xml", b'<?xml version="1.0"?><Workbook/>', "a.xml is an XML file."),
@@ -91,9 +92,10 @@ BAD_FILES = [
     ("a.xlsx", b"PK\x03\x04 and nothing more", "a.xlsx is damaged or incomplete."),
     ("a.csv", bytes(range(256)) * 8, "a.csv is not a text file or a spreadsheet."),
     ("a.txt", bytes(5000), "a.txt is not a text file or a spreadsheet."),
-    ("a.jsonl", b"[]\n1\n", "a.jsonl holds no list of JSON objects."),
+    ("a.jsonl", b"[]\n1\n", "a.jsonl is not valid JSON: something follows after the end, near character 4."),
+    ("a.jsonl", b"[]\n[]\n", "a.jsonl holds no JSON object on a line of its own."),
     ("a.json", b"[1, 2]", "a.json holds no list of JSON objects."),
-    ("a.json", b'[\n  {"text": \n', "a.json holds no list of JSON objects. From here on this is not valid JSON"),
+    ("a.json", b'[\n  {"text": \n', "a.json is not valid JSON: a value is missing, near character 15. Correct it"),
     ("a.jsonl", b"{}\n{}\n", "a.jsonl holds no JSON object"),
     ("a.csv", "naïve,café\n".encode("latin-1"), "a.csv does not say how its letters are encoded"),
     ("a.txt", "ab\n".encode("utf-16-be") * 40, "a.txt does not say how its letters are encoded"),

@@ -133,7 +133,7 @@ def test_open_document_sheets(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("unit", "expected"),
     [
-        (FileFormat.LINES, [(1, "One."), (2, "Still one."), (3, ""), (4, ""), (5, "Two.")]),
+        (FileFormat.LINES, [(1, "One."), (2, "Still one."), (5, "Two.")]),
         (FileFormat.PARAGRAPHS, [(1, "One.\nStill one."), (5, "Two.")]),
         (FileFormat.WHOLE, [(1, "One.\nStill one.\n\n\nTwo.")]),
     ],

@@ -93,15 +93,15 @@ def test_contexts_in_one_cell(tmp_path: Path) -> None:
     ]
     rest = [item for item in found[5:] if isinstance(item, Problem)]
     assert [problem.kind for problem in rest] == [ProblemKind.UNREADABLE_ROW] * 3 + [ProblemKind.EMPTY_CONTEXT]
-    assert rest[0].reason == "The list of contexts is not valid JSON: expecting value, character 2."
+    assert rest[0].reason == "The list of contexts is not valid JSON: a value is missing, at character 2."
     assert rest[1].reason == "Item 3 of the list of contexts is neither a text nor an object with “text”."
     assert "nested too deeply" in rest[2].reason
 
 
 def test_shared_contexts_come_before_the_queries(tmp_path: Path) -> None:
-    (tmp_path / "q.txt").write_text("why\n\nwho\n")
+    (tmp_path / "q.jsonl").write_text('{"text":"why"}\n\n{"text":"who"}\n')
     (tmp_path / "c.csv").write_text("id,text\n01,one\n02,\n03,three\n")
-    first, second = open_source(tmp_path / "q.txt"), open_source(tmp_path / "c.csv")
+    first, second = open_source(tmp_path / "q.jsonl"), open_source(tmp_path / "c.csv")
     mapping = suggest_mapping(first, None, preview(first), second, preview(second))
     seen: list[int] = []
     assert list(read_items(first, mapping, second, progress=seen.append)) == [

@@ -62,13 +62,15 @@ def cell(value: object) -> str:
 def compact(value: object) -> str:
     if isinstance(value, Written):
         return value
-    if isinstance(value, float):  # NaN and infinity: all others are `Written`
-        return "null"
     if isinstance(value, list):
         return f"[{','.join(map(compact, value))}]"
     if isinstance(value, dict):
         return f"{{{','.join(f'{compact(key)}:{compact(each)}' for key, each in value.items())}}}"
     return json.dumps(value, ensure_ascii=False)
+
+
+def constant(name: str) -> Written | None:
+    return None if name == "NaN" else Written(name)
 
 
 def row_of(number: int, value: object) -> Found:
@@ -88,7 +90,7 @@ def by_line(text: str) -> Iterator[Found]:
         yield from blank
         blank.clear()
         try:
-            value = json.loads(line, parse_float=Written)
+            value = json.loads(line, parse_float=Written, parse_constant=constant)
         except ValueError:
             value = 7
         yield row_of(number, value if isinstance(value, dict) else 7)
@@ -96,7 +98,7 @@ def by_line(text: str) -> Iterator[Found]:
 
 def by_element(text: str) -> Iterator[Found]:
     """The elements of an array up to the first that is not valid, or not followed by a comma or by the end."""
-    decoder = json.JSONDecoder(parse_float=Written)
+    decoder = json.JSONDecoder(parse_float=Written, parse_constant=constant)
     rest = text[1:].lstrip(" \n")
     for number in count(1):
         try:
@@ -177,7 +179,7 @@ def test_what_the_end_of_a_piece_divides(tmp_path: Path, monkeypatch: pytest.Mon
         rows = found(read_rows(source(tmp_path / "a.jsonl", text, FileFormat.JSON_LINES)))
         assert rows == list(by_line(text))
         read = source(tmp_path / "a.json", '{"a": 12.5e+3}\n{"a": -0.5, "b": [-Infinity, null]}', FileFormat.JSON)
-        assert [row.cells for row in read_rows(read)] == [("12.5e+3", ""), ("-0.5", "[null,null]")]
+        assert [row.cells for row in read_rows(read)] == [("12.5e+3", ""), ("-0.5", "[-Infinity,null]")]
 
 
 @pytest.mark.parametrize(

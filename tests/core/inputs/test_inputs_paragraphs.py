@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions
 from cfbatch_gui.core.inputs.readers.formats import explain
@@ -78,6 +79,40 @@ def test_paragraphs_as_people_and_editors_leave_them(tmp_path: Path, text: str) 
     assert open_source(path).format == FileFormat.PARAGRAPHS
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n\n".join(ENGLISH),
+        "\r\n \t\r\n".join(ENGLISH) + "\r\n\r\n",
+        "\n\n\n".join(RUSSIAN),
+        "\n\n".join(ARABIC),
+        "\n\n".join(JAPANESE),
+        "\n" + "\n\n".join(("Energy", ENGLISH[0], "Of the wind", ENGLISH[1])),  # with titles
+    ],
+)
+def test_paragraphs_of_one_long_line_each(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "texts.txt"
+    path.write_bytes(text.encode())
+    source = open_source(path)
+    assert source.format == FileFormat.PARAGRAPHS
+    lines = text.replace("\r\n", "\n").split("\n")
+    texts = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    assert [(row.number, *row.cells, row.problem) for row in read_rows(source)] == [(*each, "") for each in texts]
+    by_line = open_source(path, ReadOptions(unit=FileFormat.LINES))
+    assert [(row.number, *row.cells) for row in read_rows(by_line)] == texts
+
+
+def test_a_header_stands_above_lines(tmp_path: Path) -> None:
+    path = tmp_path / "texts.txt"
+    path.write_text("\n\nStory\n\n" + "\n\n".join(ENGLISH), "utf-8")
+    source = open_source(path, ReadOptions(has_header=True))
+    assert (source.format, source.columns) == (FileFormat.LINES, ("Story",))
+    assert [(row.number, *row.cells) for row in read_rows(source)] == list(zip((5, 7, 9), ENGLISH, strict=True))
+    path.write_text("Story\n\n \n", "utf-8")
+    with pytest.raises(InputError, match="has a header but no rows below it"):
+        open_source(path, ReadOptions(has_header=True))
+
+
 LISTS = {
     "words, in groups": "apple\npear\nplum\n\ncarrot\nonion\n\nbread\nroll\n",
     "questions, in groups": "where is my order?\nhow do I pay?\n\ncan I send it back?\nwho pays for that?\n",
@@ -87,10 +122,10 @@ LISTS = {
         f"This is the sentence with the number {n}.\n" + ("\n" if n % 17 == 5 else "") for n in range(200)
     ),
     "codes of one width": "AB-1234 red\nAB-1235 red\n\nAB-2234 red\nAB-2235 red.\n",
-    "one long line each": "\n\n".join(ENGLISH),
     "one long line each, and two together": f"{ENGLISH[0]}\n{ENGLISH[1]}\n\n{ENGLISH[2]}\n\n{ENGLISH[0]}\n",
     "addresses": "Ada Byron\n12 Long Street\nLondon\n\nAlan Turing\n2 Short Street\nManchester\n",
     "a poem": "The wind blows over the sea,\nOver you and over me,\n\nThe sun is down, day is done,\nAnd so are we.\n",
+    "words, with a blank line after each": "apple\n\npear\n\n\nplum\n",
     "one paragraph": wrapped(ENGLISH[:1], 40),
 }
 
@@ -99,7 +134,10 @@ LISTS = {
 def test_a_list_stays_a_text_a_line(tmp_path: Path, name: str) -> None:
     path = tmp_path / "texts.txt"
     path.write_text(LISTS[name], encoding="utf-8")
-    assert open_source(path).format == FileFormat.LINES
+    source = open_source(path)
+    assert source.format == FileFormat.LINES
+    texts = [(number, line) for number, line in enumerate(LISTS[name].split("\n"), 1) if line]  # no blank lines
+    assert [(row.number, *row.cells) for row in read_rows(source)] == texts
 
 
 def test_a_log_stays_a_text_a_line(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_a_text_file_is_one_text_a_line_with_its_separators_and_spaces(write: Wr
     path = write("a.txt", b" one, two;three\r\n\ttab \n\nlast\x0bline\r\n\n\n")
     source = open_source(path)
     assert (source.format, source.columns, source.encoding) == (FileFormat.LINES, ("text",), "utf-8")
-    assert read(path) == [Row(1, (" one, two;three",)), Row(2, ("\ttab ",)), Row(3, ("",)), Row(4, ("last\x0bline",))]
+    assert read(path) == [Row(1, (" one, two;three",)), Row(2, ("\ttab ",)), Row(4, ("last\x0bline",))]
 
 
 def test_a_text_file_may_have_a_header_and_may_be_read_as_a_table(write: Write) -> None:
@@ -180,7 +180,7 @@ def test_characters_and_line_ends_cut_by_a_piece_come_whole(write: Write) -> Non
     for shift in range(4):
         lines = ["x" * shift] + ["äöü€🦙" * 3] * (PIECE // 30)
         path = write("a.txt", "\r\n".join(lines).encode())
-        assert cells(path) == [(line,) for line in lines]
+        assert cells(path) == [(line,) for line in lines if line]
         path = write("b.txt", "\r".join(lines[1:]).encode())
         assert cells(path) == [(line,) for line in lines[1:]]
 
@@ -285,7 +285,7 @@ def test_json_lines_have_the_union_of_keys_as_columns(write: Write) -> None:
     ]
     assert [row.number for row in rows] == [1, 2, 3, 4, 5, 6]
     assert rows[4].problem == "This line is not a JSON object. Each line must be one, such as {“text”: “…”}."
-    assert rows[5].problem.startswith("This line is not valid JSON: expecting value at character")
+    assert rows[5].problem.startswith("This line is not valid JSON: a value is missing, at character")
 
 
 def test_json_lines_that_strict_decoders_refuse_keep_their_texts(write: Write) -> None:

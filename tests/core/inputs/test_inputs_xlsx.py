@@ -148,6 +148,22 @@ def test_progress_counts_rows(tmp_path: Path) -> None:
     assert seen == [1000, 2000, 3000, 3001]
 
 
+@pytest.mark.parametrize("name", ["a.xls", "a.ods", "a.xlsb", "a.csv", "a"])
+def test_the_content_counts_and_not_the_name(tmp_path: Path, name: str) -> None:
+    by_xlsxwriter(tmp_path / "a.xlsx", [["id", "text"], ["1", "one"]])
+    source = open_source((tmp_path / "a.xlsx").rename(tmp_path / name))
+    assert (source.format, [row.cells for row in read_rows(source)]) == ("xlsx", [("1", "one")])
+
+
+def test_a_workbook_that_went_away_is_not_called_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    by_xlsxwriter(path, [["id", "text"], ["1", "one"]])
+    source = open_source(path)
+    path.unlink()
+    with pytest.raises(InputError, match=r"There is no file a\.xlsx\. Was it moved or renamed\?"):
+        list(read_rows(source))
+
+
 # Archives built byte by byte
 
 
@@ -200,11 +216,34 @@ def test_cells_written_in_unusual_ways_are_read(tmp_path: Path) -> None:
         f'<row r="1">{inline("A1", "a")}</row><row r="1048576">{inline("XFD1048576", "b")}</row>',
         f"<row>{inline('A1', 'a')}</row><row><c t='n' r='XFD1048576'><v>1</v></c></row>",
         f'<row r="1">{inline("A1", "a")}</row><row r="99999999">{inline("ZZZ99999999", "b")}</row>',
+        f'<row r="1">{inline("A1", "a")}</row><row r="2">{inline("AAAAAAAA99999999999", "b")}</row>',
     ],
 )
 def test_two_cells_in_far_corners_do_not_end_the_process(tmp_path: Path, rows: str) -> None:
     with pytest.raises(InputError, match=r"spreads over .* rows and .* columns, more than can be opened"):
         open_source(workbook(tmp_path / "a.xlsx", sheet(rows)))
+
+
+def shown_as_time(value: str) -> dict[str, bytes]:
+    """A sheet with the texts “a” and “b” around a number that is shown as a span of time."""
+    cells = (inline("A1", "a"), f'<c r="A2" s="1"><v>{value}</v></c>', inline("A3", "b"))
+    styles = f'<styleSheet xmlns="{MAIN}"><cellXfs count="2"><xf/><xf numFmtId="46"/></cellXfs></styleSheet>'
+    rows = "".join(f'<row r="{number}">{cell}</row>' for number, cell in enumerate(cells, 1))
+    return {"xl/styles.xml": styles.encode(), "xl/worksheets/sheet1.xml": sheet(rows)}
+
+
+def test_a_time_that_python_cannot_hold_is_a_problem_row(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", b"", extra=shown_as_time("4006381333931"))
+    rows = read(path, ReadOptions(has_header=False))
+    assert [row.cells for row in rows] == [("a",), ("",), ("b",)]
+    assert [row.problem[:54] for row in rows] == ["", "This row has a number that is shown as a time, and is ", ""]
+
+
+def test_a_panic_of_the_library_is_a_sentence(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", b"", extra=shown_as_time("-1e15"))
+    with pytest.raises(InputError, match=r"a\.xlsx is damaged or incomplete") as raised:
+        read(path, ReadOptions(has_header=False))
+    assert raised.value.detail.startswith("PanicException: ")
 
 
 def test_a_zip_bomb_is_refused_by_its_directory(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from cfbatch_gui.core.inputs.input_values import Context
-from cfbatch_gui.core.inputs.readers.json_values import cell_text
+from cfbatch_gui.core.inputs.readers.json_values import cell_text, reason_of
 
 _TEXT_KEYS = ("text", "context", "contents", "content", "passage", "body", "doc")
 _ID_KEYS = ("id", "_id", "docid", "doc_id", "pid", "external_reference")
@@ -29,7 +29,7 @@ def split_contexts(cell: str, row: int) -> list[Context] | str:
     try:
         values = json.loads(cell, parse_float=str)
     except json.JSONDecodeError as exc:
-        return f"The list of contexts is not valid JSON: {exc.msg[:1].lower()}{exc.msg[1:]}, character {exc.colno:,}."
+        return f"The list of contexts is not valid JSON: {reason_of(exc)}, at character {exc.pos + 1:,}."
     except (ValueError, RecursionError):
         return "The list of contexts is not valid JSON: it is nested too deeply, or has a number of too many digits."
     contexts = [_context(value, row) for value in values]

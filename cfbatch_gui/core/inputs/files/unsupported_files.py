@@ -3,9 +3,11 @@
 from pathlib import Path
 
 from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.files import compound_file
 
 _EMPTY_ZIP = b"PK\x05\x06"
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_WORKBOOKS = {"workbook", "book"}  # Excel 97 and 95; some other programs write them in capitals
+_PROTECTED = "encryptedpackage"  # a new workbook in the container of the old ones
 _TAR, _TAR_AT = b"ustar", 257
 _SPREADSHEET = "Open it in a spreadsheet program, save it as .xlsx or CSV, and choose that file."
 CHOOSE_TABLE = "Choose a text file, CSV, JSON Lines or .xlsx."
@@ -50,7 +52,7 @@ def only_header(path: Path) -> InputError:
 
 def refusal(path: Path, head: bytes) -> str:
     """Return the sentence for a file that cannot be a table, "" for one that may be. `head` is its beginning."""
-    if head.startswith(_OLE):
+    if head.startswith(compound_file.MARK):
         return _old_office(path)
     if head[_TAR_AT:].startswith(_TAR):
         return f"{path.name} is a tar archive. {_UNPACK}"
@@ -66,17 +68,11 @@ def refusal(path: Path, head: bytes) -> str:
 
 
 def is_old_workbook(path: Path, head: bytes) -> bool:
-    """Whether the file is a workbook in Excel's old format, without a password."""
-    if not head.startswith(_OLE):
+    """Whether the file is a workbook in Excel's old format. Raises InputError."""
+    if not head.startswith(compound_file.MARK):
         return False
-    data = _beginning(path)
-    has_workbook = any(name.encode("utf-16-le") in data for name in ("Workbook", "Book"))
-    return has_workbook and "EncryptedPackage".encode("utf-16-le") not in data
-
-
-def _beginning(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(4 * 1024 * 1024)
+    names = compound_file.names_in(path)
+    return not names.isdisjoint(_WORKBOOKS) and _PROTECTED not in names
 
 
 def is_binary(sample: bytes) -> bool:
@@ -105,8 +101,7 @@ def _is_plain(head: bytes) -> bool:
 
 
 def _old_office(path: Path) -> str:
-    # Excel wraps an encrypted workbook in the container of its old formats; streams are named in UTF-16.
-    if "EncryptedPackage".encode("utf-16-le") in _beginning(path):
+    if _PROTECTED in compound_file.names_in(path):
         return (
             f"{path.name} is protected by a password. Remove the password in your spreadsheet program, save it, "
             "and choose it again."

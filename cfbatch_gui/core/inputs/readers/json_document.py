@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.column_vocabulary import is_id, is_text
@@ -12,10 +12,9 @@ from cfbatch_gui.core.inputs.input_values import Block, Row, Shape, Source, sing
 from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, text_chunks
 from cfbatch_gui.core.inputs.readers.json_blocks import objects_of_array, rows_of_objects
 from cfbatch_gui.core.inputs.readers.json_shapes import is_frame, rows_of, rows_of_frame, with_index
-from cfbatch_gui.core.inputs.readers.json_values import Number, cell_text, reason_of
+from cfbatch_gui.core.inputs.readers.json_values import cell_text, lenient_decoder, reason_of
 from cfbatch_gui.core.inputs.readers.row_widths import unusual_row
 
-_decoder = json.JSONDecoder(parse_float=Number)
 _SPACE = re.compile(r"[ \t\r\n]*")
 _FIRST_KEY = re.compile(r'\{[ \t\r\n]*"[^"\\]*"')
 _LEAST_TOGETHER = 64 * 1024  # characters in which objects are looked for that are whole
@@ -55,7 +54,7 @@ def _rows_of_value(source: Source, number: int, value: object) -> Iterable[Row]:
         return (row_of_array(source, number, value),) if number > source.has_header else ()
     fields = {"text": value} if isinstance(value, str) else value
     if not isinstance(fields, dict):
-        return (Row(number, empty, f"Element {number:,} is not a JSON object."),)
+        return (Row(number, empty, f"Element {number:,} is neither an object nor a text."),)
     rows = rows_of(source, fields)
     if isinstance(rows, str):
         return (Row(number, empty, rows),)
@@ -69,10 +68,11 @@ def row_of_array(source: Source, number: int, cells: list[Any]) -> Row:
 
 
 class Broken:
-    """The point from which the JSON is not valid."""
+    """The point from which the JSON is not valid; `cause` says why, in the form that fits within a sentence."""
 
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
+    def __init__(self, cause: str) -> None:
+        self.cause = cause
+        self.reason = f"From here on this is not valid JSON: {cause}."
 
 
 class _Objects:
@@ -110,14 +110,14 @@ def _values(file: BinaryIO, source: Source, progress: Callable[[int], None] | No
             elif text.peek() == "{":
                 yield from _of_object(text, is_first=is_first)
             else:
-                yield text.value()
+                text.refuse("Extra data")
             is_first = False
             if text.peek() == ",":
                 text.take(",")
     except json.JSONDecodeError as exc:
-        yield Broken(f"From here on this is not valid JSON: {reason_of(exc)}, near character {text.position(exc):,}.")
+        yield Broken(f"{reason_of(exc)}, near character {text.position(exc):,}")
     except (ValueError, RecursionError):
-        yield Broken("From here on this is not valid JSON: it is nested too deeply, or a number has too many digits.")
+        yield Broken("it is nested too deeply, or a number has too many digits")
 
 
 def _elements(text: "_Text") -> Iterator[object]:
@@ -139,20 +139,24 @@ def _of_object(text: "_Text", *, is_first: bool) -> Iterator[object]:
     or by row names, otherwise the object itself."""
     text.take("{")
     fields: dict[str, Any] = {}
-    had_elements = False
-    while text.peek() != "}":
-        key = text.value()
+    rows_under = ""  # the key that held the elements
+    is_empty = text.peek() == "}"
+    while not is_empty:
+        key = text.key()
         text.take(":")
-        if not had_elements and text.peek() == "[" and _holds_rows(key, fields):
+        if key == rows_under:
+            text.refuse(f"the key “{key}” comes twice")
+        if not rows_under and text.peek() == "[" and _holds_rows(key, fields):
             yield from _rows_of_split(fields, text) if _is_split(key, fields) else _elements(text)
-            had_elements = True
+            rows_under = key
         else:
-            fields[str(key)] = text.value()
+            fields[key] = text.value()
             text.check_size()
-        if text.peek() != "}":
-            text.take(",")
+        if text.peek() == "}":
+            break
+        text.take(",")
     text.take("}")
-    if not had_elements and fields:
+    if not rows_under and fields:
         is_alone = is_first and not text.peek()  # each of several objects is a row, whatever it holds
         yield from _rows_within(fields) if is_alone else (fields,)
 
@@ -247,8 +251,18 @@ class _Text:
     def take(self, sign: str) -> None:
         """Step over a character. Raises JSONDecodeError for any other."""
         if self.peek() != sign:
-            raise json.JSONDecodeError(f"expecting “{sign}”", self._buffer, self._at)
+            self.refuse(f"Expecting '{sign}'")
         self._at += 1
+
+    def key(self) -> str:
+        """The next value, which has to be a key. Raises JSONDecodeError for any other."""
+        if self.peek() != '"':
+            self.refuse("Expecting property name")
+        return str(self.value())
+
+    def refuse(self, message: str) -> NoReturn:
+        """Raise JSONDecodeError for what stands here, with one of the decoder's messages or another."""
+        raise json.JSONDecodeError(message, self._buffer, self._at)
 
     def value(self) -> object:
         """The next value."""
@@ -256,7 +270,7 @@ class _Text:
         wanted = 64 * 1024
         while True:
             try:
-                value, end = _decoder.raw_decode(self._buffer, self._at)
+                value, end = lenient_decoder.raw_decode(self._buffer, self._at)
                 if end + 2 < len(self._buffer) or not self._fill(1):  # 12 may be the beginning of 123, or of 12e+3
                     self._at, self._end = end, self._before + end
                     return value

@@ -13,6 +13,12 @@ class Number(str):
     __slots__ = ()
 
 
+def _constant(name: str) -> Number | None:
+    """NaN, as Python's programs write it for what is missing, is null; Infinity stays as it is written."""
+    return None if name == "NaN" else Number(name)
+
+
+lenient_decoder = json.JSONDecoder(parse_float=Number, parse_constant=_constant)
 _decoder = msgspec.json.Decoder(float_hook=Number)
 _encoder = msgspec.json.Encoder(enc_hook=lambda number: msgspec.Raw(number.encode()))
 
@@ -22,10 +28,10 @@ def parse_object(line: str) -> dict[str, Any] | str:
     try:
         value = _decoder.decode(line)
     except ValueError:
-        try:  # the strict decoder refuses lone surrogates and NaN, with which the text can still be used
-            value = json.loads(line, parse_float=Number)
+        try:  # the strict decoder refuses lone surrogates and NaN, without which the rest can still be used
+            value = lenient_decoder.decode(line)
         except json.JSONDecodeError as exc:
-            return f"This line is not valid JSON: {reason_of(exc)} at character {exc.colno:,}."
+            return f"This line is not valid JSON: {reason_of(exc)}, at character {exc.pos + 1:,}."
         except (ValueError, RecursionError):
             return "This line is not valid JSON: it is nested too deeply, or has a number of too many digits."
     except RecursionError:
@@ -38,15 +44,31 @@ def parse_object(line: str) -> dict[str, Any] | str:
 def parse_array(line: str) -> list[Any] | None:
     """Return the array in the line, None when there is none."""
     try:
-        value = json.loads(line, parse_float=Number)
+        value = lenient_decoder.decode(line)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, list) else None
 
 
 def reason_of(exc: json.JSONDecodeError) -> str:
-    """Return the decoder's message in the form that fits within a sentence."""
-    return exc.msg[:1].lower() + exc.msg[1:].removesuffix(" at")
+    """Return what is wrong, in the form that fits within a sentence."""
+    known = (reason for begin, reason in _REASONS.items() if exc.msg.startswith(begin))
+    return next(known, exc.msg[:1].lower() + exc.msg[1:])
+
+
+# The beginnings of the decoder's messages, and what they mean.
+_REASONS = {
+    "Expecting property name": "a key in double quotation marks is missing",
+    "Expecting ':'": "a colon is missing",
+    "Expecting ','": "a comma or a closing bracket is missing",
+    "Expecting value": "a value is missing",
+    "Illegal trailing comma": "a comma stands before a closing bracket",
+    "Extra data": "something follows after the end",
+    "Unterminated string": "a text has no closing quotation mark",
+    "Invalid control character": "a text has a line break, a tab or the like without a backslash",
+    "Invalid \\escape": "a backslash has no meaning",
+    "Invalid \\uXXXX": "four digits are missing after “\\u”",
+}
 
 
 def cell_text(value: object) -> str:
@@ -61,7 +83,7 @@ def cell_text(value: object) -> str:
         return str(value)
     try:
         return harmless(_encoder.encode(value).decode())
-    except (UnicodeEncodeError, TypeError, ValueError):  # lone surrogates and NaN inside, as above
+    except (UnicodeEncodeError, TypeError, ValueError):  # lone surrogates inside, as above
         return harmless(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 

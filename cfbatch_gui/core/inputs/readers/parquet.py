@@ -11,8 +11,9 @@ from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.files.open_file import open_raw, regular_file_size
 from cfbatch_gui.core.inputs.files.unsupported_files import without_rows
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
+from cfbatch_gui.core.inputs.readers import parquet_process
+from cfbatch_gui.core.inputs.readers.decoding_process import DecodingError, decoding
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, columns_of
-from cfbatch_gui.core.inputs.readers.parquet_process import DecodingError, decoding
 
 MARK = b"PAR1"
 
@@ -64,7 +65,7 @@ def _reading(path: Path) -> Iterator[tuple[Any, Callable[[], None]]]:
         ) from exc
     _check_frame(path)
     try:
-        with decoding(path) as decoded:
+        with decoding(parquet_process.__file__, parquet_process.WORD, path) as decoded:
             try:
                 batches = read_ipc_stream(decoded.stream)
             except Exception:

@@ -1,7 +1,6 @@
 """Plain text: one text a line, a paragraph, or the whole file."""
 
 from collections.abc import Callable, Generator
-from itertools import islice
 from typing import BinaryIO
 
 from cfbatch_gui.core.errors import InputError
@@ -11,20 +10,17 @@ from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, text_line
 
 
 def read_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
-    """Yield every line as one cell, spaces and separators included."""
+    """Yield every line that is not blank as one cell, spaces and separators included."""
+    is_header = source.has_header
     with open_bytes(source.path) as file:
         lines = text_lines(file, source.path.name, source.encoding, progress, is_sure=source.is_encoding_sure)
-        first_data_line = 2 if source.has_header else 1
-        blank = 0
-        for number, line in enumerate(islice(lines, first_data_line - 1, None), first_data_line):
-            text = without_line_end(line)
-            if not text:
-                blank += 1
+        for number, line in enumerate(lines, 1):
+            if line.isspace():
                 continue
-            if blank:
-                yield from (Row(earlier, ("",)) for earlier in range(number - blank, number))
-                blank = 0
-            yield Row(number, (text,))
+            if is_header:
+                is_header = False
+                continue
+            yield Row(number, (without_line_end(line),))
 
 
 def read_paragraphs(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:

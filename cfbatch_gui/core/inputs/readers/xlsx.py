@@ -1,24 +1,34 @@
 """Read workbooks (.xlsx, .xlsm, .xlsb, .xls, .ods) with calamine, after `xlsx_check`."""
 
-import datetime
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import python_calamine
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import ProblemKind, Row, Source
+from cfbatch_gui.core.inputs.readers import workbook_process
+from cfbatch_gui.core.inputs.readers.decoding_process import DecodingError, decoding
+from cfbatch_gui.core.inputs.readers.workbook_process import OUT_OF_RANGE, open_workbook, rows_in, sheets_in
 from cfbatch_gui.core.inputs.readers.xlsx_check import (
+    DAMAGE,
     check_archive,
     check_other_workbook,
     damaged,
     is_xlsx,
     sheet_extent,
 )
+from cfbatch_gui.core.inputs.readers.xlsx_texts import exact_copy
 
-CellValue = bool | float | int | str | datetime.date | datetime.time | datetime.timedelta
-_EXACT_INTEGERS = 2.0**53  # above, a float cannot distinguish neighbouring integers
 _PROGRESS_EVERY = 1000  # rows
+_TOO_LARGE = (
+    "This row has a number that is shown as a time, and is too large to be one. Format it as a number in a spreadsheet "
+    "program, save the file, and choose it again."
+)
 
 
 def read_xlsx(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
@@ -51,68 +61,76 @@ def read_xlsx(source: Source, progress: Callable[[int], None] | None) -> Generat
 
 def read_records(path: Path, sheet: str) -> Iterator[Row]:
     """Yield every row from the first that is not empty, header included. All have the same number of cells."""
-    formulas = sheet_extent(path, sheet).formulas if is_xlsx(path) else {}
-    with _open(path) as workbook:
-        try:
-            rows = workbook.get_sheet_by_name(sheet).iter_rows()
-            started = False
-            for number, values in enumerate(rows, 1):
-                cells = tuple([text_of(value) for value in values])
-                started = started or any(cells) or number in formulas
-                if number in formulas:
-                    yield Row(number, cells, _no_value(formulas[number], number), ProblemKind.FORMULA_WITHOUT_VALUE)
-                elif started:
-                    yield Row(number, cells)
-        except python_calamine.CalamineError as exc:
-            raise damaged(path, exc) from exc
+    if is_xlsx(path):
+        formulas, rows = sheet_extent(path, sheet).formulas, _rows_of_xlsx(path, sheet)
+    else:
+        formulas, rows = {}, _rows_of_other(path, sheet)
+    started = False
+    for number, cells in enumerate(rows, 1):
+        started = started or any(cells) or number in formulas
+        if cells and cells[0] == OUT_OF_RANGE:
+            yield Row(number, ("",) * len(cells), _TOO_LARGE)
+        elif number in formulas:
+            yield Row(number, cells, _no_value(formulas[number], number), ProblemKind.FORMULA_WITHOUT_VALUE)
+        elif started:
+            yield Row(number, cells)
 
 
 def sheets_of(path: Path) -> tuple[tuple[str, bool], ...]:
     """Return (name, visible) of every sheet with cells, in the workbook's order. Raises InputError."""
     if is_xlsx(path):
         check_archive(path)
-    else:
-        check_other_workbook(path)
-    with _open(path) as workbook:
-        return tuple(
-            (sheet.name, sheet.visible == python_calamine.SheetVisibleEnum.Visible)
-            for sheet in workbook.sheets_metadata
-            if sheet.typ == python_calamine.SheetTypeEnum.WorkSheet
-        )
+        with _failures(path), open_workbook(path) as workbook:
+            return sheets_in(workbook)
+    check_other_workbook(path)
+    with _decoded(path) as lines:
+        return tuple((name, is_visible) for line in lines for name, is_visible in line)
 
 
-def _open(path: Path) -> python_calamine.CalamineWorkbook:
+def _rows_of_xlsx(path: Path, sheet: str) -> Iterator[tuple[str, ...]]:
+    extent = sheet_extent(path, sheet)
+    with _failures(path):
+        exact = exact_copy(path, extent.member) if extent.has_inexact_texts else path
+        with open_workbook(exact) as workbook:
+            yield from rows_in(workbook, sheet)
+
+
+def _rows_of_other(path: Path, sheet: str) -> Iterator[tuple[str, ...]]:
+    with _decoded(path, msgspec.json.encode(sheet).decode()) as lines:
+        for block in lines:
+            yield from map(tuple, block)
+
+
+@contextmanager
+def _failures(path: Path) -> Iterator[None]:
+    """Raise an InputError for what the library says, and also for what it does not foresee (a panic)."""
     try:
-        return python_calamine.CalamineWorkbook.from_path(str(path))
-    except python_calamine.PasswordError as exc:
-        raise InputError(
-            f"{path.name} is protected by a password. Remove the password in your spreadsheet program, save it, "
-            "and choose it again.",
-        ) from exc
-    except (python_calamine.CalamineError, OSError) as exc:
+        yield
+    except (python_calamine.CalamineError, *DAMAGE) as exc:
+        raise damaged(path, exc) from exc
+    except BaseException as exc:
+        if type(exc).__module__ != "pyo3_runtime":  # where alone the class of a panic is, a BaseException
+            raise
         raise damaged(path, exc) from exc
 
 
-def text_of(value: CellValue) -> str:
-    """Write a value as text: 42 and not 42.0, dates and times as ISO 8601, durations as 36:30:00, TRUE and FALSE."""
-    if type(value) is str:
-        return value if "\0" not in value else value.replace("\0", "\ufffd")
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_INTEGERS:
-        return str(int(value))
-    if isinstance(value, datetime.date | datetime.time):  # datetime is a date
-        return value.isoformat()
-    if isinstance(value, datetime.timedelta):
-        return _duration(value)
-    return repr(value)
+@contextmanager
+def _decoded(path: Path, *arguments: str) -> Iterator[Iterator[Any]]:
+    """Give the lines that `workbook_process` writes about a workbook. Raises InputError if it ends early."""
+    try:
+        with decoding(workbook_process.__file__, workbook_process.WORD, path, arguments) as decoded:
+            whole = takewhile(lambda line: line.endswith(b"\n"), decoded.stream)
+            yield map(msgspec.json.decode, whole)
+            decoded.finish()
+    except DecodingError as exc:
+        raise _protected(path) if exc.status == workbook_process.PROTECTED else damaged(path, exc) from exc
 
 
-def _duration(value: datetime.timedelta) -> str:
-    sign = "-" if value < datetime.timedelta() else ""
-    minutes, seconds = divmod(round(abs(value).total_seconds()), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{sign}{hours}:{minutes:02}:{seconds:02}"
+def _protected(path: Path) -> InputError:
+    return InputError(
+        f"{path.name} is protected by a password. Remove the password in your spreadsheet program, save it, "
+        "and choose it again.",
+    )
 
 
 def _no_value(column: str, row: int) -> str:

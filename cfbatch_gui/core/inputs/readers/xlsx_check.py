@@ -15,7 +15,8 @@ from types import MappingProxyType
 from xml.etree import ElementTree
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.files.open_file import regular_file_size
+from cfbatch_gui.core.inputs.files.open_file import open_raw, regular_file_size
+from cfbatch_gui.core.inputs.readers.xlsx_texts import PIECE, has_inexact_texts, pieces_of, shared_texts
 
 MOST_BYTES = 4 * 1024**3  # unpacked; a full sheet of 1,048,576 rows takes about 1 GB
 MOST_RATIO = 200  # unpacked to packed, for members over 64 MiB; real sheets stay below 60
@@ -23,17 +24,15 @@ RATIO_COUNTS_FROM = 64 * 1024**2
 MOST_CELLS = 64_000_000  # of the rectangle; about 1.5 GB in the library
 
 # What the standard library raises on archives and XML that are cut, altered, encrypted, or packed in unknown ways.
-_DAMAGE = (
+DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, ElementTree.ParseError, OSError, EOFError),
     *(LookupError, ValueError, NotImplementedError, RuntimeError),
 )
-_PIECE = 1024 * 1024
-_LONGEST_ROW = 512 * 1024**2  # bytes of XML
 
 # The form in which common programs write a cell; other forms are read by the slower patterns below.
 _USUAL_CELL = re.compile(rb'<c r="([A-Z]{1,3})(\d{1,7})"')
 _CELL_TAG = re.compile(rb"<(?:\w+:)?c(?=[\s/>])")
-_ADDRESS = re.compile(rb"""\sr\s*=\s*["']\s*([A-Za-z]{1,7})(\d{1,12})\s*["']""")
+_ADDRESS = re.compile(rb"""\sr\s*=\s*["']\s*([A-Za-z]+)(\d+)\s*["']""")
 _ROW_TAG = re.compile(rb"""<(?:\w+:)?row(?=[\s/>])(?:[^>]*?\sr\s*=\s*["']\s*(\d{1,12}))?""")
 _ROW_END = re.compile(rb"</(?:\w+:)?row\s*>")
 _FORMULA_CELL = re.compile(
@@ -46,11 +45,17 @@ _TEXT_RESULT = re.compile(rb"""\bt\s*=\s*["']str["']""")  # a formula may have a
 
 @dataclass(frozen=True, slots=True)
 class SheetExtent:
-    """The extent of one sheet. `formulas` maps a row (from 1) to the column of its first formula without a value."""
+    """The extent of one sheet, which is the `member` of the archive.
 
+    `formulas` maps a row (from 1) to the column of its first formula without a value. `has_inexact_texts` is whether
+    the library would change texts of it.
+    """
+
+    member: str
     rows: int
     columns: int
     formulas: Mapping[int, str]
+    has_inexact_texts: bool
 
 
 def check_archive(path: Path) -> None:
@@ -58,7 +63,7 @@ def check_archive(path: Path) -> None:
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
-    except _DAMAGE as exc:
+    except DAMAGE as exc:
         raise damaged(path, exc) from exc
     names = {member.filename for member in members}
     if "xl/workbook.xml" not in {name.lower() for name in names}:
@@ -83,12 +88,13 @@ def is_xlsx(path: Path) -> bool:
 
 
 def archive_names(path: Path) -> frozenset[str]:
-    """Return the names in a zip archive in lower case; an empty set for any other file."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return frozenset(name.lower() for name in archive.namelist())
-    except _DAMAGE:
-        return frozenset()
+    """Return the names in a zip archive in lower case; an empty set for any other file. Raises InputError."""
+    with open_raw(path) as raw:
+        try:
+            with zipfile.ZipFile(raw) as archive:
+                return frozenset(name.lower() for name in archive.namelist())
+        except DAMAGE:
+            return frozenset()
 
 
 def check_other_workbook(path: Path) -> None:
@@ -109,7 +115,7 @@ def check_other_workbook(path: Path) -> None:
                 raise _too_large(path, total, len(names))
             if "content.xml" in names and _cells_of_document(archive) > MOST_CELLS:
                 raise _too_large(path, total, len(names))
-    except _DAMAGE as exc:
+    except DAMAGE as exc:
         raise damaged(path, exc) from exc
 
 
@@ -155,7 +161,9 @@ def _other_zip(path: Path, names: set[str]) -> str:
 
 
 def damaged(path: Path, exc: BaseException) -> InputError:
-    """Return the error for a zip or a workbook that cannot be read."""
+    """Return the error for a zip or a workbook that cannot be read. Raises InputError if the file went away."""
+    with open_raw(path):
+        pass
     return InputError(
         f"{path.name} is damaged or incomplete. Open it in a spreadsheet program, save it again, and choose that file.",
         detail=f"{type(exc).__name__}: {exc}",
@@ -179,10 +187,11 @@ def _sheet_extent(path: Path, sheet: str, _size: int, _changed: int) -> SheetExt
         with zipfile.ZipFile(path) as archive:
             member = _sheet_member(archive, sheet)
             for name in archive.namelist():
-                if name.lower() in ("xl/sharedstrings.xml", "xl/styles.xml"):
+                if name.lower() == "xl/styles.xml":
                     _unpack(archive, name)
-            extent = _read_extent(archive, member)
-    except _DAMAGE as exc:
+            shared = [has_inexact_texts(part, has_prefixes=b"<si>" not in part) for part in shared_texts(archive)]
+            extent = _read_extent(archive, member, is_inexact=any(shared))
+    except DAMAGE as exc:
         raise damaged(path, exc) from exc
     if extent.rows * extent.columns > MOST_CELLS:
         raise InputError(
@@ -195,7 +204,7 @@ def _sheet_extent(path: Path, sheet: str, _size: int, _changed: int) -> SheetExt
 
 def _unpack(archive: zipfile.ZipFile, name: str) -> None:
     with archive.open(name) as member:
-        while member.read(_PIECE):
+        while member.read(PIECE):
             pass
 
 
@@ -214,7 +223,7 @@ def _sheet_member(archive: zipfile.ZipFile, sheet: str) -> str:
 
 
 def _small(archive: zipfile.ZipFile, name: str) -> bytes:
-    if archive.getinfo(name).file_size > 64 * _PIECE:
+    if archive.getinfo(name).file_size > 64 * PIECE:
         raise ValueError(f"{name} is too large")
     data = archive.read(name)
     if b"<!DOCTYPE" in data:  # workbooks have none, and its entities could expand to any size
@@ -222,11 +231,11 @@ def _small(archive: zipfile.ZipFile, name: str) -> bytes:
     return data
 
 
-def _read_extent(archive: zipfile.ZipFile, member: str) -> SheetExtent:
+def _read_extent(archive: zipfile.ZipFile, member: str, *, is_inexact: bool) -> SheetExtent:
     last_row, last_column = 0, 0
     known_columns: set[bytes] = set()
     formulas: dict[int, str] = {}
-    for part in _whole_rows(archive, member):
+    for part in pieces_of(archive, member, b"row>"):
         cells = _USUAL_CELL.findall(part)
         if cells:
             columns, rows = zip(*cells, strict=True)
@@ -236,26 +245,12 @@ def _read_extent(archive: zipfile.ZipFile, member: str) -> SheetExtent:
         if has_prefixes or len(cells) != part.count(b"<c"):
             last_row, widest = _unusual_cells(part, last_row)
             last_column = max(last_column, widest)
+        is_inexact = is_inexact or has_inexact_texts(part, has_prefixes=has_prefixes)
         if b"<f" in part or has_prefixes:
             for row, column in _formulas_without_value(part):
                 formulas.setdefault(row, column)
     last_column = max(last_column, *map(_column_number, known_columns), 0)
-    return SheetExtent(last_row, last_column, MappingProxyType(formulas))
-
-
-def _whole_rows(archive: zipfile.ZipFile, member: str) -> Iterator[bytes]:
-    unfinished: list[bytes] = []
-    with archive.open(member) as stream:
-        while data := stream.read(_PIECE):
-            end = data.rfind(b"row>") + 4
-            if end < 4:
-                unfinished.append(data)
-                if len(unfinished) * _PIECE > _LONGEST_ROW:
-                    raise ValueError("a row without end")
-                continue
-            yield b"".join(unfinished) + data[:end]
-            unfinished = [data[end:]]
-    yield b"".join(unfinished)
+    return SheetExtent(member, last_row, last_column, MappingProxyType(formulas), is_inexact)
 
 
 def _unusual_cells(part: bytes, last_row: int) -> tuple[int, int]:

@@ -30,6 +30,7 @@ _LEAST_STEPS = 3  # between figures that go on
 _WITHOUT_LETTERS = -2.3
 _BEGUN_WITH_FIGURE = -0.7
 _LEAST_SPREAD = 0.3  # of the logarithms of lengths in a column, so that a few equal lengths do not say much
+ROWS_FOR_HEADER = 100  # that callers read, of which a few are compared with the first
 _ROWS = 12  # at most so many rows below are compared
 
 # How many of a thousand names have each shape.
@@ -252,3 +253,10 @@ def _runs(cells: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _within(value: float, least: float, most: float) -> float:
     return max(-least, min(most, value))
+
+
+def table_width(rows: Sequence[Sequence[str]], header: bool) -> int:
+    """Return the number of columns: the usual number of cells, or that of the first row if a header has more."""
+    widths = [len(row) for row in rows[header:]]
+    usual = max(widths, key=lambda width: (widths.count(width), -widths.index(width)))
+    return max(len(rows[0]), usual) if header else usual

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from cfbatch_gui.core.errors import InputError, UsageError
-from cfbatch_gui.core.inputs.files import unsupported_files
+from cfbatch_gui.core.inputs.files import compound_file, unsupported_files
 from cfbatch_gui.core.inputs.files.encodings import MOST_CHECKED, find_encoding, known_encoding, marked_encoding
 from cfbatch_gui.core.inputs.files.open_file import (
     GZIP,
@@ -31,6 +31,7 @@ from cfbatch_gui.core.inputs.readers import parquet
 from cfbatch_gui.core.inputs.readers.decoded_text import count_signs, without_marks
 from cfbatch_gui.core.inputs.readers.folder import is_text_name, text_files, text_members
 from cfbatch_gui.core.inputs.readers.formats import FORMATS, table_suffixes
+from cfbatch_gui.core.inputs.readers.json_losses import LostCharacters
 from cfbatch_gui.core.inputs.readers.xlsx_check import archive_names, check_archive
 from cfbatch_gui.core.inputs.recognise.text import HEAD, open_text
 from cfbatch_gui.core.inputs.recognise.workbook import open_workbook
@@ -99,7 +100,7 @@ def _open_text(raw: Candidate) -> Source:
         raise without_rows(path)
     with open_bytes(path) as file:
         head = _begin(file)
-    if is_packed and head.startswith((ZIP, GZIP, parquet.MARK)):
+    if is_packed and head.startswith((ZIP, GZIP, parquet.MARK, compound_file.MARK)):
         raise InputError(f"{path.name} holds a file that is itself packed. Unpack it, and choose the file in it.")
     if is_packed:
         _refuse_unsupported(Path(name), head)
@@ -110,14 +111,17 @@ def _open_text(raw: Candidate) -> Source:
     text, _ = without_marks(head.decode(encoding, "ignore"))
     source = open_text(Candidate(path, name, size, head, options, text=text, encoding=encoding))
     is_sure = bool(options.encoding or marked_encoding(head)) or size <= most_checked
-    notices = (*source.notices, *_replaced_signs(path, encoding, most_checked))
+    notices = (*source.notices, *_replaced_signs(source, encoding, most_checked))
     return replace(source, is_encoding_sure=is_sure, notices=notices)
 
 
-def _replaced_signs(path: Path, encoding: str, most_checked: int) -> Iterator[str]:
-    """Notices for the byte order marks and NULs that are not read as they are."""
-    with open_bytes(path) as file:
-        marks, nuls = count_signs(file, encoding, most_checked)
+def _replaced_signs(source: Source, encoding: str, most_checked: int) -> Iterator[str]:
+    """Notices for the byte order marks and what is no character, which are not read as they are."""
+    escapes = LostCharacters()
+    see = escapes.add if source.format in (FileFormat.JSON, FileFormat.JSON_LINES) else None
+    with open_bytes(source.path) as file:
+        marks, nuls = count_signs(file, encoding, most_checked, see)
+    nuls += escapes.nuls
     if marks:
         what = "1 byte order mark" if marks == 1 else f"{marks:,} byte order marks"
         yield f"{what} within the file {'is' if marks == 1 else 'are'} left out: it seems to be made of several files."
@@ -128,6 +132,9 @@ def _replaced_signs(path: Path, encoding: str, most_checked: int) -> Iterator[st
             else f"{nuls:,} NUL characters, which are not text, are"
         )
         yield f"{what} shown as “\ufffd”."
+    if escapes.halves:
+        what = "1 sign is" if escapes.halves == 1 else f"{escapes.halves:,} signs are"
+        yield f"{what} shown as “\ufffd”, for the file has only one half of each (\\ud800 to \\udfff)."
 
 
 def _begin(file: BinaryIO) -> bytes:

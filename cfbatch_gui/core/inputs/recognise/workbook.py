@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.files.unsupported_files import only_header, without
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
 from cfbatch_gui.core.inputs.readers.xlsx import read_records, sheets_of
 from cfbatch_gui.core.inputs.readers.xlsx_check import is_xlsx
-from cfbatch_gui.core.inputs.recognise.headers import has_header, judge_header
+from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, has_header, judge_header
 from cfbatch_gui.core.inputs.recognise.sample_records import Record
 from cfbatch_gui.core.inputs.recognise.table_bounds import below_groups, below_titles, notice_of_rows_above
 
@@ -26,7 +26,6 @@ _NOTE_NAMES = frozenset(_NAMES.split())
 _LONGEST_NOTE = 30  # rows, with a blank one
 _FEW = 8  # most rows of a note without a blank row
 _SENTENCE_END = re.compile(r"[.!?:。．！？؟।]\W*$")
-_ROWS_FOR_HEADER = 100
 
 
 def _is_note(name: str, rows: Sequence[Cells]) -> bool:
@@ -119,7 +118,7 @@ class _Sheet:
 
 
 def _first_rows(path: Path, name: str) -> _Sheet:
-    rows = list(islice(read_records(path, name), _ROWS_FOR_HEADER))
+    rows = list(islice(read_records(path, name), ROWS_FOR_HEADER))
     return _Sheet(name, rows, _begin(rows))
 
 

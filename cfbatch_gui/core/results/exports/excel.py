@@ -39,6 +39,8 @@ _OPTIONS = {
 
 _CHUNK = 1 << 18  # bytes of a sheet that are parsed at once
 _ESCAPED = re.compile(r"_x([0-9A-F]{4})_")
+_NO_XML = re.compile("[\0-\x08\x0b-\x1f\ufffe\uffff]")
+_LIKE_ESCAPE = re.compile("_(?=x[0-9A-Fa-f]{4}[_\0-\x08\x0b-\x1f\ufffe\uffff])")
 
 
 class _Exact(float):
@@ -57,6 +59,7 @@ class Sheet:
         self.written = Digest()
         self.width = len(columns)
         self._sheet = workbook.add_worksheet(name)
+        self._sheet._escape_control_characters = _escaped  # in place of xlsxwriter's, see there
         self._sheet.freeze_panes(1, 0)
         if self.width > MOST_COLUMNS:
             raise ExportError(f"Excel takes {MOST_COLUMNS:,} columns; these are {self.width:,}. Choose CSV.")
@@ -116,6 +119,16 @@ def write(work: Work) -> Written:
         "dropped_by_top_k_or_threshold": table.dropped,
     }
     return Written(ranking.rows + problems.rows, (work.path,), notes)
+
+
+def _escaped(text: str) -> str:
+    """Write characters that XML cannot hold as _xHHHH_, and an underscore that would begin such an escape as _x005F_.
+
+    xlsxwriter (3.3) misses the second of two that share an underscore, as in "_x0041_x0042_".
+    """
+    if "_x" in text:
+        text = _LIKE_ESCAPE.sub("_x005F_", text)
+    return _NO_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
 
 
 def _as_read(cell: Cell) -> Cell:

@@ -1,0 +1,66 @@
+"""Decode a file in a process of its own, which writes what it finds to its standard output.
+
+A library that decodes damaged files may end its whole process: arro3 (0.9.1) at an impossible length in a page,
+calamine (0.37) where it is told to reserve terabytes, or follows a ring of sectors until there is no memory left.
+Therefore this must not be the process with the user's jobs.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from cfbatch_gui.core.system.secret_variables import without_secrets
+
+_MOST_WORDS = 500  # characters of the standard error of a process that failed
+
+
+class DecodingError(Exception):
+    """The process ended before it had written everything; the message is its standard error."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Decoding:
+    """A running process; `stream` is what it writes, while it decodes."""
+
+    def __init__(self, process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
+        self._process, self._said = process, said
+        self.stream = cast("IO[bytes]", process.stdout)  # a pipe
+
+    def finish(self) -> None:
+        """Call this at the end of the stream, which looks the same when the process failed. Raises DecodingError."""
+        self.stream.close()
+        if status := self._process.wait():
+            self._said.seek(0)
+            raise DecodingError(self._said.read(_MOST_WORDS).decode(errors="replace"), status)
+
+
+@contextmanager
+def decoding(script: str, word: str, path: Path, arguments: Sequence[str] = ()) -> Iterator[Decoding]:
+    """Start a process that decodes a file, without the user's secrets; it is killed when the block ends.
+
+    `script` is the Python file to run. `word` is the argument for which the packed program, which ships no Python
+    executable, does the same.
+    """
+    own = [sys.executable, word] if getattr(sys, "frozen", False) else [sys.executable, "-P", script]
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(  # noqa: S603 # ourselves
+            [*own, str(path.absolute()), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            env=without_secrets(os.environ),
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )
+        with process:
+            try:
+                yield Decoding(process, said)
+            finally:
+                process.kill()

@@ -1,0 +1,239 @@
+"""JSON that is not quite JSON: what is wrong is said, at its place, and what is right stays."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.file_rows import read_rows
+from cfbatch_gui.core.inputs.input_values import FileFormat, Source
+from cfbatch_gui.core.inputs.readers.json_losses import LostCharacters
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+
+KEY = "a key in double quotation marks is missing"
+BRACKET = "a comma or a closing bracket is missing"
+VALUE = "a value is missing"
+BEHIND = "something follows after the end"
+ESCAPE = "a backslash has no meaning"
+CONTROL = "a text has a line break, a tab or the like without a backslash"
+# An object, what is wrong with it, and at which character.
+WRONG = [
+    ("{null:null}", KEY, 2),
+    ("{1:1}", KEY, 2),
+    ('{true:"a"}', KEY, 2),
+    ('{["text"]:"a"}', KEY, 2),
+    ('{text:"a"}', KEY, 2),
+    ("{'text':'a'}", KEY, 2),
+    ('{"text":"a",}', KEY, 13),
+    ('{"id":0,}', KEY, 9),
+    ('{,"text":"a"}', KEY, 2),
+    ('{"text":"a",,"id":1}', KEY, 13),
+    ('{/* of \n */"text":"a"}', KEY, 2),
+    ('{"text"="a"}', "a colon is missing", 8),
+    ('{"text" "a"}', "a colon is missing", 9),
+    ('{"text":"a";"id":1}', BRACKET, 12),
+    ('{"text":"a" "id":1}', BRACKET, 13),
+    ('{"text":"a"', BRACKET, 12),
+    ('{"text":["a","b"}', BRACKET, 17),
+    ('{"text":["a","b",]}', VALUE, 18),
+    ('{"text":}', VALUE, 9),
+    ("{\"text\":'a'}", VALUE, 9),
+    ('{"text":None}', VALUE, 9),
+    ('{"text":True}', VALUE, 9),
+    ('{"text":undefined}', VALUE, 9),
+    ('{"text":+1}', VALUE, 9),
+    ('{"text":.5}', VALUE, 9),
+    ('{"text":01}', BRACKET, 10),
+    ('{"text":1.}', BRACKET, 10),
+    ('{"text":0x10}', BRACKET, 10),
+    ('{"text":"a\\x"}', ESCAPE, 11),
+    ('{"text":"a\\u12"}', "four digits are missing after “\\u”", 12),
+    ('{"text":"a\tb"}', CONTROL, 11),
+    ('{"text":"a\x01b"}', CONTROL, 11),
+    ('{"text":"a', "a text has no closing quotation mark", 9),
+]
+# What stands behind a whole document with one element, and the character at which that is noticed.
+BEHIND_IT = [(" xyz", 2), (" }", 2), ("]", 1), (' "b"', 2), (" 5", 2), (" null", 2), (" // done", 2), ("\n;", 2)]
+
+
+def read(path: Path, data: str | bytes) -> tuple[Source, list[tuple[tuple[str, ...], str]]]:
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    source = open_source(path)
+    return source, [(row.cells, row.problem) for row in read_rows(source)]
+
+
+@pytest.mark.parametrize(("wrong", "reason", "place"), WRONG)
+def test_a_document_ends_where_it_is_wrong(tmp_path: Path, wrong: str, reason: str, place: int) -> None:
+    before = '[{"text":"first"},\n'
+    _, rows = read(tmp_path / "a.json", f'{before}{wrong}\n,{{"text":"last"}}]')
+    assert rows[0] == (("first",), "")
+    assert len(rows) == 2
+    problem = rows[1][1]
+    if problem.startswith(f"From here on this is not valid JSON: {reason}, near character"):
+        found = int(problem.rsplit(" ", 1)[1].removesuffix(".").replace(",", ""))
+        assert len(before) + place <= found <= len(before) + place + 1  # white space may be passed over
+    else:  # what is not closed goes on in the following lines
+        assert problem.startswith("From here on this is not valid JSON: ")
+        assert reason in (BRACKET, "a text has no closing quotation mark")
+
+
+@pytest.mark.parametrize(("wrong", "reason", "place"), WRONG)
+def test_a_document_that_begins_so_is_refused(tmp_path: Path, wrong: str, reason: str, place: int) -> None:
+    with pytest.raises(InputError) as raised:
+        read(tmp_path / "a.json", wrong)
+    message = raised.value.message
+    assert message.startswith("a.json is not valid JSON: ")
+    assert reason in message
+    assert message.endswith(f"near character {place}. Correct it there, and choose it again.")
+
+
+@pytest.mark.parametrize(("wrong", "reason", "place"), [each for each in WRONG if "\n" not in each[0]])
+def test_in_json_lines_it_is_one_problem_row(tmp_path: Path, wrong: str, reason: str, place: int) -> None:
+    _, rows = read(tmp_path / "a.jsonl", f'{{"text":"first"}}\n{{"text":"second"}}\n{wrong}\n{{"text":"last"}}\n')
+    assert [cells for cells, problem in rows if not problem] == [("first",), ("second",), ("last",)]
+    assert rows[2][0][0] == wrong
+    if wrong.endswith('"a'):  # the line end, then, is what the text may not have
+        reason, place = CONTROL, place + 2
+    if wrong.endswith('"a"'):
+        place += 1  # after the line end
+    assert rows[2][1] == f"This line is not valid JSON: {reason}, at character {place}."
+
+
+@pytest.mark.parametrize(("behind", "place"), BEHIND_IT)
+@pytest.mark.parametrize("document", ['[{"text":"a"}]', '{"text":"a"}', '{"data":[{"text":"a"}]}'])
+def test_what_stands_behind_a_document_is_said(tmp_path: Path, document: str, behind: str, place: int) -> None:
+    _, rows = read(tmp_path / "a.json", document + behind)
+    assert rows[0] == (("a",), "")
+    said = f"From here on this is not valid JSON: {BEHIND}, near character {len(document) + place}."
+    assert rows[1:] in ([(("",), said)], [((behind.strip(),), rows[-1][1])])  # a line of its own in JSON Lines
+
+
+@pytest.mark.parametrize("behind", [" xyz", " }", "]", ' {"text":"b"}', ","])
+def test_what_stands_behind_an_object_on_its_line_is_said(tmp_path: Path, behind: str) -> None:
+    _, rows = read(tmp_path / "a.jsonl", f'{{"text":"a"}}\n{{"text":"b"}}\n{{"text":"c"}}{behind}\n{{"text":"d"}}\n')
+    place = 13 + behind.startswith(" ")
+    assert rows[2][1] == f"This line is not valid JSON: {BEHIND}, at character {place}."
+    assert [cells for cells, problem in rows if not problem] == [("a",), ("b",), ("d",)]
+
+
+def test_documents_one_after_the_other_are_read(tmp_path: Path) -> None:
+    for data in ('{"text":"a"}\n\n{"text":\n"b"}', '[{"text":"a"}\n][\n{"text":"b"}]', '{"text":"a"},{"text":\n"b"}'):
+        assert read(tmp_path / "a.json", data)[1] == [(("a",), ""), (("b",), "")]
+
+
+def test_a_list_of_rows_that_comes_twice_is_said(tmp_path: Path) -> None:
+    _, rows = read(tmp_path / "a.json", '{"data":[{"text":"a"}],"data":[{"text":"b"}]}')
+    assert rows[0] == (("a",), "")
+    assert rows[1][1] == "From here on this is not valid JSON: the key “data” comes twice, near character 31."
+
+
+VALUES = [  # as written, and as read
+    ("1e400", "1e400"),
+    ("-0.0", "-0.0"),
+    ("1.10", "1.10"),
+    ("1E+2", "1E+2"),
+    ("123456789012345678901234567890", "123456789012345678901234567890"),
+    ("NaN", ""),
+    ("Infinity", "Infinity"),
+    ("-Infinity", "-Infinity"),
+    ("[NaN,1.10]", "[null,1.10]"),
+    ("null", ""),
+    ("true", "true"),
+    ('"\\u0041\\n\\/"', "A\n/"),
+    ('"\\ud83e\\udd99"', "🦙"),
+    ('"\u2028\x7f"', "\u2028\x7f"),
+    ('"a\ufeffb"', "a\ufeffb"),
+    ("[" * 300 + "]" * 300, "[" * 300 + "]" * 300),
+]
+
+
+@pytest.mark.parametrize(("written", "cell"), VALUES)
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_values_come_as_they_are_written(tmp_path: Path, name: str, written: str, cell: str) -> None:
+    objects = [f'{{"text":"{n}","value":{written}}}' for n in range(3)]
+    source, rows = read(tmp_path / name, f"[{','.join(objects)}]" if name == "a.json" else "\n".join(objects))
+    assert rows == [((str(n), cell), "") for n in range(3)]
+    assert not source.notices
+
+
+@pytest.mark.parametrize("value", ["[" * 100_000 + "]" * 100_000, '{"a":' * 100_000 + "1" + "}" * 100_000, "9" * 5_000])
+def test_what_is_too_deep_or_too_long_is_said(tmp_path: Path, value: str) -> None:
+    reason = "it is nested too deeply, or "
+    objects = ('{"text":"a"}', f'{{"text":"b","value":{value}}}', '{"text":"c"}')
+    _, rows = read(tmp_path / "a.json", f"[{','.join(objects)}]")
+    assert [rows[0][0][0], rows[1][1][: 37 + len(reason)]] == ["a", f"From here on this is not valid JSON: {reason}"]
+    _, rows = read(tmp_path / "a.jsonl", "\n".join((objects[0], *objects)))
+    assert [cells[0] for cells, problem in rows if not problem] == ["a", "a", "c"]
+    assert rows[2][1].startswith("This line is not valid JSON: it is nested too deeply")
+
+
+def test_a_byte_order_mark_between_the_elements_is_said(tmp_path: Path) -> None:
+    source, rows = read(tmp_path / "a.json", '[{"text":"a"},\n\ufeff{"text":"b"}]')
+    assert [cells for cells, _ in rows] == [("a",), ("b",)]
+    assert source.notices == ("1 byte order mark within the file is left out: it seems to be made of several files.",)
+    _, rows = read(tmp_path / "a.json", '[{"text":"a"},\ufeff{"text":"b"}]')
+    assert rows[1][1] == f"From here on this is not valid JSON: {VALUE}, near character 15."
+
+
+HALF = "1 sign is shown as “\ufffd”, for the file has only one half of each (\\ud800 to \\udfff)."
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.txt"])
+@pytest.mark.parametrize(
+    ("written", "text", "notices"),
+    [
+        ("\\ud800", "\ufffd", (HALF,)),
+        ("\\uDFFFx", "\ufffdx", (HALF,)),
+        ("\\udd99\\ud83e", "\ufffd\ufffd", (HALF.replace("1 sign is", "2 signs are"),)),
+        ("\\ud83e\\ud83e\\udd99", "\ufffd🦙", (HALF,)),
+        ("\\\\ud800", "\\ud800", ()),
+        ("\\\\\\ud800", "\\\ufffd", (HALF,)),
+        ('\\"\\ud83e\\udd99\\"', '"🦙"', ()),
+        ("a\\u0000b", "a\ufffdb", ("1 NUL character, which is not text, is shown as “\ufffd”.",)),
+        ("\\u0000\\u0000", "\ufffd\ufffd", ("2 NUL characters, which are not text, are shown as “\ufffd”.",)),
+    ],
+)
+def test_escapes_of_no_sign_are_said(
+    tmp_path: Path, name: str, written: str, text: str, notices: tuple[str, ...]
+) -> None:
+    objects = [f'{{"text":"{each}"}}' for each in ("a", written, "c")]
+    source, rows = read(tmp_path / name, f"[{','.join(objects)}]" if name == "a.json" else "\n".join(objects))
+    assert rows == [((each,), "") for each in ("a", text, "c")]
+    assert source.notices == notices
+
+
+def test_escapes_are_counted_wherever_a_piece_of_the_file_ends() -> None:
+    text = json.dumps(["\ud800", "🦙", '\\"', "\0", "\udd99\ud83e", "\\ud800"])
+    for cut in range(1, len(text)):
+        lost = LostCharacters()
+        for piece in (text[:cut], text[cut : cut + 3], text[cut + 3 :]):
+            lost.add(piece)
+        assert (lost.halves, lost.nuls) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("objects", "notices"),
+    [
+        (['{"text":"a","text":"b"}'], ("Objects repeat the key “text”; the last of its values is read.",)),
+        (['{"id":1,"text":"a"}', '{"id":1,"text":"b","id":2}'], ("Objects repeat the key “id”; the last of its",)),
+        (['{"text":"b","a":1,"a":2,"c":1,"c":2}'], ("Objects repeat keys (“a”, “c”); the last value of each",)),
+        (['{"text":"b","more":{"a":1,"a":2}}'], ("Objects repeat the key “a”;",)),
+        (['{"text":"b","more":"{\\"a\\":1,\\"a\\":2}"}'], ()),
+        (['{"text":"b","more":[{"a":1},{"a":2}]}'], ()),
+    ],
+)
+def test_repeated_keys_are_said(tmp_path: Path, objects: list[str], notices: tuple[str, ...]) -> None:
+    for source, rows in (
+        read(tmp_path / "a.json", f"[{','.join(objects)}]"),
+        read(tmp_path / "a.json", "[\n" + ",\n".join(objects * 3_000) + "\n]"),
+        read(tmp_path / "a.jsonl", "\n".join(("{}", *objects, "no JSON"))),
+    ):
+        assert any("b" in cells for cells, _ in rows)
+        assert len(source.notices) == len(notices)
+        assert all(said.startswith(notice) for said, notice in zip(source.notices, notices, strict=True))
+
+
+def test_the_notices_leave_other_formats_alone(tmp_path: Path) -> None:
+    source, rows = read(tmp_path / "a.txt", 'a path: C:\\ud800\n{"a":1,"a":2}\n')
+    assert (source.format, source.notices, len(rows)) == (FileFormat.LINES, (), 2)
