@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import os
 import struct
 import zlib
 from collections.abc import Callable
@@ -60,6 +61,15 @@ def test_the_directory_may_stand_after_megabytes_of_cells(tmp_path: Path) -> Non
         open_source(path)
 
 
+def test_one_that_is_too_large_is_said_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.xls"
+    path.write_bytes(compound("Workbook"))
+    os.truncate(path, 300_000_000)  # a hole, which takes no room
+    with pytest.raises(InputError, match=r"a\.xls has 300 MB, more than can be opened in this old form"):
+        open_source(path)
+    path.unlink()
+
+
 DAMAGED: dict[str, Callable[[], bytes]] = {
     "a panic: a sheet that begins outside": lambda: patched(1424, b"\xff"),
     "an abort: a cell in row 4,278,190,080": lambda: patched(1553, b"\xff"),
@@ -89,7 +99,7 @@ def test_a_password(tmp_path: Path) -> None:
 def test_a_packed_one_is_to_be_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "a.xls.gz"
     path.write_bytes(gzip.compress(WORKBOOK))
-    with pytest.raises(InputError, match=r"a\.xls\.gz holds a file that is itself packed"):
+    with pytest.raises(InputError, match=r"a\.xls\.gz holds a workbook or a document\. Unpack it"):
         open_source(path)
 
 

@@ -101,7 +101,9 @@ def _open_text(raw: Candidate) -> Source:
         raise without_rows(path)
     with open_bytes(path) as file:
         head = _begin(file)
-    if is_packed and head.startswith((ZIP, GZIP, parquet.MARK, compound_file.MARK)):
+    if is_packed and head.startswith(compound_file.MARK):
+        raise InputError(f"{path.name} holds a workbook or a document. Unpack it, and choose the file in it.")
+    if is_packed and head.startswith((ZIP, GZIP, parquet.MARK)):
         raise InputError(f"{path.name} holds a file that is itself packed. Unpack it, and choose the file in it.")
     if is_packed:
         _refuse_unsupported(Path(name), head)
