@@ -1,5 +1,6 @@
 """Workbooks in Excel's old format (.xls), which is also the container of documents and of what has a password."""
 
+import asyncio
 import base64
 import gzip
 import os
@@ -84,6 +85,16 @@ def test_damage_does_not_end_the_program(tmp_path: Path, name: str) -> None:
     path.write_bytes(DAMAGED[name]())
     with pytest.raises(InputError, match=r"a\.xls is damaged.*Open it in a spreadsheet program"):
         list(read_rows(open_source(path)))
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit, asyncio.CancelledError])
+def test_whoever_ends_the_reading_is_not_told_of_damage(tmp_path: Path, end: type[BaseException]) -> None:
+    path = tmp_path / "a.xls"
+    path.write_bytes(WORKBOOK)
+    rows = read_rows(open_source(path))
+    assert next(rows).cells == ("one",)
+    with pytest.raises(end):
+        rows.throw(end())
 
 
 def test_a_password(tmp_path: Path) -> None:
