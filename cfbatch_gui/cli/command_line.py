@@ -68,11 +68,13 @@ def _guarded(arguments: argparse.Namespace, data_dir: Path, console: Console) ->
         return ExitStatus.INTERRUPTED
     except asyncio.CancelledError:
         return ExitStatus.TERMINATED
-    except Exception:  # noqa: BLE001 - no caller would report it
+    except Exception as error:  # noqa: BLE001 - no caller would report it
         _log.exception("cfbatch %s failed", arguments.command)
+        has_log = paths.log.exists()  # not where the folder for the data was never made, or cannot be written
+        details = f"are in {paths.log}" if has_log else f"are: {type(error).__name__}: {logs.redacted(str(error))}"
         console.say(
             f"cfbatch: Something went wrong that should not have. What was sent is kept, “cfbatch resume” goes on with"
-            f" it. The details are in {paths.log}."
+            f" it. The details {details}."
         )
         return ExitStatus.FAILED
     finally:

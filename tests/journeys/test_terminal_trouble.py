@@ -15,9 +15,11 @@ import pytest
 from cfbatch_gui.core.jobs.run import submitting
 from cfbatch_gui.core.practice.faults.script import Refusal, ResetAfterBody
 from cfbatch_gui.core.practice.server import PracticeServer
+from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.resources import resource
+from tests import without_root
 from tests.canary import OTHER_TOKEN, TOKEN
-from tests.journeys.terminal import Terminal, read_csv
+from tests.journeys.terminal import COMMAND, Terminal, read_csv
 from tests.threaded_service import ThreadedService
 
 EXAMPLE = resource("examples/help-centre-ranking.csv")
@@ -171,6 +173,38 @@ def test_what_the_service_refuses_fails_with_its_reason(terminal: Terminal, tmp_
     assert ended.status == 1
     assert ended.json["state"] == "failed"
     assert "model" in ended.err
+
+
+@pytest.mark.skipif(not without_root.is_possible(), reason="permissions mean nothing here")
+def test_a_folder_that_may_not_be_opened_is_bad_input(terminal: Terminal, tmp_path: Path) -> None:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "a.txt").write_text("one\n")
+    folder.chmod(0)
+    try:
+        with terminal.start_command((*without_root.COMMAND, *COMMAND), "check", folder, "--embed") as process:
+            out, err = process.communicate(timeout=100)
+    finally:
+        folder.chmod(0o700)
+    sentence = "texts is a folder that this account may not open. Ask its owner for access, or choose a copy."
+    assert (process.returncode, out, err) == (2, "", f"cfbatch: {sentence}\n")
+
+
+def test_a_failure_nobody_expected_names_no_log_that_does_not_exist(terminal: Terminal, tmp_path: Path) -> None:
+    library = tmp_path / "arro3"  # which does not load
+    library.mkdir()
+    (library / "__init__.py").write_text(f"raise RuntimeError('a loose screw, Bearer {TOKEN}')")
+    (tmp_path / "a.parquet").write_bytes(b"PAR1" + bytes(16))
+    terminal.environ["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{Path.cwd()}"
+    ended = terminal.run_apart("check", tmp_path / "a.parquet", "--embed")
+    assert ended.status == 1
+    assert "The details are: RuntimeError: a loose screw, [redacted]." in ended.err
+    assert not terminal.data.exists()
+    paths = Paths(terminal.data)
+    paths.create()
+    ended = terminal.run_apart("check", tmp_path / "a.parquet", "--embed")
+    assert f"The details are in {paths.log}." in ended.err
+    assert "a loose screw, [redacted]" in paths.log.read_text()
 
 
 @pytest.fixture

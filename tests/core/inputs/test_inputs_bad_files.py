@@ -140,15 +140,6 @@ def test_a_file_that_went_away_after_it_was_recognised(tmp_path: Path) -> None:
             list(read_rows(source))
 
 
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may read everything")
-def test_a_file_this_account_may_not_read(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_bytes(b"id,text\n1,a\n")
-    path.chmod(0)
-    with pytest.raises(InputError, match=r"cannot be opened: this account may not read it"):
-        open_source(path)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such files")
 def test_pipes_sockets_and_devices_do_not_hang(tmp_path: Path) -> None:
     pipe, address = tmp_path / "pipe", tmp_path / "s"

@@ -125,6 +125,13 @@ def test_open_document_sheets(tmp_path: Path) -> None:
     rows, source = read(tmp_path, "a.ods", ods([["id", "text"], ["001", "one"], ["002", "two"]]))
     assert [row.cells for row in rows] == [("001", "one"), ("002", "two")]
     assert getattr(source, "sheets") == ("S",)  # noqa: B009
+    texts = [
+        "one<text:tab/>two",
+        "a<text:line-break></text:line-break>b",
+        '<text:s text:c="2"/>c<text:tab text:x="1"/>',
+    ]
+    rows, _ = read(tmp_path, "c.ods", ods([["id", "text"], *(["1", text] for text in texts)]))
+    assert [row.cells[1] for row in rows] == ["one\ttwo", "a\nb", "  c\t"]
     huge = ods([["a"]] * 50_000, ' table:number-columns-repeated="16000"')
     with pytest.raises(InputError, match="would unpack to more"):
         read(tmp_path, "b.ods", huge)

@@ -1,7 +1,9 @@
 """Workbooks in Excel's old format (.xls), which is also the container of documents and of what has a password."""
 
+import asyncio
 import base64
 import gzip
+import os
 import struct
 import zlib
 from collections.abc import Callable
@@ -60,6 +62,15 @@ def test_the_directory_may_stand_after_megabytes_of_cells(tmp_path: Path) -> Non
         open_source(path)
 
 
+def test_one_that_is_too_large_is_said_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.xls"
+    path.write_bytes(compound("Workbook"))
+    os.truncate(path, 300_000_000)  # a hole, which takes no room
+    with pytest.raises(InputError, match=r"a\.xls has 300 MB, more than can be opened in this old form"):
+        open_source(path)
+    path.unlink()
+
+
 DAMAGED: dict[str, Callable[[], bytes]] = {
     "a panic: a sheet that begins outside": lambda: patched(1424, b"\xff"),
     "an abort: a cell in row 4,278,190,080": lambda: patched(1553, b"\xff"),
@@ -76,6 +87,16 @@ def test_damage_does_not_end_the_program(tmp_path: Path, name: str) -> None:
         list(read_rows(open_source(path)))
 
 
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit, asyncio.CancelledError])
+def test_whoever_ends_the_reading_is_not_told_of_damage(tmp_path: Path, end: type[BaseException]) -> None:
+    path = tmp_path / "a.xls"
+    path.write_bytes(WORKBOOK)
+    rows = read_rows(open_source(path))
+    assert next(rows).cells == ("one",)
+    with pytest.raises(end):
+        rows.throw(end())
+
+
 def test_a_password(tmp_path: Path) -> None:
     path = tmp_path / "a.xls"
     stream = WORKBOOK[512 : 512 + 4096]
@@ -89,7 +110,7 @@ def test_a_password(tmp_path: Path) -> None:
 def test_a_packed_one_is_to_be_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "a.xls.gz"
     path.write_bytes(gzip.compress(WORKBOOK))
-    with pytest.raises(InputError, match=r"a\.xls\.gz holds a file that is itself packed"):
+    with pytest.raises(InputError, match=r"a\.xls\.gz holds a workbook or a document\. Unpack it"):
         open_source(path)
 
 

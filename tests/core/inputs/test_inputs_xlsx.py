@@ -1,5 +1,6 @@
 """Workbooks written by two other libraries, and malicious workbooks."""
 
+import asyncio
 import datetime
 import re
 import zipfile
@@ -237,6 +238,16 @@ def test_a_time_that_python_cannot_hold_is_a_problem_row(tmp_path: Path) -> None
     rows = read(path, ReadOptions(has_header=False))
     assert [row.cells for row in rows] == [("a",), ("",), ("b",)]
     assert [row.problem[:54] for row in rows] == ["", "This row has a number that is shown as a time, and is ", ""]
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit, asyncio.CancelledError])
+def test_whoever_ends_the_reading_is_not_told_of_damage(tmp_path: Path, end: type[BaseException]) -> None:
+    path = tmp_path / "a.xlsx"
+    by_xlsxwriter(path, [["id", "text"], ["1", "one"], ["2", "two"]])
+    rows = read_rows(open_source(path))
+    assert next(rows).cells == ("1", "one")
+    with pytest.raises(end):
+        rows.throw(end())
 
 
 def test_a_panic_of_the_library_is_a_sentence(tmp_path: Path) -> None:

@@ -43,14 +43,16 @@ def is_folder(path: Path) -> bool:
 
 
 def _status(path: Path) -> os.stat_result:
-    try:
+    with looking_at(path):
         return path.stat()
-    except (FileNotFoundError, NotADirectoryError) as exc:
-        raise InputError(
-            f"There is no file {path.name or path}. Was it moved or renamed? Choose it again.",
-            detail=f"{path}: {exc.strerror}",
-        ) from exc
-    except (OSError, ValueError) as exc:
+
+
+@contextmanager
+def looking_at(path: Path) -> Iterator[None]:
+    """Raise an InputError about the file or folder for an OSError within the block."""
+    try:
+        yield
+    except (OSError, ValueError) as exc:  # a ValueError: a name that cannot be one
         raise _cannot_open(path, exc) from exc
 
 
@@ -213,6 +215,16 @@ class _Unpacked:
 
 def _cannot_open(path: Path, exc: OSError | ValueError) -> InputError:
     detail = f"{path}: {exc}"
+    if isinstance(exc, FileNotFoundError | NotADirectoryError):
+        return InputError(
+            f"There is no file {path.name or path}. Was it moved or renamed? Choose it again.", detail=detail
+        )
+    if isinstance(exc, PermissionError) and os.path.isdir(path):  # noqa: PTH112 - unlike Path.is_dir never raises
+        return InputError(
+            f"{path.name or path} is a folder that this account may not open. Ask its owner for access, or choose a "
+            "copy.",
+            detail=detail,
+        )
     if isinstance(exc, PermissionError):
         return InputError(
             f"{path.name} cannot be opened: this account may not read it, or another program holds it. "

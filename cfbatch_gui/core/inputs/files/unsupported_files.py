@@ -67,6 +67,11 @@ def refusal(path: Path, head: bytes) -> str:
     return ""
 
 
+def protected(path: Path) -> InputError:
+    """Return the error for a workbook with a password."""
+    return InputError(_protected(path))
+
+
 def is_old_workbook(path: Path, head: bytes) -> bool:
     """Whether the file is a workbook in Excel's old format. Raises InputError."""
     if not head.startswith(compound_file.MARK):
@@ -102,10 +107,14 @@ def _is_plain(head: bytes) -> bool:
 
 def _old_office(path: Path) -> str:
     if _PROTECTED in compound_file.names_in(path):
-        return (
-            f"{path.name} is protected by a password. Remove the password in your spreadsheet program, save it, "
-            "and choose it again."
-        )
+        return _protected(path)
     if path.suffix.lower() == ".xls":
         return f"{path.name} is damaged, or no workbook. {_SPREADSHEET}"
     return f"{path.name} is a document in an old Office format. {_SPREADSHEET}"
+
+
+def _protected(path: Path) -> str:
+    return (
+        f"{path.name} is protected by a password. Remove the password in your spreadsheet program, save it, "
+        "and choose it again."
+    )

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.files.open_file import open_bytes
+from cfbatch_gui.core.inputs.files.open_file import is_folder, looking_at, open_bytes, regular_file_size
 from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Row, Source
 from cfbatch_gui.core.inputs.readers.decoded_text import text_lines
 
@@ -71,7 +71,7 @@ class _Parts:
 
 def recognise_collection(candidate: Candidate) -> Source | None:
     """Return the source of a folder with a corpus and queries. Raises InputError without a run and without qrels."""
-    if not candidate.path.is_dir():
+    if not is_folder(candidate.path):
         return None
     parts = _parts_of(candidate.path)
     if parts is None:
@@ -82,7 +82,7 @@ def recognise_collection(candidate: Candidate) -> Source | None:
             f"query. To rank all of them for every query, choose {parts.queries.name}, and {parts.corpus.name} as the "
             "second file."
         )
-    size = sum(part.stat().st_size for part in (parts.corpus, parts.queries))
+    size = sum(map(regular_file_size, (parts.corpus, parts.queries)))
     notices = _notices(parts)
     return Source(candidate.path, FileFormat.COLLECTION, _PAIR_COLUMNS, size, has_header=True, notices=notices)
 
@@ -123,13 +123,17 @@ def _are_judgements(sample: str) -> bool:
 
 
 def _parts_of(path: Path) -> _Parts | None:
-    """The parts of a collection in a folder, or beside a TREC run; None when there is no corpus with queries."""
-    folder = path if path.is_dir() else path.parent
-    corpus, queries = _part(folder, _CORPUS), _part(folder, _QUERIES)
-    if corpus is None or queries is None:
-        return None
-    run = _part(folder, _RUNS) or _any_run(folder) if path.is_dir() else path
-    return _Parts(corpus, queries, run, _part(folder, ("qrels", "judgements", "judgments")))
+    """The parts of a collection in a folder, or beside a TREC run; None when there is no corpus with queries.
+
+    Raises InputError if the folder cannot be opened.
+    """
+    folder = path if is_folder(path) else path.parent
+    with looking_at(folder):
+        corpus, queries = _part(folder, _CORPUS), _part(folder, _QUERIES)
+        if corpus is None or queries is None:
+            return None
+        run = _part(folder, _RUNS) or _any_run(folder) if folder == path else path
+        return _Parts(corpus, queries, run, _part(folder, ("qrels", "judgements", "judgments")))
 
 
 def _notices(parts: _Parts) -> tuple[str, ...]:

@@ -1,15 +1,24 @@
 """Read a folder of text files, or a zip archive of one: each file is one text, and its name is the id."""
 
+import os
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 from zipfile import ZipInfo
 
 from cfbatch_gui.core.errors import EncodingUnknown, InputError
 from cfbatch_gui.core.inputs.files.encodings import encoding_of
-from cfbatch_gui.core.inputs.files.open_file import is_folder, members_of, open_archive, open_bytes, open_member
+from cfbatch_gui.core.inputs.files.open_file import (
+    is_folder,
+    looking_at,
+    members_of,
+    open_archive,
+    open_bytes,
+    open_member,
+)
 from cfbatch_gui.core.inputs.input_values import Row, Source
 from cfbatch_gui.core.inputs.readers.plain_text import whole_text
 
@@ -20,8 +29,8 @@ _Opener = Callable[[], AbstractContextManager[BinaryIO]]
 def read_folder(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
     """Yield the name and the text of each text file, in the order of the names. Each has its own encoding.
 
-    A file that cannot be read is a problem. `source.encoding` is for files whose encoding is not recognised; without it
-    they are problems too.
+    A file that cannot be read, or a folder that cannot be opened, is a problem. `source.encoding` is for files whose
+    encoding is not recognised; without it they are problems too.
     """
     read = 0
     for number, (name, size, opened) in enumerate(_files(source.path), 1):
@@ -49,9 +58,11 @@ def _encoding(file: BinaryIO, name: str, source: Source) -> str:
 def _files(path: Path) -> Iterator[tuple[str, int, _Opener]]:
     """Yield the name, the size in bytes and a function to open each text file."""
     if is_folder(path):
-        for each in text_files(path):
-            size = each.stat().st_size if each.exists() else 0
-            yield each.relative_to(path).as_posix(), size, partial(open_bytes, each)
+        found = text_files(path)
+        openers: dict[Path, _Opener] = {each: partial(open_bytes, each) for each in found.files}
+        openers |= {each: partial(_refuse, error) for each, error in found.closed.items()}
+        for each, opener in sorted(openers.items(), key=lambda item: item[0].relative_to(path).as_posix()):
+            yield each.relative_to(path).as_posix(), size_of(each), opener
         return
     with open_archive(path) as archive:
         members = text_members(members_of(archive))
@@ -60,11 +71,44 @@ def _files(path: Path) -> Iterator[tuple[str, int, _Opener]]:
             yield member.filename.removeprefix(above), member.file_size, partial(open_member, path, archive, member)
 
 
-def text_files(folder: Path) -> list[Path]:
-    """The text files of a folder and of folders in it, hidden ones left out, by name."""
-    found = (path for path in folder.rglob("*") if is_text_name(path.name) and path.is_file())
-    visible = (path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts))
-    return sorted(visible, key=lambda path: path.relative_to(folder).as_posix())
+@dataclass(frozen=True, slots=True)
+class TextFiles:
+    """The text files of a folder and of folders in it, hidden ones left out, and the folders that cannot be opened."""
+
+    files: tuple[Path, ...]
+    closed: dict[Path, InputError]
+
+
+def text_files(folder: Path) -> TextFiles:
+    """Look for text files. Raises InputError if the folder itself cannot be opened."""
+    files: list[Path] = []
+    closed: dict[Path, InputError] = {}
+
+    def note(error: OSError) -> None:
+        within = Path(error.filename)
+        try:
+            with looking_at(within):
+                raise error
+        except InputError as said:
+            closed[within] = said
+
+    for at, folders, names in os.walk(folder, onerror=note):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        files += (Path(at, name) for name in names if is_text_name(name) and not name.startswith("."))
+    if folder in closed:
+        raise closed[folder]
+    return TextFiles(tuple(files), closed)
+
+
+def size_of(file: Path) -> int:
+    """Return the size in bytes, 0 for one that cannot be asked for it."""
+    with suppress(OSError):
+        return file.stat().st_size
+    return 0
+
+
+def _refuse(error: InputError) -> NoReturn:
+    raise error
 
 
 def text_members(members: list[ZipInfo]) -> list[ZipInfo]:

@@ -6,7 +6,10 @@ program of its own, for calamine reserves what a damaged one says that it needs;
 
 import datetime
 import json
+import re
 import sys
+import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -19,6 +22,8 @@ OUT_OF_RANGE = "\0out-of-range"  # cannot occur in a text, in which every NUL is
 PROTECTED = 3  # exit status for a workbook with a password
 _MOST_MEMORY = 4 * 1024**3  # bytes; 64,000,000 cells take about 1.5 GB
 _CELLS_IN_BLOCK = 20_000
+_CONTENT = "content.xml"  # of an .ods
+_TAB_OR_BREAK = re.compile(rb"<text:(tab|line-break)\b[^>]*?(?:/>|>\s*</text:\1\s*>)")
 _EXACT_INTEGERS = 2.0**53  # above, a float cannot distinguish neighbouring integers
 
 
@@ -38,6 +43,30 @@ def open_workbook(workbook: Path | BytesIO) -> python_calamine.CalamineWorkbook:
             return python_calamine.CalamineWorkbook.from_filelike(BytesIO(workbook.read_bytes()))
         except python_calamine.CalamineError:
             raise error from None
+
+
+def _with_tabs_and_breaks(path: Path) -> Path | BytesIO:
+    """Return a copy of an .ods in which tabs and line breaks are characters, or the path if it needs none.
+
+    calamine (0.37) leaves them out, so that words on both sides of them would be one.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            content = _TAB_OR_BREAK.sub(_character, archive.read(_CONTENT))
+            if content == archive.read(_CONTENT):
+                return path
+            copy = BytesIO()
+            with zipfile.ZipFile(copy, "w") as written:
+                for name in archive.namelist():
+                    written.writestr(name, content if name == _CONTENT else archive.read(name))
+    except (zipfile.BadZipFile, zlib.error, EOFError, LookupError, ValueError, RuntimeError):
+        return path  # no .ods, or damaged, which the library says
+    copy.seek(0)
+    return copy
+
+
+def _character(found: re.Match[bytes]) -> bytes:
+    return b"\t" if found[1] == b"tab" else b"\n"
 
 
 def sheets_in(workbook: python_calamine.CalamineWorkbook) -> tuple[tuple[str, bool], ...]:
@@ -96,7 +125,7 @@ def main(arguments: Sequence[str]) -> int:
     path, *sheet = arguments
     _limit_memory()
     try:
-        with open_workbook(Path(path)) as workbook:
+        with open_workbook(_with_tabs_and_breaks(Path(path)) if sheet else Path(path)) as workbook:
             for block in _blocks(rows_in(workbook, json.loads(sheet[0]))) if sheet else (sheets_in(workbook),):
                 sys.stdout.buffer.write(json.dumps(block).encode() + b"\n")
                 sys.stdout.buffer.flush()

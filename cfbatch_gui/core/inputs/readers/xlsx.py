@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import python_calamine
 
-from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.files.unsupported_files import protected
 from cfbatch_gui.core.inputs.input_values import ProblemKind, Row, Source
 from cfbatch_gui.core.inputs.readers import workbook_process
 from cfbatch_gui.core.inputs.readers.decoding_process import DecodingError, decoding
@@ -123,14 +123,7 @@ def _decoded(path: Path, *arguments: str) -> Iterator[Iterator[Any]]:
             yield map(msgspec.json.decode, whole)
             decoded.finish()
     except DecodingError as exc:
-        raise _protected(path) if exc.status == workbook_process.PROTECTED else damaged(path, exc) from exc
-
-
-def _protected(path: Path) -> InputError:
-    return InputError(
-        f"{path.name} is protected by a password. Remove the password in your spreadsheet program, save it, "
-        "and choose it again.",
-    )
+        raise protected(path) if exc.status == workbook_process.PROTECTED else damaged(path, exc) from exc
 
 
 def _no_value(column: str, row: int) -> str:

@@ -106,7 +106,10 @@ def check_other_workbook(path: Path) -> None:
     names = archive_names(path)
     if not names:
         if size > _MOST_OLD_WORKBOOK:
-            raise _too_large(path, size, 1)
+            raise InputError(
+                f"{path.name} has {size / 1e6:,.0f} MB, more than can be opened in this old form. Save it as .xlsx or "
+                "CSV, and choose that.",
+            )
         return
     try:
         with zipfile.ZipFile(path) as archive:

@@ -18,6 +18,7 @@ from cfbatch_gui.core.inputs.files.open_file import (
     ZIP,
     content_name,
     is_folder,
+    looking_at,
     members_of,
     open_archive,
     open_bytes,
@@ -29,7 +30,7 @@ from cfbatch_gui.core.inputs.files.unsupported_files import without_rows
 from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, ReadOptions, Source
 from cfbatch_gui.core.inputs.readers import parquet
 from cfbatch_gui.core.inputs.readers.decoded_text import count_signs, without_marks
-from cfbatch_gui.core.inputs.readers.folder import is_text_name, text_files, text_members
+from cfbatch_gui.core.inputs.readers.folder import is_text_name, size_of, text_files, text_members
 from cfbatch_gui.core.inputs.readers.formats import FORMATS, table_suffixes
 from cfbatch_gui.core.inputs.readers.json_losses import LostCharacters
 from cfbatch_gui.core.inputs.readers.xlsx_check import archive_names, check_archive
@@ -100,7 +101,9 @@ def _open_text(raw: Candidate) -> Source:
         raise without_rows(path)
     with open_bytes(path) as file:
         head = _begin(file)
-    if is_packed and head.startswith((ZIP, GZIP, parquet.MARK, compound_file.MARK)):
+    if is_packed and head.startswith(compound_file.MARK):
+        raise InputError(f"{path.name} holds a workbook or a document. Unpack it, and choose the file in it.")
+    if is_packed and head.startswith((ZIP, GZIP, parquet.MARK)):
         raise InputError(f"{path.name} holds a file that is itself packed. Unpack it, and choose the file in it.")
     if is_packed:
         _refuse_unsupported(Path(name), head)
@@ -161,15 +164,18 @@ def _may_be_utf16(head: bytes) -> bool:
 def _open_folder(candidate: Candidate) -> Source:
     """Recognise a folder of text files. Raises InputError for one that holds more tables than texts."""
     path, data_suffixes = candidate.path, table_suffixes()
-    files = text_files(path)
-    tables = sorted(each.name for each in path.iterdir() if each.suffix.lower() in data_suffixes)
+    found = text_files(path)
+    files = found.files
+    with looking_at(path):
+        beside = [each for each in path.iterdir() if each.is_file() and not each.name.startswith(".")]
+    tables = sorted(each.name for each in beside if each.suffix.lower() in data_suffixes)
+    if found.closed and not files:
+        raise next(iter(found.closed.values()))
     if not files or (tables and len(files) < len(tables)):
         listed = f" It holds {', '.join(tables[:5])}{' and more' if len(tables) > 5 else ''}." if tables else ""
         raise InputError(f"{path.name} is a folder. Choose a file in it.{listed}", detail=str(path))
-    others = sum(1 for each in path.iterdir() if each.is_file() and not each.name.startswith(".")) - sum(
-        1 for each in files if each.parent == path
-    )
-    return _folder(candidate, sum(each.stat().st_size for each in files), others)
+    others = sum(not is_text_name(each.name) for each in beside)
+    return _folder(candidate, sum(map(size_of, files)), others)
 
 
 def _open_packed_folder(candidate: Candidate) -> Source | None:
