@@ -5,7 +5,7 @@ module takes to read a row. They cannot be part of a reference cycle, so garbage
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path, PurePath
 
@@ -98,13 +98,25 @@ class ProblemKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How to read a file. None means that the value is recognised from the content."""
+    """How to read a file. None means that the value is recognised from the content.
+
+    With `is_encoding_guessed` the encoding is not the user's choice but this program's earlier guess, with the others
+    that were about as likely.
+    """
 
     encoding: str | None = None
     separator: str | None = None  # one of , ; tab |
     has_header: bool | None = None
     sheet: str | None = None
     unit: FileFormat | None = None  # LINES, PARAGRAPHS or WHOLE, for plain text
+    is_encoding_guessed: bool = False
+    other_encodings: tuple[str, ...] = ()
+
+    def in_encoding(self, codec: str | None, *, others: tuple[str, ...] | None = None) -> "ReadOptions":
+        """These options with an encoding that the user has chosen or, with `others`, that was guessed."""
+        return replace(
+            self, encoding=codec, is_encoding_guessed=others is not None, other_encodings=others if others else ()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +129,8 @@ class Source:
     the end of the file. `marked` are the indices of columns from which the apostrophes that this program's export put
     before formulas are removed. `notices` are sentences for the user about what was left out or interpreted.
     `is_encoding_sure` is False for a large file of which only the beginning was checked: reading raises EncodingUnknown
-    at bytes that are invalid in the encoding.
+    at bytes that are invalid in the encoding. `is_encoding_guessed`: nothing in the file says its encoding, and it is
+    not UTF-8; `other_encodings` are codecs under which it reads differently and is about as likely.
     """
 
     path: Path
@@ -136,6 +149,8 @@ class Source:
     marked: tuple[int, ...] = ()
     notices: tuple[str, ...] = ()
     is_encoding_sure: bool = True
+    is_encoding_guessed: bool = False
+    other_encodings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

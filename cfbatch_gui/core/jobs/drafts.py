@@ -209,6 +209,8 @@ def as_recognised(source: Source) -> ReadOptions:
     """Options with which the file is read again exactly as it was."""
     return ReadOptions(
         encoding=source.encoding or None,
+        is_encoding_guessed=source.is_encoding_guessed,
+        other_encodings=source.other_encodings,
         separator=source.separator or None,
         has_header=source.has_header,
         sheet=source.sheet or None,

@@ -49,7 +49,7 @@ class Recipe:
 
 def recipe_of(name: str, source: Source, mapping: Mapping, options: ReadOptions, second: Source | None) -> Recipe:
     """Return the recipe for a choice for these files; `options` are those that the user has set."""
-    without_encoding = replace(options, encoding=None)
+    without_encoding = options.in_encoding(None)
     return Recipe(name, source.columns, mapping, without_encoding, second.columns if second else ())
 
 

@@ -231,7 +231,7 @@ def table_suffixes() -> tuple[str, ...]:
 
 
 def explain(source: Source) -> str:
-    """Say how the file is read: "A table separated by semicolons, with a header, in Windows-1252."."""
+    """Say how the file is read: "A table separated by semicolons, with a header, in Windows-1252, our guess."."""
     said = format_of(source).words.format(
         separator=_SEPARATORS.get(source.separator, ""),
         header="with a header" if source.has_header else "without a header",
@@ -240,5 +240,5 @@ def explain(source: Source) -> str:
     if source.shape is not Shape.PLAIN:
         said += f": {_SHAPES[source.shape]}"
     if source.encoding:
-        said += f", in {shown_name(source.encoding)}"
+        said += f", in {shown_name(source.encoding)}{', our guess' if source.is_encoding_guessed else ''}"
     return f"{said}."
