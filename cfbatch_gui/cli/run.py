@@ -15,7 +15,7 @@ from cfbatch_gui.cli.pricing import add_budget_argument, check_budget, price_wor
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.reading import add_input_arguments, reading_of, settle_kind, standard_input_as_file
 from cfbatch_gui.cli.working import opened, present, stopped_sentence, usable_connection, wait_for
-from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.errors import EncodingUnknown, InputError
 from cfbatch_gui.core.inputs.columns.layouts import describe
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
@@ -103,7 +103,14 @@ async def _send(
 ) -> Job:
     """Fill the draft and send it. A draft that cannot be sent is deleted."""
     try:
-        job = await _load(program, job, inputs, progress)
+        try:
+            job = await _load(program, job, inputs, progress)
+        except EncodingUnknown as error:
+            inputs = inputs.as_guessed(error)
+            job = await _load(program, job, inputs, progress)
+        for sentence in inputs.guesses():
+            progress.console.say(sentence)
+        await asyncio.to_thread(_refuse_doubts, program, job)
         preflight = await asyncio.to_thread(program.examine, job.id)
         _say_plan(inputs, job, preflight, progress.console)
         if job.connection != report.PRACTICE:
@@ -114,6 +121,11 @@ async def _send(
         if not program.ledger.job(job.id).is_sent:
             program.drafts.delete(job.id)
         raise
+
+
+def _refuse_doubts(program: Program, job: Job) -> None:
+    for doubt in program.drafts.encoding_doubts(job.id):
+        raise doubt.error()
 
 
 class _Stopped(Exception):
@@ -142,8 +154,8 @@ async def _load(program: Program, job: Job, inputs: Inputs, progress: Progress) 
 
 def _say_plan(inputs: Inputs, job: Job, preflight: Preflight, console: Console) -> None:
     """Print what will be sent and what is left out. Raises InputError when nothing can be sent."""
-    for source in (inputs.source, inputs.second):
-        for notice in source.notices if source else ():
+    for source in inputs.sources:
+        for notice in source.notices:
             console.say(notice)
     for notice in preflight.notices:
         console.say(notice)

@@ -73,13 +73,16 @@ class InputError(UserError):
 class EncodingUnknown(InputError):
     """A file is not in the encoding that it was taken for, or its texts differ under another that is as likely.
 
-    `guess` is a Python codec name to preselect, `others` are about as likely.
+    `guess` is a Python codec name to preselect, `others` are about as likely, `file_name` is without its folder.
     """
 
     action = Action.CHOOSE_ENCODING
 
-    def __init__(self, message: str, *, guess: str, others: tuple[str, ...] = (), detail: str = "") -> None:
+    def __init__(
+        self, message: str, *, file_name: str, guess: str, others: tuple[str, ...] = (), detail: str = ""
+    ) -> None:
         super().__init__(message, detail=detail)
+        self.file_name = file_name
         self.guess = guess
         self.others = others
 

@@ -7,11 +7,13 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Mapping, ReadOptions, Source
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.job_folder.checksums import forget_checksums
+from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, encoding_doubts
 from cfbatch_gui.core.job_folder.filling import Progress, fill
 from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value, transaction
@@ -28,7 +30,7 @@ _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without letters and digits that 
 
 
 class Drafts:
-    """All methods but `load`, `examine` and `duplicate` are quick; call those three in a thread."""
+    """All methods but `load`, `encoding_doubts`, `examine` and `duplicate` are quick; call those four in a thread."""
 
     def __init__(
         self,
@@ -99,6 +101,15 @@ class Drafts:
         job = self._ledger.change(job_id, filled_with)  # it may have been renamed while the file was read
         write_manifest(folder, job)
         return job
+
+    def encoding_doubts(self, job_id: str) -> tuple[EncodingDoubt, ...]:
+        """The files of the draft whose guessed encoding another is close to, under which texts that are sent differ."""
+        folder = self.folder(job_id)
+        draft = folder.draft()
+        if draft is None or not folder.data.exists():
+            return ()
+        files = [(Path(draft.path).name, draft.options), (Path(draft.second_path).name, draft.second_options)]
+        return encoding_doubts(folder, files)
 
     def examine(self, job_id: str) -> Preflight:
         """Plan the draft and return its counts, problems and estimated price."""

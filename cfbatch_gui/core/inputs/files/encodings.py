@@ -137,6 +137,7 @@ def not_utf8(sample: bytes, name: str, detail: str) -> EncodingUnknown:
     return EncodingUnknown(
         f"{name} is not UTF-8 as it begins, but perhaps {shown_name(found.codec)}. "
         "Choose the encoding in which its text looks right.",
+        file_name=name,
         guess=found.codec,
         others=found.other_codecs,
         detail=detail,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
 from cfbatch_gui.core.inputs.files import unsupported_files
 from cfbatch_gui.core.inputs.files.encodings import (
     MOST_CHECKED,
@@ -67,6 +67,16 @@ def open_source(path: Path, options: ReadOptions = _NO_OPTIONS) -> Source:
     members = archive_names(path) if head.startswith(ZIP) else frozenset()
     candidate = Candidate(path, path.name, size, head, options, members)
     return _by_table(candidate) or _workbook_or_packed_folder(candidate) or _open_text(candidate)
+
+
+def as_guessed(source: Source, error: EncodingUnknown) -> Source:
+    """Return the source in the encoding that was guessed when reading it as UTF-8 raised `error`; the same source for
+    another file.
+    """
+    if source.is_encoding_sure or source.path.name != error.file_name:
+        return source
+    source = replace(source, encoding=error.guess, is_encoding_sure=True)
+    return _with_guess(source, Encoding(error.guess, error.guess != "utf-8", error.others))
 
 
 def _by_table(candidate: Candidate) -> Source | None:
