@@ -112,6 +112,15 @@ class ReadOptions:
     is_encoding_guessed: bool = False
     other_encodings: tuple[str, ...] = ()
 
+    def encoded_as(self, other: "ReadOptions") -> "ReadOptions":
+        """These options with another's encoding, be it chosen or guessed."""
+        return replace(
+            self,
+            encoding=other.encoding,
+            is_encoding_guessed=other.is_encoding_guessed,
+            other_encodings=other.other_encodings,
+        )
+
     def in_encoding(self, codec: str | None, *, others: tuple[str, ...] | None = None) -> "ReadOptions":
         """These options with an encoding that the user has chosen or, with `others`, that was guessed."""
         return replace(

@@ -9,6 +9,8 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Mapping, ReadOptions, Source
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
@@ -110,6 +112,19 @@ class Drafts:
             return ()
         files = [(Path(draft.path).name, draft.options), (Path(draft.second_path).name, draft.second_options)]
         return encoding_doubts(folder, files)
+
+    def settle_encoding(self, job_id: str, file: int) -> None:
+        """Take the guessed encoding of a file, 1 or 2, for the user's choice. Quick."""
+        folder = self.folder(job_id)
+        draft = folder.draft()
+        if draft is None:
+            return
+        if file == 1:
+            draft = msgspec.structs.replace(draft, options=draft.options.in_encoding(draft.options.encoding))
+        else:
+            options = draft.second_options.in_encoding(draft.second_options.encoding)
+            draft = msgspec.structs.replace(draft, second_options=options)
+        folder.save_draft(draft)
 
     def examine(self, job_id: str) -> Preflight:
         """Plan the draft and return its counts, problems and estimated price."""

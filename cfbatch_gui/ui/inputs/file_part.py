@@ -7,7 +7,6 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from cfbatch_gui.core.inputs.columns.templates import read_template
-from cfbatch_gui.core.inputs.files.encodings import CHOICES
 from cfbatch_gui.core.inputs.input_values import FileFormat, Mapping, Role
 from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.inputs.draft_state import MOST_PREVIEWED, PREVIEW_ROWS, OpenFile
@@ -40,6 +39,7 @@ class FilePart(QWidget):
     join_wanted = Signal(int)
     more_wanted = Signal()  # rows
     removed = Signal()
+    encoding_wanted = Signal()  # another one
 
     def __init__(self, *, is_second: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,6 +49,8 @@ class FilePart(QWidget):
         self.name.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self.facts = Label("", "quiet")
         self.encoding = LinkButton(tip=self.tr("Read it in another encoding"))
+        self.encoding.clicked.connect(self.encoding_wanted)
+        self.guess = Label("", "quiet")
         self.separator = LinkButton(tip=self.tr("Choose how cells are separated"))
         self.header = LinkButton(tip=self.tr("Choose whether the first row names the columns"))
         self.sheet = LinkButton(tip=self.tr("Choose another sheet"))
@@ -57,7 +59,6 @@ class FilePart(QWidget):
         self.more = LinkButton(self.tr("Show more rows"))
         self.more.clicked.connect(self.more_wanted)
         self._menus: dict[LinkButton, Callable[[], QMenu]] = {
-            self.encoding: self._encoding_menu,
             self.separator: self._separator_menu,
             self.header: self._header_menu,
             self.sheet: self._sheet_menu,
@@ -65,7 +66,8 @@ class FilePart(QWidget):
         self._links: list[tuple[QWidget, LinkButton]] = []
         parts: list[QWidget] = [IconLabel("file-text", "text", 16), self.name, self.facts]
         for link in (self.encoding, self.separator, self.header, self.sheet, self.remove):
-            linked = boxed(row(Label("·", "quiet"), link, gap=SMALL))
+            before = (self.guess,) if link is self.encoding else ()
+            linked = boxed(row(Label("·", "quiet"), *before, link, gap=SMALL))
             self._links.append((linked, link))
             parts.append(linked)
             if link in self._menus:
@@ -99,7 +101,7 @@ class FilePart(QWidget):
         self.notice.set_line(" ".join(source.notices))
         self.notice.setVisible(bool(source.notices))
         self._show_more(len(file.sample), rows)
-        self.encoding.setText(encoding_words(source.encoding))
+        self._show_encoding(encoding_words(source.encoding), is_guess=source.is_encoding_guessed)
         self.separator.setText(separator_words(source))
         self.header.setText(header_words(has_header=source.has_header))
         self.sheet.setText(self.tr("sheet “{name}”").format(name=one_line(source.sheet, 40).replace("&", "&&")))
@@ -116,6 +118,11 @@ class FilePart(QWidget):
         roles: tuple[Role, ...] = mapping.second_roles if self._is_second else mapping.roles
         self.table.show_file(file, roles, roles_for(mapping, second=self._is_second), self._joined(file, mapping))
         self.table.show()
+
+    def _show_encoding(self, words: str, *, is_guess: bool) -> None:
+        self.guess.setText(self.tr("{encoding}, our guess ·").format(encoding=words))
+        self.guess.setVisible(is_guess)
+        self.encoding.setText(self.tr("Change") if is_guess else words)
 
     def _show_more(self, shown: int, rows: int) -> None:
         self.more.setVisible(rows > shown or (rows < 0 and shown % PREVIEW_ROWS == 0 and shown > 0))
@@ -159,13 +166,6 @@ class FilePart(QWidget):
                 self.options_changed.emit(replace(self._file.options, **changes))  # type: ignore[arg-type]  # the names of its fields
 
         return change
-
-    def _encoding_menu(self) -> QMenu:
-        menu = QMenu(self)
-        now = encoding_words(self._file.source.encoding) if self._file else ""
-        for codec, title in CHOICES:
-            add_action(menu, title, self._read(encoding=codec), checked=encoding_words(codec) == now)
-        return menu
 
     def _separator_menu(self) -> QMenu:
         menu = QMenu(self)

@@ -17,6 +17,7 @@ from cfbatch_gui.core.inputs.files.encodings import (
     find_encoding,
     known_encoding,
     marked_encoding,
+    shown_name,
     unmarked_utf16,
 )
 from cfbatch_gui.core.inputs.files.open_file import (
@@ -75,7 +76,8 @@ def as_guessed(source: Source, error: EncodingUnknown) -> Source:
     """
     if source.is_encoding_sure or source.path.name != error.file_name:
         return source
-    source = replace(source, encoding=error.guess, is_encoding_sure=True)
+    notice = f"Far down it is not UTF-8, so it is read as {shown_name(error.guess)}."
+    source = replace(source, encoding=error.guess, is_encoding_sure=True, notices=(*source.notices, notice))
     return _with_guess(source, Encoding(error.guess, error.guess != "utf-8", error.others))
 
 
