@@ -229,6 +229,7 @@ def test_encodings_have_names_for_people(codec: str, name: str) -> None:
 def test_every_encoding_that_is_offered_can_be_chosen(write: Write) -> None:
     path = write("a.txt", b"plain words\nmore words\n")
     for codec, _ in CHOICES:
+        assert open_source(path, ReadOptions(encoding=codec)).encoding == codec
         assert read(path, ReadOptions(encoding=codec))
 
 

@@ -83,7 +83,9 @@ def shown_name(codec: str) -> str:
 
 
 def known_encoding(name: str, head: bytes) -> str:
-    """Return Python's name of an encoding the user has chosen for a file that begins so. Raises UsageError."""
+    """Return the codec of an encoding the user has chosen for a file that begins so, as it is named in `CHOICES` or by
+    Python. Raises UsageError.
+    """
     try:
         info = codecs.lookup(name)
         b"text".decode(info.name, "replace")  # refuses codecs that are not encodings of text
@@ -93,7 +95,8 @@ def known_encoding(name: str, head: bytes) -> str:
         raise _no_encoding(name, "no incremental decoder")
     if info.name in ("utf-16", "utf-32") and marked_encoding(head) != info.name:
         return f"{info.name}-le"  # without a mark the plain names do not decode
-    return info.name
+    plain = info.name.replace("-", "_")
+    return next((codec for codec, _ in CHOICES if codec.replace("-", "_") == plain), info.name)
 
 
 def _no_encoding(name: str, detail: str) -> UsageError:
