@@ -14,24 +14,21 @@ from typing import Any
 
 from benchmarks.messy_csv.judging import Detector, Found
 from benchmarks.messy_csv.model import Cells, MessyFile
-from cfbatch_gui.core.errors import EncodingUnknown, InputError
+from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.file_rows import read_rows
-from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions
+from cfbatch_gui.core.inputs.input_values import FileFormat
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 _SEPARATORS = ",;\t|"
 
 
 def ours(file: MessyFile) -> Iterator[Found]:
-    """From the bytes, with the guess that would be preselected where the encoding is asked."""
+    """From the bytes alone."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file.csv"
         path.write_bytes(file.data)
         try:
-            try:
-                source = open_source(path)
-            except EncodingUnknown as question:
-                source = open_source(path, ReadOptions(encoding=question.guess))
+            source = open_source(path)
             rows = tuple(row.cells for row in read_rows(source))
         except InputError:
             return

@@ -5,7 +5,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from cfbatch_gui.cli.columns import open_inputs
+from cfbatch_gui.cli.columns import Inputs, open_inputs
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.outputs import add_output_arguments, check_outputs, remember
 from cfbatch_gui.cli.progress import Progress
@@ -61,7 +61,10 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         job: Job | None = None
         try:
             connection = await usable_connection(program, arguments.connection, console)
-            inputs = await asyncio.to_thread(_inputs, arguments)
+            found = await asyncio.to_thread(_inputs, arguments)
+            for sentence in found.guesses() if found else ():
+                console.say(sentence)
+            inputs = AttachedInput(found.source, found.mapping, found.second) if found else None
             job = await program.attach(
                 connection, pasted, model=arguments.model or "", name=(arguments.name or "").strip(), inputs=inputs
             )
@@ -93,9 +96,8 @@ def _read(words: str) -> str:
         raise InputError(f"“{path.name}” could not be read as text.", detail=type(error).__name__) from error
 
 
-def _inputs(arguments: argparse.Namespace) -> AttachedInput | None:
+def _inputs(arguments: argparse.Namespace) -> Inputs | None:
     if not arguments.input:
         return None
     first, *second = arguments.input
-    found = open_inputs(arguments.kind, first, second[0] if second else None, arguments.roles, reading_of(arguments))
-    return AttachedInput(found.source, found.mapping, found.second)
+    return open_inputs(arguments.kind, first, second[0] if second else None, arguments.roles, reading_of(arguments))

@@ -26,9 +26,11 @@ from cfbatch_gui.core.inputs.columns.layouts import describe
 from cfbatch_gui.core.inputs.files.encodings import CHOICES
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind, Role, Source
 from cfbatch_gui.core.inputs.readers.formats import explain
+from cfbatch_gui.core.job_folder.encoding_doubts import encoding_doubts
 from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problems
+from cfbatch_gui.core.jobs.drafts import as_recognised
 from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.plan.spending import Spent
@@ -108,7 +110,13 @@ def _examine(arguments: argparse.Namespace, paths: Paths, width: int) -> _Checke
     with standard_input_as_file(arguments.file) as path, tempfile.TemporaryDirectory(prefix="cfbatch-") as kept:
         inputs = open_inputs(arguments.kind, path, arguments.second, arguments.roles, reading_of(arguments))
         folder = JobFolder(Path(kept) / "job")
-        filled = fill(folder, inputs.source, inputs.mapping, inputs.second)
+        try:
+            filled = fill(folder, inputs.source, inputs.mapping, inputs.second)
+        except EncodingUnknown as error:
+            inputs = inputs.as_guessed(error)
+            filled = fill(folder, inputs.source, inputs.mapping, inputs.second)
+        for doubt in encoding_doubts(folder, [(each.path.name, as_recognised(each)) for each in inputs.sources]):
+            raise doubt.error()
         job = Job("check", path.stem, arguments.kind, model, "", 0.0)
         known = Calibration(paths.calibration, lambda job: True)
         preflight = calibrated(examine(folder, job), job, folder, known_model, known)
@@ -135,7 +143,7 @@ def _problem_lines(
 
 def _lines(checked: _Checked) -> Iterator[str]:
     inputs, preflight = checked.inputs, checked.preflight
-    for source in _sources(inputs):
+    for source in inputs.sources:
         yield f"{source.path.name}: {explain(source)}"
         if source is inputs.source and not source.is_header_sure:
             kind, answer = ("data", "no") if source.has_header else ("a header", "yes")
@@ -170,7 +178,7 @@ def _json(checked: _Checked) -> str:
     inputs, preflight, mapping = checked.inputs, checked.preflight, checked.inputs.mapping
     return json.dumps(
         {
-            "files": [_file(source) for source in _sources(inputs)],
+            "files": [_file(source) for source in inputs.sources],
             "kind": mapping.kind,
             "layout": mapping.layout,
             "roles": dict(zip(inputs.source.columns, mapping.roles, strict=True)),
@@ -202,16 +210,13 @@ def _json(checked: _Checked) -> str:
     )
 
 
-def _sources(inputs: Inputs) -> tuple[Source, ...]:
-    return (inputs.source, inputs.second) if inputs.second else (inputs.source,)
-
-
 def _file(source: Source) -> dict[str, object]:
     return {
         "name": source.path.name,
         "format": source.format,
         "recognised": explain(source),
         "encoding": source.encoding,
+        "encoding_is_guessed": source.is_encoding_guessed,
         "separator": source.separator,
         "sheet": source.sheet,
         "has_header": source.has_header,
@@ -250,9 +255,10 @@ def _answers(error: UserError, arguments: argparse.Namespace) -> tuple[str, list
 
 
 def _encodings(error: EncodingUnknown, arguments: argparse.Namespace) -> Iterator[Answer]:
-    is_of_second = arguments.second is not None and error.message.startswith(f"{arguments.second.name} ")
+    is_of_second = arguments.second is not None and error.file_name == arguments.second.name
     if arguments.encoding is None and not is_of_second:
-        for codec, title in sorted(CHOICES, key=lambda choice: choice[0] != error.guess):
+        likely = (error.guess, *error.others)
+        for codec, title in sorted(CHOICES, key=lambda choice: likely.index(choice[0]) if choice[0] in likely else 9):
             yield _answer("--encoding", codec, means=title)
 
 

@@ -1,18 +1,19 @@
 """Open the files of a command and determine the roles of their columns: guessed, and overridden by the arguments."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cfbatch_gui.cli.reading import ColumnRole, Reading
-from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import index_of, listed
 from cfbatch_gui.core.inputs.columns.layouts import check_mapping, with_role
 from cfbatch_gui.core.inputs.columns.recipes import Recipe, fitted
 from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
+from cfbatch_gui.core.inputs.files.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions, Role, Source
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed, open_source
 
 _TEXTS = (Role.TEXT, Role.CONTEXT)
 
@@ -24,6 +25,26 @@ class Inputs:
     source: Source
     second: Source | None
     mapping: Mapping
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The one file, or both."""
+        return (self.source, self.second) if self.second else (self.source,)
+
+    def as_guessed(self, error: EncodingUnknown) -> "Inputs":
+        """The files in the encoding that was guessed when reading one of them raised `error`; raises it for others."""
+        source = as_guessed(self.source, error)
+        second = as_guessed(self.second, error) if self.second else None
+        if (source, second) == (self.source, self.second):
+            raise error
+        return replace(self, source=source, second=second)
+
+    def guesses(self) -> Iterator[str]:
+        """A sentence for each file whose encoding was guessed."""
+        for source in self.sources:
+            if source.is_encoding_guessed:
+                other = "--encoding NAME chooses another" if source is self.source else "save it as UTF-8 to be sure"
+                yield f"{source.path.name} is read as {shown_name(source.encoding)}, our guess; {other}."
 
 
 class ColumnsUnsettled(InputError):

@@ -62,7 +62,8 @@ def _guarded(arguments: argparse.Namespace, data_dir: Path, console: Console) ->
         _log.info("%s: %s (%s)", type(error).__name__, error.message, error.detail)
         console.say_error(error)
         if isinstance(error, EncodingUnknown):
-            console.say(f"Name it with --encoding (it may be {error.guess}), or save the file as UTF-8.")
+            named = " or ".join(f"--encoding {codec}" for codec in (error.guess, *error.others))
+            console.say(f"Choose with {named}, or save the file as UTF-8.")
         return status_of_error(error)
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED

@@ -16,7 +16,7 @@ from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.reading import Doubtful, add_input_arguments, reading_of, settle_kind, standard_input_as_file
 from cfbatch_gui.cli.row_list import lines_of_doubtful, status_with_doubtful
 from cfbatch_gui.cli.working import opened, present, stopped_sentence, usable_connection, wait_for
-from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.errors import EncodingUnknown, InputError
 from cfbatch_gui.core.inputs.columns.layouts import describe
 from cfbatch_gui.core.inputs.input_values import ProblemKind
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
@@ -111,7 +111,14 @@ async def _send(
 ) -> Job:
     """Fill the draft and send it. A draft that cannot be sent is deleted."""
     try:
-        job = await _load(program, job, inputs, progress)
+        try:
+            job = await _load(program, job, inputs, progress)
+        except EncodingUnknown as error:
+            inputs = inputs.as_guessed(error)
+            job = await _load(program, job, inputs, progress)
+        for sentence in inputs.guesses():
+            progress.console.say(sentence)
+        await asyncio.to_thread(_refuse_doubts, program, job)
         preflight = await asyncio.to_thread(program.examine, job.id)
         console = progress.console
         count = sum(each.count for each in preflight.problems if each.kind is ProblemKind.DOUBTFUL_ROW)
@@ -125,6 +132,11 @@ async def _send(
         if not program.ledger.job(job.id).is_sent:
             program.drafts.delete(job.id)
         raise
+
+
+def _refuse_doubts(program: Program, job: Job) -> None:
+    for doubt in program.drafts.encoding_doubts(job.id):
+        raise doubt.error()
 
 
 class _Stopped(Exception):
@@ -156,8 +168,8 @@ def _say_plan(inputs: Inputs, job: Job, preflight: Preflight, console: Console, 
 
     Raises InputError when nothing can be sent.
     """
-    for source in (inputs.source, inputs.second):
-        for notice in source.notices if source else ():
+    for source in inputs.sources:
+        for notice in source.notices:
             console.say(notice)
     for notice in preflight.notices:
         console.say(notice)

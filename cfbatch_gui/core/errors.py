@@ -2,7 +2,7 @@
 
 UserError
 ├── InputError                 the file or its columns
-│   └── EncodingUnknown        neither marked nor valid UTF-8: the user must choose
+│   └── EncodingUnknown        not as guessed, or another reading is as likely: the user must choose
 ├── UsageError                 a request or an option that cannot be carried out
 ├── OverBudget                 the job may cost more than the user allows
 ├── DataError                  the program's own folder: locked, damaged, or written by a newer program
@@ -71,13 +71,20 @@ class InputError(UserError):
 
 
 class EncodingUnknown(InputError):
-    """Neither a byte order mark nor valid UTF-8. `guess` is a Python codec name to preselect."""
+    """A file is not in the encoding that it was taken for, or its texts differ under another that is as likely.
+
+    `guess` is a Python codec name to preselect, `others` are about as likely, `file_name` is without its folder.
+    """
 
     action = Action.CHOOSE_ENCODING
 
-    def __init__(self, message: str, *, guess: str, detail: str = "") -> None:
+    def __init__(
+        self, message: str, *, file_name: str, guess: str, others: tuple[str, ...] = (), detail: str = ""
+    ) -> None:
         super().__init__(message, detail=detail)
+        self.file_name = file_name
         self.guess = guess
+        self.others = others
 
 
 class UsageError(UserError):

@@ -11,6 +11,8 @@ from cfbatch_gui.core.inputs.input_values import Split
 
 ROWS = "id,title,body\n1,Lamp,It is warm\n2,Chair,It is cold\n3,Lamp,It is warm\n4,,\n"
 
+CLOSE = ("cp1252", "mac_roman")  # readings of a file with nothing but "É" beyond ASCII
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -58,10 +60,10 @@ def test_what_cannot_be_done_is_a_sentence_and_status_2(
 
 def test_what_is_open_is_an_object_too(capsys: pytest.CaptureFixture[str], tmp_path: Path, path: Path) -> None:
     old, numbers = tmp_path / "old.csv", tmp_path / "numbers.csv"
-    old.write_bytes("id;text\n1;Grüße aus Köln\n2;Schöne Tür\n".encode("cp1252"))
+    old.write_bytes("id;text\n1;one\n2;É\n".encode("cp1252"))
     numbers.write_text("id,price\n1,2\n2,3\n")
     for arguments, question, answer in (
-        ([str(old), "--embed"], "encoding", ["--encoding", "cp1252"]),
+        ([str(old), "--embed"], "encoding", ["--encoding", CLOSE[0]]),
         ([str(path)], "kind", ["--rank"]),
         ([str(path), "--rank", "--role", "title=keep", "--role", "body=keep"], "columns", ["--role", "id=query"]),
         (
@@ -78,11 +80,36 @@ def test_what_is_open_is_an_object_too(capsys: pytest.CaptureFixture[str], tmp_p
     assert (status, json.loads(out)["texts"]) == (0, 2)
 
 
+def test_the_likely_encodings_are_the_first_answers(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    old = tmp_path / "old.csv"
+    old.write_bytes("id;text\n1;one\n2;É\n".encode("cp1252"))
+    _, out, err = check(capsys, tmp_path, str(old), "--embed", "--json")
+    codecs = [answer["arguments"][1] for answer in json.loads(out)["answers"]]
+    assert tuple(codecs[: len(CLOSE)]) == CLOSE
+    assert f"Choose with {' or '.join(f'--encoding {codec}' for codec in CLOSE)}" in err
+
+
+def test_a_guess_is_close_only_for_texts_that_are_sent(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    old = tmp_path / "old.csv"
+    old.write_bytes("mark;text\nÉ;one\na;two\n".encode("cp1252"))
+    status, out, _ = check(capsys, tmp_path, str(old), "--embed", "--role", "text=text", "--role", "mark=ignore")
+    assert (status, "our guess" in out) == (0, True)
+    assert check(capsys, tmp_path, str(old), "--embed", "--role", "mark=text")[0] == 2
+
+
+def test_what_is_not_utf8_far_down_is_read_with_the_guess(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "large.csv"
+    long = b"1,cloud,%s\n" % (b"x" * 10_000)
+    path.write_bytes(b"id,text,pad\n" + long * 7_000 + "2,Müll und Öl für die Straße,x\n".encode("cp1252"))
+    status, out, _ = check(capsys, tmp_path, str(path), "--embed", "--role", "text=text", "--role", "pad=ignore")
+    assert (status, "in Windows-1252, our guess" in out) == (0, True)
+
+
 def test_what_no_argument_answers_has_no_answers(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, path: Path
 ) -> None:
     old, empty = tmp_path / "old.txt", tmp_path / "empty.csv"
-    old.write_bytes("Grüße aus Köln\nSchöne Tür\n".encode("cp1252"))
+    old.write_bytes("one\nÉ\n".encode("cp1252"))
     empty.touch()
     for arguments, sentence in (
         ([str(path), str(old), "--rank"], "old.txt does not say how its letters are encoded"),  # for the first file

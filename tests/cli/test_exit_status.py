@@ -10,7 +10,7 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
     ("error", "status"),
     [
         (errors.InputError("x"), 2),
-        (errors.EncodingUnknown("x", guess="cp1252"), 2),
+        (errors.EncodingUnknown("x", file_name="a.csv", guess="cp1252"), 2),
         (errors.UsageError("x"), 2),
         (errors.DataError("x"), 1),
         (errors.DiskFull("x"), 1),

@@ -63,10 +63,13 @@ def test_rows_that_were_left_out_stand_below_their_title(
 
 def test_an_encoding_nobody_knows_can_be_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "old.txt"
-    path.write_bytes(b"caf\xe9 one\ncaf\xe9 two\n")
-    status, _, err = cfbatch(capsys, tmp_path / "data", "check", path, "--embed")
-    assert status == 2
-    assert "Name it with --encoding (it may be cp1252)" in err
+    path.write_bytes(b"one\n\xc9\n")
+    for arguments in (("check",), ("run", "--connection", "practice")):
+        status, _, err = cfbatch(capsys, tmp_path / "data", *arguments, path, "--embed")
+        assert status == 2
+        assert "old.txt does not say how its letters are encoded, and may be Windows-1252 (“É”) or " in err
+        assert "Choose with --encoding cp1252 or --encoding " in err
+    assert cfbatch(capsys, tmp_path / "data", "jobs")[1] == ""
     assert cfbatch(capsys, tmp_path / "data", "check", path, "--embed", "--encoding", "cp1252")[0] == 0
 
 

@@ -9,6 +9,7 @@ from cfbatch_gui.core.inputs.input_values import Block, Row, Source
 from cfbatch_gui.core.inputs.readers.formats import Joined, format_of
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
+_LOOKED_THROUGH = 20_000  # rows
 _ROWS_IN_BLOCK, _CHARACTERS_IN_BLOCK = 1_000, 256 * 1024
 
 
@@ -41,6 +42,18 @@ def preview(source: Source, limit: int = 200) -> tuple[Row, ...]:
     """Return the first rows by the reader that a job uses, so that what is shown is what is sent. Raises InputError."""
     with closing(read_rows(source)) as rows:
         return tuple(islice(rows, limit))
+
+
+def preview_beyond_ascii(source: Source, limit: int = 200) -> tuple[Row, ...]:
+    """Return rows as `preview` does, those with letters beyond ASCII first: only they differ from encoding to encoding.
+
+    They are looked for among the first rows. Raises InputError.
+    """
+    with closing(read_rows(source)) as rows:
+        first = tuple(islice(rows, _LOOKED_THROUGH))
+    telling = [row for row in first if not all(map(str.isascii, row.cells))]
+    others = [row for row in first if all(map(str.isascii, row.cells))]
+    return (*telling, *others)[:limit]
 
 
 def _recognised(path: Path) -> tuple[Source, Iterator[Row]]:

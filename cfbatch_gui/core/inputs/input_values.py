@@ -5,7 +5,7 @@ module takes to read a row. They cannot be part of a reference cycle, so garbage
 """
 
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path, PurePath
 
@@ -100,14 +100,35 @@ class ProblemKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How to read a file. None means that the value is recognised from the content."""
+    """How to read a file. None means that the value is recognised from the content.
+
+    With `is_encoding_guessed` the encoding is not the user's choice but this program's earlier guess, with the others
+    that were about as likely.
+    """
 
     encoding: str | None = None
     separator: str | None = None  # one of , ; tab |
     has_header: bool | None = None
     sheet: str | None = None
     unit: FileFormat | None = None  # LINES, PARAGRAPHS or WHOLE, for plain text
+    is_encoding_guessed: bool = False
+    other_encodings: tuple[str, ...] = ()
     sends_doubtful: bool = False  # rows whose cells may not be what the file means are sent as they were read
+
+    def encoded_as(self, other: "ReadOptions") -> "ReadOptions":
+        """These options with another's encoding, be it chosen or guessed."""
+        return replace(
+            self,
+            encoding=other.encoding,
+            is_encoding_guessed=other.is_encoding_guessed,
+            other_encodings=other.other_encodings,
+        )
+
+    def in_encoding(self, codec: str | None, *, others: tuple[str, ...] | None = None) -> "ReadOptions":
+        """These options with an encoding that the user has chosen or, with `others`, that was guessed."""
+        return replace(
+            self, encoding=codec, is_encoding_guessed=others is not None, other_encodings=others if others else ()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +155,10 @@ class Source:
     the end of the file. `marked` are the indices of columns from which the apostrophes that this program's export put
     before formulas are removed. `notices` are sentences for the user about what was left out or interpreted.
     `is_encoding_sure` is False for a large file of which only the beginning was checked: reading raises EncodingUnknown
-    at bytes that are invalid in the encoding. `is_header_sure` is False if the first row may well be of the other kind
-    than `has_header` says, and nobody has decided it. With `sends_doubtful` doubtful rows are sent as they were read.
+    at bytes that are invalid in the encoding. `is_encoding_guessed`: nothing in the file says its encoding, and it is
+    not UTF-8; `other_encodings` are codecs under which it reads differently and is about as likely. `is_header_sure` is
+    False if the first row may well be of the other kind than `has_header` says, and nobody has decided it. With
+    `sends_doubtful` doubtful rows are sent as they were read.
     """
 
     path: Path
@@ -155,6 +178,8 @@ class Source:
     marked: tuple[int, ...] = ()
     notices: tuple[str, ...] = ()
     is_encoding_sure: bool = True
+    is_encoding_guessed: bool = False
+    other_encodings: tuple[str, ...] = ()
     is_header_sure: bool = True
     sends_doubtful: bool = False
 

@@ -7,11 +7,15 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
+
+import msgspec
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Mapping, ReadOptions, Source
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
 from cfbatch_gui.core.job_folder.checksums import forget_checksums
+from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, encoding_doubts
 from cfbatch_gui.core.job_folder.filling import Progress, fill
 from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, metadata_value, put_metadata_value, transaction
@@ -28,7 +32,7 @@ _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without letters and digits that 
 
 
 class Drafts:
-    """All methods but `load`, `examine` and `duplicate` are quick; call those three in a thread."""
+    """All methods but `load`, `encoding_doubts`, `examine` and `duplicate` are quick; call those four in a thread."""
 
     def __init__(
         self,
@@ -99,6 +103,28 @@ class Drafts:
         job = self._ledger.change(job_id, filled_with)  # it may have been renamed while the file was read
         write_manifest(folder, job)
         return job
+
+    def encoding_doubts(self, job_id: str) -> tuple[EncodingDoubt, ...]:
+        """The files of the draft whose guessed encoding another is close to, under which texts that are sent differ."""
+        folder = self.folder(job_id)
+        draft = folder.draft()
+        if draft is None or not folder.data.exists():
+            return ()
+        files = [(Path(draft.path).name, draft.options), (Path(draft.second_path).name, draft.second_options)]
+        return encoding_doubts(folder, files)
+
+    def settle_encoding(self, job_id: str, file: int) -> None:
+        """Take the guessed encoding of a file, 1 or 2, for the user's choice. Quick."""
+        folder = self.folder(job_id)
+        draft = folder.draft()
+        if draft is None:
+            return
+        if file == 1:
+            draft = msgspec.structs.replace(draft, options=draft.options.in_encoding(draft.options.encoding))
+        else:
+            options = draft.second_options.in_encoding(draft.second_options.encoding)
+            draft = msgspec.structs.replace(draft, second_options=options)
+        folder.save_draft(draft)
 
     def examine(self, job_id: str) -> Preflight:
         """Plan the draft and return its counts, problems and estimated price."""
@@ -209,6 +235,8 @@ def as_recognised(source: Source) -> ReadOptions:
     """Options with which the file is read again exactly as it was."""
     return ReadOptions(
         encoding=source.encoding or None,
+        is_encoding_guessed=source.is_encoding_guessed,
+        other_encodings=source.other_encodings,
         separator=source.separator or None,
         has_header=source.has_header,
         sheet=source.sheet or None,

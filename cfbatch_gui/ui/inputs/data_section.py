@@ -75,6 +75,7 @@ class DataSection(SectionCard):
     layout_chosen = Signal(object)
     mapping_chosen = Signal(object)  # a Mapping with another template, or other parts
     more_wanted = Signal(bool)  # rows, of the second file
+    encoding_wanted = Signal(bool)  # another one, of the second file
     undo_wanted = Signal()  # of what was chosen for the last file of this kind
 
     def __init__(self, recipes: Callable[[], Sequence[Recipe]], parent: QWidget | None = None) -> None:
@@ -104,6 +105,8 @@ class DataSection(SectionCard):
         self.second.options_changed.connect(lambda options: self.options_changed.emit(options, True))
         self.second.role_chosen.connect(lambda column, role: self.role_chosen.emit(column, role, True))
         self.second.removed.connect(self.second_removed)
+        self.first.encoding_wanted.connect(lambda: self.encoding_wanted.emit(False))
+        self.second.encoding_wanted.connect(lambda: self.encoding_wanted.emit(True))
         self.first.more_wanted.connect(lambda: self.more_wanted.emit(False))
         self.second.more_wanted.connect(lambda: self.more_wanted.emit(True))
         self.progress = ThinProgress()
@@ -144,7 +147,7 @@ class DataSection(SectionCard):
         """Show a state, and hide the widgets that do not apply to it."""
         self._state = state
         is_asked = state.question is not None
-        self.drop.setVisible(not is_asked and not state.has_data)
+        self.drop.setVisible(not state.has_data)
         self.drop.show_opening(state.opening)
         self.encoding.setVisible(is_asked)
         self.encoding.ask(state.question)
@@ -157,7 +160,7 @@ class DataSection(SectionCard):
         self.recipes.show_state(state)
         self.recipes.setVisible(state.file is not None and not is_asked)
         for button in (self.open_button, self.folder_button, self.paste_button):
-            button.setVisible(state.has_data or is_asked)
+            button.setVisible(state.has_data)
         if not is_asked and state.has_data:
             self._show_files(state, job)
         is_done = state.has_data and not is_asked and not state.incomplete

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from cfbatch_gui.ui.confirmation import may_cost
 from cfbatch_gui.ui.display import plural
 from cfbatch_gui.ui.inputs.check_section import FIRST
 from cfbatch_gui.ui.inputs.draft_state import DraftStates
+from cfbatch_gui.ui.inputs.encoding_question import choose_reading
 from cfbatch_gui.ui.inputs.intake import last_folder
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
@@ -36,6 +38,7 @@ class DraftActions(QWidget):
     duplicate_made = Signal(str)
     deleted = Signal(str)
     sending = Signal(str)  # begins or ends for this job
+    encoding_chosen = Signal(str, str, bool)  # a codec other than the guess, of the second file
     models_listed = Signal()
 
     def __init__(self, program: Program, drafts: DraftStates, notices: Notices, tasks: Tasks, parent: QWidget) -> None:
@@ -86,6 +89,8 @@ class DraftActions(QWidget):
         self.models_listed.emit()
 
     async def _send(self, job_id: str) -> None:
+        if not await self._is_encoding_settled(job_id):
+            return
         found = self._drafts.state(job_id).preflight
         if found is not None and not await self._may_cost(job_id, found):
             return
@@ -99,6 +104,25 @@ class DraftActions(QWidget):
         self._drafts.forget(job_id)
         self.sent.emit(job_id)
 
+    async def _is_encoding_settled(self, job_id: str) -> bool:
+        """Ask which reading of a file is right where the guess is close; True when the job may be sent as it was read.
+
+        With another reading the file is read again, and the user has another look before sending.
+        """
+        for doubt in await asyncio.to_thread(self._program.drafts.encoding_doubts, job_id):
+            codec = await choose_reading(doubt, self._page)
+            if codec != doubt.readings[0].codec:
+                if codec:
+                    self.encoding_chosen.emit(job_id, codec, doubt.file == 2)
+                return False
+            await self._program.store.on_disk(self._program.drafts.settle_encoding, job_id, doubt.file)
+            state = self._drafts.state(job_id)
+            if doubt.file == 1 and state.file is not None:
+                self._drafts.set(job_id, replace(state, file=state.file.with_chosen_encoding()))
+            elif state.second is not None:
+                self._drafts.set(job_id, replace(state, second=state.second.with_chosen_encoding()))
+        return True
+
     async def _may_cost(self, job_id: str, found: Preflight) -> bool:
         """Ask for a confirmation above the budget; True when the draft may be sent."""
         if self._drafts.job(job_id).connection == PRACTICE.id:
@@ -108,6 +132,8 @@ class DraftActions(QWidget):
         return not sentence or await may_cost(self._page, sentence)
 
     async def _try_first(self, job_id: str) -> None:
+        if not await self._is_encoding_settled(job_id):
+            return
         name = self.tr("{name}, first {n}").format(name=self._drafts.job(job_id).name, n=FIRST)
         copy = await asyncio.to_thread(partial(self._program.drafts.duplicate, job_id, name, first=FIRST))
         try:

@@ -103,7 +103,7 @@ class DraftChoices(QObject):
 
     async def _suggest_again(self, job_id: str, file: OpenFile, second: OpenFile | None) -> None:
         await asyncio.to_thread(forget_choice, self._program.recipes, self._drafts.state(job_id))
-        options = ReadOptions(encoding=file.options.encoding)  # without its encoding the file may not be readable
+        options = ReadOptions().encoded_as(file.options)  # the encoding is the file's own
         if file.options != options:
             file = replace(await asyncio.to_thread(open_file, file.path, options), seen_as=file.seen_as)
         mapping = await asyncio.to_thread(guess_for_two, file, second) if second else file.guess(None)
@@ -135,7 +135,7 @@ def read_as_remembered(
 
 def read_by_recipe(recipe: Recipe, opened: OpenFile, second: OpenFile | None) -> tuple[OpenFile, Mapping] | None:
     """Read and map a file by a recipe, but in the encoding it was opened with; None when the recipe does not fit."""
-    options = replace(recipe.options, encoding=opened.options.encoding)
+    options = recipe.options.encoded_as(opened.options)
     if options != replace(opened.options, sends_doubtful=False):  # read alike, the same rows are doubtful
         try:
             opened = replace(open_file(opened.path, options), seen_as=opened.seen_as)

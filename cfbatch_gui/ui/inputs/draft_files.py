@@ -6,8 +6,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
-from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
-from cfbatch_gui.core.inputs.file_rows import preview
+from cfbatch_gui.core.errors import UsageError, UserError
+from cfbatch_gui.core.inputs.file_rows import preview, preview_beyond_ascii
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import sha256_of
@@ -79,15 +79,30 @@ class DraftFiles:
             fresh = replace(state, second=None, mapping=state.file.as_ranking)
             self._reading.start(job_id, replace(fresh, is_read=False))
 
+    def ask_encoding(self, job_id: str, *, second: bool = False) -> None:
+        """Let the user choose the encoding of a file."""
+        if (file := self._file(job_id, second=second)) is not None:
+            source = file.source
+            question = EncodingQuestion(
+                *(file.path, source.encoding, file.options, second),
+                is_guess=source.is_encoding_guessed,
+                others=source.other_encodings,
+            )
+            self._drafts.set(job_id, replace(self._drafts.state(job_id), question=question))
+
     def answer_encoding(self, job_id: str, codec: str) -> None:
         """Open the file that the question is about, in this encoding."""
         question = self._drafts.state(job_id).question
         if question is not None:
-            options = replace(question.options, encoding=codec)
-            self._open(job_id, question.path, options, is_second=question.is_second, second_path=question.second_path)
+            self._open(job_id, question.path, question.options.in_encoding(codec), is_second=question.is_second)
+
+    def use_encoding(self, job_id: str, codec: str, *, second: bool = False) -> None:
+        """Read a file again in an encoding that the user has chosen."""
+        if (file := self._file(job_id, second=second)) is not None:
+            self._open(job_id, file.path, file.options.in_encoding(codec), is_second=second)
 
     def drop_question(self, job_id: str) -> None:
-        """Do not open the file that the question is about."""
+        """Leave the encoding as it is."""
         self._drafts.set(job_id, replace(self._drafts.state(job_id), question=None))
 
     def show_more(self, job_id: str, *, second: bool = False) -> None:
@@ -96,8 +111,9 @@ class DraftFiles:
             self._drafts.tasks.start(f"more {job_id}", self._show_more(job_id, file))
 
     async def peek(self, path: Path, options: ReadOptions) -> OpenFile:
-        """Open a file without changing any draft. Raises InputError."""
-        return await asyncio.to_thread(open_file, path, options)
+        """Open a file without changing any draft, the rows that tell encodings apart first. Raises InputError."""
+        opened = await asyncio.to_thread(open_file, path, options)
+        return replace(opened, sample=await asyncio.to_thread(preview_beyond_ascii, opened.source))
 
     def _file(self, job_id: str, *, second: bool) -> OpenFile | None:
         state = self._drafts.state(job_id)
@@ -114,10 +130,6 @@ class DraftFiles:
     ) -> None:
         try:
             opened = await asyncio.to_thread(open_file, path, options)
-        except EncodingUnknown as error:
-            question = EncodingQuestion(path, error.guess, error.message, options, is_second, second_path)
-            self._drafts.set(job_id, replace(self._drafts.state(job_id), question=question, opening=""))
-            return
         except UserError:
             self._drafts.set(job_id, replace(self._drafts.state(job_id), opening=""))
             raise

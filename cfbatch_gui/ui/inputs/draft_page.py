@@ -77,6 +77,7 @@ class DraftPage(QWidget):
         acts.deleted.connect(self.deleted)
         acts.sending.connect(self._state_changed)
         acts.models_listed.connect(self._show)
+        acts.encoding_chosen.connect(lambda job, codec, second: self.files.use_encoding(job, codec, second=second))
         self.recipes = RecipeActions(program, drafts, self.choices, notices, tasks=self.tasks, parent=self)
         self.intake = Intake(program, drafts, self.files, notices, tasks=self.tasks, draft=self.job_id, parent=self)
         self.header = PageHeader(renamable=True)
@@ -125,7 +126,7 @@ class DraftPage(QWidget):
     def is_taken(self, job_id: str) -> bool:
         """Whether a draft has a file, also one that is still being recognised or read."""
         state = self.drafts.state(job_id)
-        return bool(state.opening or state.has_data or state.question or state.is_reading)
+        return bool(state.opening or state.has_data or state.is_reading)
 
     def refresh_connections(self) -> None:
         """Look again at which connections are ready; also when the page is shown."""
@@ -191,6 +192,7 @@ class DraftPage(QWidget):
         data.recipes.save_wanted.connect(lambda: self.recipes.save(self._job_id))
         data.recipes.rename_wanted.connect(self.recipes.rename)
         data.recipes.delete_wanted.connect(self.recipes.delete)
+        data.encoding_wanted.connect(lambda second: self.files.ask_encoding(self._job_id, second=second))
         data.encoding.looked_at.connect(lambda codec: self.tasks.start("peek", self._peek(codec)))
         data.encoding.answered.connect(lambda codec: self.files.answer_encoding(self._job_id, codec))
         data.encoding.refused.connect(lambda: self.files.drop_question(self._job_id))
@@ -332,7 +334,7 @@ class DraftPage(QWidget):
         if question is None:
             return
         try:
-            file = await self.files.peek(question.path, replace(question.options, encoding=codec))
+            file = await self.files.peek(question.path, question.options.in_encoding(codec))
         except UserError as error:
             self.data.encoding.show_failure(error.message)
         else:

@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from cfbatch_gui.core.errors import UsageError, UserError
+from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
 from cfbatch_gui.core.inputs.readers.formats import is_read_by_bytes
+from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.inputs.draft_state import DraftState, DraftStates, OpenFile
 
@@ -71,6 +72,26 @@ class DraftReading(QObject):
         drafts.set(job_id, replace(drafts.state(job_id), is_reading=False, preflight=preflight, spent=spent))
 
     async def _load(self, job_id: str) -> None:
+        try:
+            await self._load_as_opened(job_id)
+        except EncodingUnknown as error:
+            state = self._drafts.state(job_id)
+            file, second = (self._as_guessed(each, error) for each in (state.file, state.second))
+            if (file, second) == (state.file, state.second):
+                raise
+            self._drafts.set(job_id, replace(state, file=file, second=second))
+            await self._load_as_opened(job_id)
+
+    def _as_guessed(self, file: OpenFile | None, error: EncodingUnknown) -> OpenFile | None:
+        if file is None:
+            return None
+        source = as_guessed(file.source, error)
+        if source == file.source:
+            return file
+        others = source.other_encodings if source.is_encoding_guessed else None
+        return replace(file, source=source, options=file.options.in_encoding(source.encoding, others=others))
+
+    async def _load_as_opened(self, job_id: str) -> None:
         state = self._drafts.state(job_id)
         file, mapping = state.file, state.mapping
         if file is None or mapping is None:

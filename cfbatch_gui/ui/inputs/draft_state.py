@@ -44,6 +44,11 @@ class OpenFile:
         """The suggested mapping for a kind of job; None stands for the likely kind."""
         return self.as_ranking if (kind or self.likely) is Kind.RANK else self.as_texts
 
+    def with_chosen_encoding(self) -> "OpenFile":
+        """The file with its guessed encoding as if the user had chosen it."""
+        source = replace(self.source, is_encoding_guessed=False, other_encodings=())
+        return replace(self, source=source, options=self.options.in_encoding(self.source.encoding))
+
     @property
     def path(self) -> Path:
         """The path of the file or folder."""
@@ -61,7 +66,7 @@ class OpenFile:
 def open_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> OpenFile:
     """Recognise a file and read its first rows. Blocking: it may read all of a text file.
 
-    Raises InputError, EncodingUnknown, UsageError.
+    Raises InputError, UsageError.
     """
     source = open_source(path, options)
     sample = preview(source, PREVIEW_ROWS)
@@ -78,14 +83,14 @@ def open_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> OpenFile:
 
 @dataclass(frozen=True, slots=True)
 class EncodingQuestion:
-    """A file that cannot be read before the user chooses its encoding. `second_path` is a file opened with it."""
+    """A file whose encoding the user wants to choose. `codec` is the present one, `others` are about as likely."""
 
     path: Path
-    guess: str  # a Python codec
-    sentence: str
+    codec: str
     options: ReadOptions
     is_second: bool
-    second_path: Path | None = None
+    is_guess: bool
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,34 +1,38 @@
-"""The question for the encoding of a file, shown on the page with a preview in each encoding."""
+"""The choice of a file's encoding, shown on the page with a preview in each; and the question before sending, when two
+readings of the texts are about as likely.
+"""
 
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QAbstractItemView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QDialog, QPushButton, QWidget
 
 from cfbatch_gui.core.inputs.files.encodings import CHOICES
+from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, Reading
+from cfbatch_gui.ui.dialogs import finished
 from cfbatch_gui.ui.inputs.draft_state import EncodingQuestion, OpenFile
 from cfbatch_gui.ui.inputs.input_labels import encoding_words
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
-from cfbatch_gui.ui.theme import MEDIUM, SMALL
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import Button, Card, IconLine, Label, PrimaryButton, column, row
 
 _ROW_HEIGHT = 30
+_CARD_WIDTH = 240
 
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
     codec: str
     title: str
-    is_guess: bool
+    remark: str
 
 
-def _offer_columns(owner: QWidget) -> tuple[Column[_Offer], ...]:
-    guess = owner.tr("our guess")
+def _offer_columns() -> tuple[Column[_Offer], ...]:
     return (
         Column("", lambda offer: offer.title, key="title", sortable=False, stretch=True),
-        Column("", lambda offer: guess if offer.is_guess else "", key="guess", sortable=False, colour=_quiet, width=84),
+        Column("", lambda offer: offer.remark, key="remark", sortable=False, colour=_quiet, width=84),
     )
 
 
@@ -37,7 +41,7 @@ def _quiet(offer: _Offer) -> str:
 
 
 class EncodingChooser(QWidget):
-    """The question, the encodings with the guess preselected, and the first rows in the one that is marked.
+    """The encodings with the present one preselected, and rows of the file in the one that is marked.
 
     `looked_at` asks for the rows in an encoding; `show_preview` or `show_failure` answers it. `answered` carries the
     codec that was chosen.
@@ -51,7 +55,7 @@ class EncodingChooser(QWidget):
         super().__init__(parent)
         self._question: EncodingQuestion | None = None
         self._sentence = IconLine("", "info", "body", icon_role="accent")
-        self._rows: Rows[_Offer] = Rows(_offer_columns(self), parent=self)
+        self._rows: Rows[_Offer] = Rows(_offer_columns(), parent=self)
         self.list = TableView(inset=True)
         self.list.setAccessibleName(self.tr("Encoding"))
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -74,7 +78,7 @@ class EncodingChooser(QWidget):
         frame.body.addWidget(self.failure)
         self.use_button = PrimaryButton("")
         self.use_button.clicked.connect(self._answer)
-        self.cancel_button = Button(self.tr("Do not open it"))
+        self.cancel_button = Button(self.tr("Cancel"))
         self.cancel_button.clicked.connect(self.refused)
         lists = row(choices, frame, gap=MEDIUM)
         self.setLayout(
@@ -94,15 +98,23 @@ class EncodingChooser(QWidget):
         self._question = question
         if question is None:
             return
-        self._sentence.set_line(question.sentence, "info", "accent")
+        name = question.path.name
+        says_nothing = self.tr("{name} does not say how its letters are encoded. ").format(name=name)
+        choose = self.tr("Choose the encoding in which its text looks right.")
+        self._sentence.set_line((says_nothing if question.is_guess else "") + choose, "info", "accent")
+        present = question.codec.removesuffix("-sig")
         known = [codec for codec, _ in CHOICES]
-        guessed = () if question.guess in known else ((question.guess, encoding_words(question.guess)),)
-        offers = [_Offer(codec, title, codec == question.guess) for codec, title in (*guessed, *CHOICES)]
+        more = [] if present in known else [(present, encoding_words(present))]
+        offers = [_Offer(codec, title, self._remark(question, codec)) for codec, title in (*more, *CHOICES)]
         self._rows.set_rows(offers)
-        guess = next(index for index, offer in enumerate(offers) if offer.is_guess)
-        self.choose(offers[guess].codec)
-        self.list.scrollTo(self._rows.index(guess, 0), QAbstractItemView.ScrollHint.PositionAtCenter)
+        self.choose(present)
+        self.list.scrollTo(self.list.currentIndex(), QAbstractItemView.ScrollHint.PositionAtCenter)
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _remark(self, question: EncodingQuestion, codec: str) -> str:
+        if codec == question.codec and question.is_guess:
+            return self.tr("our guess")
+        return self.tr("likely too") if codec in question.others else ""
 
     def choose(self, codec: str) -> None:
         """Mark an encoding, as by the user."""
@@ -132,3 +144,51 @@ class EncodingChooser(QWidget):
     def _answer(self) -> None:
         if self.codec() and self.use_button.isEnabled():
             self.answered.emit(self.codec())
+
+
+class ReadingsDialog(QDialog):
+    """The readings of a file side by side, each with texts as they would be sent and a button that takes it.
+
+    `codec` is what was taken, "" when the dialog was closed without.
+    """
+
+    def __init__(self, doubt: EncodingDoubt, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.codec = ""
+        self.setWindowTitle(self.tr("Which reading is right?"))
+        self.buttons: list[QPushButton] = []
+        why = self.tr("{name} does not say how its letters are encoded, and these readings are about as likely.")
+        asked = self.tr("Nothing was sent yet. Your answer is kept for this job.")
+        cards = [self._card(reading, is_guess=number == 0) for number, reading in enumerate(doubt.readings)]
+        cancel = Button(self.tr("Cancel"))
+        cancel.clicked.connect(self.reject)
+        lines = (Label(why.format(name=doubt.name), wrap=True), Label(asked, "quiet", wrap=True))
+        self.setLayout(
+            column(*lines, row(*cards, gap=MEDIUM), row(None, cancel), gap=MEDIUM, margins=(LARGE, LARGE, LARGE, LARGE))
+        )
+
+    def _card(self, reading: Reading, *, is_guess: bool) -> Card:
+        words = encoding_words(reading.codec)
+        card = Card(inset=True)
+        card.setMinimumWidth(_CARD_WIDTH)
+        remark = Label(self.tr("our guess") if is_guess else "", "quiet")
+        card.body.addLayout(row(Label(words, "strong"), remark, None, gap=SMALL))
+        for example in reading.examples:
+            card.body.addWidget(Label(example, wrap=True))
+        card.body.addStretch(1)
+        button = Button(self.tr("Use {encoding}").format(encoding=words))
+        button.clicked.connect(lambda: self._take(reading.codec))
+        card.body.addWidget(button)
+        self.buttons.append(button)
+        return card
+
+    def _take(self, codec: str) -> None:
+        self.codec = codec
+        self.accept()
+
+
+async def choose_reading(doubt: EncodingDoubt, parent: QWidget) -> str:
+    """Ask which reading of a file is right; its codec, "" when the user cancels."""
+    dialog = ReadingsDialog(doubt, parent)
+    code = await finished(dialog)
+    return dialog.codec if code == QDialog.DialogCode.Accepted else ""

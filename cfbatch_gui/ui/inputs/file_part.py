@@ -7,7 +7,6 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from cfbatch_gui.core.inputs.columns.templates import read_template
-from cfbatch_gui.core.inputs.files.encodings import CHOICES
 from cfbatch_gui.core.inputs.input_values import FileFormat, Mapping, Role, Shape
 from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.inputs.draft_state import MOST_PREVIEWED, PREVIEW_ROWS, OpenFile
@@ -40,6 +39,7 @@ class FilePart(QWidget):
     join_wanted = Signal(int)
     more_wanted = Signal()  # rows
     removed = Signal()
+    encoding_wanted = Signal()  # another one
 
     def __init__(self, *, is_second: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,6 +49,8 @@ class FilePart(QWidget):
         self.name.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self.facts = Label("", "quiet")
         self.encoding = LinkButton(tip=self.tr("Read it in another encoding"))
+        self.encoding.clicked.connect(self.encoding_wanted)
+        self.guess = Label("", "quiet")
         self.separator = LinkButton(tip=self.tr("Choose how cells are separated"))
         self.header = LinkButton(tip=self.tr("Choose whether the first row names the columns"))
         self.header_guess = Label("", "quiet")
@@ -60,7 +62,6 @@ class FilePart(QWidget):
         self.more = LinkButton(self.tr("Show more rows"))
         self.more.clicked.connect(self.more_wanted)
         self._menus: dict[LinkButton, Callable[[], QMenu]] = {
-            self.encoding: self._encoding_menu,
             self.separator: self._separator_menu,
             self.header: self._header_menu,
             self.sheet: self._sheet_menu,
@@ -68,8 +69,8 @@ class FilePart(QWidget):
         self._links: list[tuple[QWidget, LinkButton]] = []
         parts: list[QWidget] = [IconLabel("file-text", "text", 16), self.name, self.facts]
         for link in (self.encoding, self.separator, self.header, self.change_header, self.sheet, self.remove):
-            before = (Label("·", "quiet"), *((self.header_guess,) if link is self.change_header else ()))
-            linked = boxed(row(*before, link, gap=SMALL))
+            guess = {self.encoding: self.guess, self.change_header: self.header_guess}.get(link)
+            linked = boxed(row(Label("·", "quiet"), *((guess,) if guess else ()), link, gap=SMALL))
             self._links.append((linked, link))
             parts.append(linked)
             if link in self._menus:
@@ -103,7 +104,7 @@ class FilePart(QWidget):
         self.notice.set_line(" ".join(source.notices))
         self.notice.setVisible(bool(source.notices))
         self._show_more(len(file.sample), rows)
-        self.encoding.setText(encoding_words(source.encoding))
+        self._show_encoding(encoding_words(source.encoding), is_guess=source.is_encoding_guessed)
         self.separator.setText(separator_words(source))
         self.header.setText(header_words(source))
         self.header_guess.setText(header_words(source))
@@ -128,6 +129,11 @@ class FilePart(QWidget):
         roles: tuple[Role, ...] = mapping.second_roles if self._is_second else mapping.roles
         self.table.show_file(file, roles, roles_for(mapping, second=self._is_second), self._joined(file, mapping))
         self.table.show()
+
+    def _show_encoding(self, words: str, *, is_guess: bool) -> None:
+        self.guess.setText(self.tr("{encoding}, our guess ·").format(encoding=words))
+        self.guess.setVisible(is_guess)
+        self.encoding.setText(self.tr("Change") if is_guess else words)
 
     def _show_more(self, shown: int, rows: int) -> None:
         self.more.setVisible(rows > shown or (rows < 0 and shown % PREVIEW_ROWS == 0 and shown > 0))
@@ -171,13 +177,6 @@ class FilePart(QWidget):
                 self.options_changed.emit(replace(self._file.options, **changes))  # type: ignore[arg-type]  # the names of its fields
 
         return change
-
-    def _encoding_menu(self) -> QMenu:
-        menu = QMenu(self)
-        now = encoding_words(self._file.source.encoding) if self._file else ""
-        for codec, title in CHOICES:
-            add_action(menu, title, self._read(encoding=codec), checked=encoding_words(codec) == now)
-        return menu
 
     def _separator_menu(self) -> QMenu:
         menu = QMenu(self)

@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from cfbatch_gui.core.errors import EncodingUnknown, UserError
+from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, Quoting, ReadOptions, Row, Shape, Source
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
@@ -29,26 +29,15 @@ _DIALECTS: dict[Quoting, dict[str, Any]] = {
 
 
 def outcome(path: Path, options: ReadOptions | None = None) -> str:
-    """Read a file: "accepted", "in part" or "refused". Raises AssertionError for any difference to other readers.
-
-    A question about the encoding is answered with the proposed one.
-    """
-    options = options or ReadOptions()
+    """Read a file: "accepted", "in part" or "refused". Raises AssertionError for any difference to other readers."""
     try:
-        try:
-            source = open_source(path, options)
-        except EncodingUnknown as question:
-            source = open_source(path, ReadOptions(**{**_fields(options), "encoding": question.guess}))
+        source = open_source(path, options or ReadOptions())
         rows = list(read_rows(source))
     except UserError as error:
         assert error.message.endswith((".", "!", "?", "}.")), error.message
         return "refused"
     compare(source, rows)
     return "in part" if any(row.problem for row in rows) else "accepted"
-
-
-def _fields(options: ReadOptions) -> dict[str, Any]:
-    return {name: getattr(options, name) for name in ReadOptions.__slots__}
 
 
 def compare(source: Source, rows: list[Row]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import Action, EncodingUnknown, InputError, UsageError
+from cfbatch_gui.core.errors import Action, InputError, UsageError
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, ReadOptions
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
@@ -97,10 +97,6 @@ BAD_FILES = [
     ("a.json", b"[1, 2]", "a.json holds no list of JSON objects."),
     ("a.json", b'[\n  {"text": \n', "a.json is not valid JSON: a value is missing, near character 15. Correct it"),
     ("a.jsonl", b"{}\n{}\n", "a.jsonl holds no JSON object"),
-    ("a.csv", "naïve,café\n".encode("latin-1"), "a.csv does not say how its letters are encoded"),
-    ("a.txt", "ab\n".encode("utf-16-be") * 40, "a.txt does not say how its letters are encoded"),
-    ("a.txt", b"cut in a letter \xe2\x82", "a.txt does not say how its letters are encoded"),
-    ("a.txt", b"surrogate \xed\xa0\x80 as utf-8", "a.txt does not say how its letters are encoded"),
 ]
 
 
@@ -112,7 +108,7 @@ def test_a_bad_file_gets_a_sentence(tmp_path: Path, name: str, data: bytes, sent
         list(read_rows(open_source(path)))
     assert sentence in raised.value.message
     assert raised.value.message.endswith((".", "}."))
-    assert raised.value.action in (Action.CHOOSE_FILE, Action.CHOOSE_ENCODING)
+    assert raised.value.action is Action.CHOOSE_FILE
     assert str(tmp_path) not in raised.value.message
 
 
@@ -183,13 +179,3 @@ def test_text_that_only_looks_bad_is_read(tmp_path: Path) -> None:
         source = open_source(path)
         assert source.format is file_format, name
         assert list(read_rows(source))
-
-
-def test_a_guess_is_offered_and_never_used(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_bytes(
-        "Frage;Antwort\nWie groß ist das Gerät?;Größe und Maße stehen auf der Rückseite.\n".encode("cp1252")
-    )
-    with pytest.raises(EncodingUnknown) as raised:
-        open_source(path)
-    assert (raised.value.guess, raised.value.action) == ("cp1252", Action.CHOOSE_ENCODING)

@@ -1,11 +1,14 @@
-"""The encoding that is preselected in the question: correct for a single line in most of the languages tested."""
+"""The guess at an encoding that nothing in a file says, and the encodings that are recognised without one."""
 
+import unicodedata
 from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import EncodingUnknown
+from cfbatch_gui.core.inputs.file_rows import read_rows
+from cfbatch_gui.core.inputs.files.encodings import CHOICES
 from cfbatch_gui.core.inputs.files.legacy_encodings import guess_encoding
+from cfbatch_gui.core.inputs.input_values import ReadOptions, Source
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 SHORT = [
@@ -29,12 +32,19 @@ SHORT = [
     ("cp1257", "Ačiū už pagalbą"),
     ("cp1251", "Как изменить пароль?"),
     ("koi8_r", "Как изменить пароль?"),
+    ("cp866", "Как изменить пароль?"),
+    ("iso8859_5", "Как изменить пароль?"),
+    ("koi8_u", "Як змінити пароль? Їжте ґречку"),
     ("cp1251", "Львів і Київ"),
     ("cp1253", "Πώς αλλάζω τον κωδικό μου;"),
     ("cp1255", "איך אני משנה את הסיסמה?"),
     ("cp1256", "كيف يمكنني تغيير كلمة المرور؟"),
+    ("iso8859_6", "كيف يمكنني تغيير كلمة المرور؟"),
+    ("cp874", "ฉันจะเปลี่ยนรหัสผ่านได้อย่างไร"),
+    ("cp1258", "Làm thế nào để thay đổi mật khẩu của tôi"),
     ("cp932", "返品は三十日以内にお願いします"),
     ("euc_jp", "使い方がよくわかりません"),
+    ("cp932", "ありがとうございます"),
     ("gb18030", "请保留发票，以便退货。"),
     ("big5", "這盞燈的光線很溫暖"),
     ("cp949", "배송은 보통 사흘이 걸립니다."),
@@ -43,25 +53,118 @@ SHORT = [
 ]
 
 
+def encoded(text: str, codec: str) -> bytes:
+    """As programs write it: Vietnamese letters in Windows-1258 have their tones after them."""
+    if codec == "cp1258":
+        text = "".join(part for letter in text for part in _with_tone(letter))
+    return text.encode(codec)
+
+
+def _with_tone(letter: str) -> str:
+    parts = unicodedata.normalize("NFD", letter)
+    tones = "".join(part for part in parts if part in "\u0300\u0301\u0303\u0309\u0323")
+    return unicodedata.normalize("NFC", "".join(part for part in parts if part not in tones)) + tones
+
+
 @pytest.mark.parametrize(("codec", "text"), SHORT, ids=[f"{codec}-{text[:12]}" for codec, text in SHORT])
 def test_a_short_text(codec: str, text: str) -> None:
-    assert text.encode(codec).decode(guess_encoding(text.encode(codec)), "replace") == text
+    data = encoded(text, codec)
+    assert data.decode(guess_encoding(data).codec, "replace") == data.decode(codec)
 
 
 def test_a_sample_may_begin_and_end_within_a_character() -> None:
     for codec, text in SHORT:
-        data = f"{text}\n".encode(codec) * 40
-        assert data.decode(guess_encoding(data[3:-2])) == f"{text}\n" * 40, codec
+        data = encoded(f"{text}\n", codec) * 40
+        assert data.decode(guess_encoding(data[3:-2], is_cut=True).codec) == data.decode(codec), codec
 
 
-def test_utf_8_with_some_broken_bytes_is_still_called_so(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_bytes("Größe, schön, für alle. ".encode() * 60 + b"\xff")
-    with pytest.raises(EncodingUnknown) as asked:
-        open_source(path)
-    assert asked.value.guess == "utf-8"
+def test_every_encoding_that_is_guessed_can_be_chosen() -> None:
+    codecs = {codec for codec, _ in CHOICES}
+    assert {guess_encoding(encoded(text, codec)).codec for codec, text in SHORT} <= codecs
+
+
+def test_one_cut_character_among_many_does_not_change_the_guess() -> None:
+    lines = [f"{number},返品は三十日以内にお願いします。".encode("cp932") for number in range(40)]
+    lines[20] = lines[20][:-1]  # a program that cuts cells after so many bytes
+    assert guess_encoding(b"\r\n".join(lines)).codec == "cp932"
+
+
+def test_a_guess_decodes_also_what_lies_beyond_the_part_that_it_is_made_from() -> None:
+    data = ("Größe. " * 3_000).encode("cp1252") + b"\x81\x8d\x8f\x90\x9d" * 100  # not defined in Windows-1252
+    data.decode(guess_encoding(data).codec)
+
+
+def test_few_letters_in_a_long_text_are_what_the_guess_is_made_from() -> None:
+    data = (
+        b"Nothing to see in this line of the long text.\n" * 1_000
+        + "Życzę miłego dnia, panie Łukaszu. Proszę o szybką odpowiedź".encode("cp1250")
+    )
+    assert guess_encoding(data).codec == "cp1250"
 
 
 def test_bytes_without_sense_have_a_guess_too() -> None:
-    assert guess_encoding(b"") == "cp1252"
-    assert guess_encoding(bytes(range(128, 256)) * 3)
+    assert guess_encoding(b"").codec == "cp1252"
+    assert guess_encoding(bytes(range(128, 256)) * 3).codec
+
+
+def test_a_clear_guess_has_no_other_reading_and_an_unclear_one_has() -> None:
+    clear = "Die Größe des Geräts und sein Gewicht stehen auf der Rückseite. Für Händler: Maße prüfen.\n" * 5
+    assert guess_encoding(clear.encode("cp1252")).close == ()
+    unclear = guess_encoding("id,name\n1,Mira \xa3\n".encode("cp1252"))
+    assert unclear.close
+    assert len({b"\xa3".decode(codec) for codec in (unclear.codec, *unclear.close)}) == 1 + len(unclear.close)
+
+
+def opened(path: Path, data: bytes, options: ReadOptions | None = None) -> Source:
+    path.write_bytes(data)
+    return open_source(path, options or ReadOptions())
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,text\n1,one\n2,two\n",
+        "id;текст\n1;Как изменить пароль?\n2;Спасибо\n",
+        "id;κείμενο\n1;Πώς αλλάζω τον κωδικό μου\n",
+        "id,文本\n1,请保留发票，以便退货。\n2,如何重置我的密码并登录\n",
+        "id,テキスト\n1,返品はできますか。\n2,ひらがなとカタカナのテキストです\n",
+        "id,نص\n1,كيف يمكنني تغيير كلمة المرور؟\n",
+        "id,tekst\n1,Ābols un āboli\n2,Ģimene\n",
+    ],
+)
+def test_utf_16_without_a_mark_is_recognised(tmp_path: Path, codec: str, text: str) -> None:
+    source = opened(tmp_path / "a.csv", text.encode(codec))
+    assert (source.encoding, source.is_encoding_guessed, source.columns[0]) == (codec, False, "id")
+    assert [row.cells[1] for row in read_rows(source)] == [
+        line.split(source.separator, 1)[1] for line in text.splitlines()[1:]
+    ]
+
+
+@pytest.mark.parametrize("data", [b"id,text\n1,a\0b\n2,c\n", b"ab\0cdefg\n", "1,größer\0\n2,x\n".encode()])
+def test_single_zeros_do_not_make_a_text_utf_16(tmp_path: Path, data: bytes) -> None:
+    assert opened(tmp_path / "a.txt", data).encoding == "utf-8"
+
+
+def test_iso_2022_is_recognised_by_its_escapes(tmp_path: Path) -> None:
+    text = "id,text\n" + "1,plain\n" * 20_000 + "2,返品は三十日以内にお願いします\n"
+    source = opened(tmp_path / "a.csv", text.encode("iso2022_jp"))
+    assert (source.encoding, source.is_encoding_guessed) == ("iso2022_jp", False)
+    assert list(read_rows(source))[-1].cells == ("2", "返品は三十日以内にお願いします")
+    assert opened(tmp_path / "b.txt", "배송은 보통\n".encode("iso2022_kr")).encoding == "iso2022_kr"
+    coloured = b"\x1b[31mred\x1b[0m\n\x1b(Bplain\n"  # what a terminal is told
+    assert opened(tmp_path / "c.txt", coloured).encoding == "utf-8"
+
+
+def test_utf_8_with_some_broken_bytes_is_no_guess(tmp_path: Path) -> None:
+    source = opened(tmp_path / "a.txt", "Größe, schön, für alle. ".encode() * 60 + b"\xff")
+    assert (source.encoding, source.is_encoding_guessed) == ("utf-8", False)
+    assert source.notices == ("1 character is damaged in the file and shown as “\ufffd”.",)
+
+
+def test_an_earlier_guess_is_used_again_and_stays_one(tmp_path: Path) -> None:
+    guessed = ReadOptions().in_encoding("cp1250", others=("cp1252",))
+    source = opened(tmp_path / "a.txt", "Größe und Gewicht\n".encode("cp1252"), guessed)
+    assert (source.encoding, source.is_encoding_guessed, source.other_encodings) == ("cp1250", True, ("cp1252",))
+    chosen = open_source(source.path, guessed.in_encoding("cp1252"))
+    assert (chosen.encoding, chosen.is_encoding_guessed, chosen.other_encodings) == ("cp1252", False, ())

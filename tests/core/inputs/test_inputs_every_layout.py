@@ -12,7 +12,6 @@ import openpyxl
 import pytest
 import xlsxwriter
 
-from cfbatch_gui.core.errors import EncodingUnknown
 from cfbatch_gui.core.inputs.columns.layouts import check_mapping
 from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
@@ -22,9 +21,7 @@ from cfbatch_gui.core.inputs.input_values import (
     Mapping,
     Problem,
     Query,
-    ReadOptions,
     Role,
-    Source,
     Text,
 )
 from cfbatch_gui.core.inputs.items import read_items
@@ -120,7 +117,7 @@ def test_one_table_from_every_program(
 ) -> None:
     path = tmp_path / name
     path.write_bytes(data)
-    source, asked = opened(path)
+    source = open_source(path)
     mapping = suggest_mapping(source, None, preview(source))
     assert (mapping.layout, mapping.roles) == (Layout.LONG, roles)
     assert check_mapping(mapping, source) == ""
@@ -128,15 +125,7 @@ def test_one_table_from_every_program(
         tuple(cell.replace("\r\n", "\n") for cell in row.cells[-3:]) for row in read_rows(source) if any(row.cells)
     ]
     assert found == rows
-    assert asked == (name in ("excel-de.csv", "excel-de-mac.csv"))
-
-
-def opened(path: Path) -> tuple[Source, bool]:
-    """The opened file, and whether its encoding was asked for. The question is answered with the proposed encoding."""
-    try:
-        return open_source(path), False
-    except EncodingUnknown as question:
-        return open_source(path, ReadOptions(encoding=question.guess)), True
+    assert source.is_encoding_guessed == (name in ("excel-de.csv", "excel-de-mac.csv"))
 
 
 @pytest.mark.parametrize("write", [by_openpyxl, by_xlsxwriter])
@@ -244,9 +233,9 @@ def test_notepad_writes_utf_16_utf_8_with_a_mark_and_ansi(tmp_path: Path) -> Non
     text = "erste Zeile, größer\r\nzweite Zeile\r\n"
     for encoding, question in (("utf-16", False), ("utf-8-sig", False), ("utf-8", False), ("cp1252", True)):
         path.write_bytes(text.encode(encoding))
-        source, asked = opened(path)
+        source = open_source(path)
         assert [row.cells[0] for row in read_rows(source)] == text.splitlines()
-        assert asked is question
+        assert source.is_encoding_guessed is question
 
 
 def test_what_has_no_texts_says_what_is_missing(tmp_path: Path) -> None:

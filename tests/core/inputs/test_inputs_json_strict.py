@@ -176,7 +176,7 @@ def test_a_byte_order_mark_between_the_elements_is_said(tmp_path: Path) -> None:
     assert rows[1][1] == f"From here on this is not valid JSON: {VALUE}, near character 15."
 
 
-HALF = "1 sign is shown as “\ufffd”, for the file has only one half of each (\\ud800 to \\udfff)."
+HALF = "1 character is shown as “\ufffd”, because the file has only one half of each (\\ud800 to \\udfff)."
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.txt"])
@@ -185,7 +185,7 @@ HALF = "1 sign is shown as “\ufffd”, for the file has only one half of each 
     [
         ("\\ud800", "\ufffd", (HALF,)),
         ("\\uDFFFx", "\ufffdx", (HALF,)),
-        ("\\udd99\\ud83e", "\ufffd\ufffd", (HALF.replace("1 sign is", "2 signs are"),)),
+        ("\\udd99\\ud83e", "\ufffd\ufffd", (HALF.replace("1 character is", "2 characters are"),)),
         ("\\ud83e\\ud83e\\udd99", "\ufffd🦙", (HALF,)),
         ("\\\\ud800", "\\ud800", ()),
         ("\\\\\\ud800", "\\\ufffd", (HALF,)),

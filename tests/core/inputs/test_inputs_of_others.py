@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.errors import EncodingUnknown, InputError
+from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.columns.layouts import check_mapping
 from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
-from cfbatch_gui.core.inputs.input_values import ReadOptions, Source
+from cfbatch_gui.core.inputs.input_values import ReadOptions
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 OAK = "Der Schrank ist aus Eiche; er misst 1,80 m in der Höhe und 0,90 m in der Breite."
@@ -19,7 +19,7 @@ def lines(head: str, line: str, count: int = 5, end: str = "\r\n") -> str:
     return head + "".join(line.replace("{n}", str(number)) + end for number in range(1, count + 1))
 
 
-# Name, text, encoding, the role of each column (- for KEEP, ? when the encoding has to be asked for), rows, a cell of
+# Name, text, encoding, the role of each column (- for KEEP, ? when the encoding is guessed), rows, a cell of
 # the last row.
 CASES: list[tuple[str, str, str, str, int, str]] = [
     ("excel-de.csv", lines("Artikelnr;Bezeichnung;Beschreibung;Preis\r\n", f'00{{n}};Schrank {{n}};"{OAK}";{{n}}9,90'),
@@ -68,7 +68,7 @@ CASES: list[tuple[str, str, str, str, int, str]] = [
      5, "one text"),
     ("oracle.csv", '"ID","TEXT"\n1,"one"\n2,"two"\n\n2 rows selected. \n', "utf-8", "id text", 2, "two"),
     ("notepad.csv", "\ufeffid;text\r\n1;Erster äö\r\n2;Zweiter\r\n3;Dritter\r\n", "utf-16-be", "id text", 3, "Dritter"),
-    ("no-mark.csv", "id;text\r\n1;Erster äö\r\n2;Zweiter\r\n3;Dritter\r\n", "utf-16-le", "? id text", 3, "Dritter"),
+    ("no-mark.csv", "id;text\r\n1;Erster äö\r\n2;Zweiter\r\n3;Dritter\r\n", "utf-16-le", "id text", 3, "Dritter"),
     ("word.txt", lines("Frage\tAntwort\r\n", "Wie lange?\tZwei Tage, meist {n}"), "utf-16", "query context", 5,
      "Zwei Tage, meist 5"),
     ("jq.json", '{\n  "id": 1,\n  "text": "one"\n}\n{\n  "id": 2,\n  "text": "two"\n}\n', "utf-8", "id text", 2, "two"),
@@ -102,24 +102,17 @@ CASES: list[tuple[str, str, str, str, int, str]] = [
 ]  # fmt: skip
 
 
-def opened(path: Path) -> tuple[Source, bool]:
-    try:
-        return open_source(path), False
-    except EncodingUnknown as question:
-        return open_source(path, ReadOptions(encoding=question.guess)), True
-
-
 @pytest.mark.parametrize(("name", "text", "encoding", "roles", "count", "cell"), CASES, ids=[case[0] for case in CASES])
 def test_read_as_it_is_meant(
     tmp_path: Path, name: str, text: str, encoding: str, roles: str, count: int, cell: str
 ) -> None:
     path = tmp_path / name
     path.write_bytes(text.encode(encoding))
-    source, asked = opened(path)
+    source = open_source(path)
     mapping = suggest_mapping(source, None, preview(source))
     assert check_mapping(mapping, source) == ""
     found = " ".join("-" if role == "keep" else role for role in mapping.roles)
-    assert ("? " if asked else "") + found == roles
+    assert ("? " if source.is_encoding_guessed else "") + found == roles
     rows = list(read_rows(source))
     assert (len(rows), [row.problem for row in rows]) == (count, [""] * count)
     assert cell in rows[-1].cells

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
+from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.files.encodings import CHOICES, shown_name
 from cfbatch_gui.core.inputs.input_values import FileFormat, Quoting, ReadOptions, Row
 from cfbatch_gui.core.inputs.readers.decoded_text import PIECE
+from cfbatch_gui.core.inputs.readers.formats import explain
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from tests.thorough import tries
 
@@ -217,29 +218,24 @@ def test_preview_reads_no_more_than_it_shows_and_frees_the_file(write: Write) ->
         ("Größe;Maß\nStraße;Tür\nÄpfel;Öl über alles\n", "cp1252", {"cp1252"}),
         ("質問,答え\nパスワードを忘れた場合はどうすればよいですか,再設定してください\n", "cp932", {"cp932"}),
         ("问题,答案\n如何重置我的密码并登录,请点击忘记密码链接\n", "gb18030", {"gb18030", "big5", "cp949"}),
-        ("id,text\n1,one\n2,two\n", "utf-16-le", {"utf-16-le"}),
-        ("id,text\n1,one\n2,two\n", "utf-16-be", {"utf-16-be"}),
     ],
 )
-def test_an_encoding_that_nothing_tells_is_asked_for(write: Write, text: str, encoding: str, guesses: set[str]) -> None:
+def test_an_encoding_that_nothing_tells_is_guessed(write: Write, text: str, encoding: str, guesses: set[str]) -> None:
     path = write("a.csv", text.encode(encoding))
-    with pytest.raises(EncodingUnknown) as raised:
-        open_source(path)
-    assert raised.value.guess in guesses
-    assert raised.value.message.startswith("a.csv does not say how its letters are encoded")
-    source = open_source(path, ReadOptions(encoding=encoding))
-    assert [tuple(line.split(source.separator)) for line in text.splitlines()[1:]] == cells(
-        path, ReadOptions(encoding=encoding, has_header=True)
-    )
+    source = open_source(path)
+    assert (source.encoding in guesses, source.is_encoding_guessed) == (True, True)
+    assert explain(source).endswith(f"in {shown_name(source.encoding)}, our guess.")
+    chosen = ReadOptions(encoding=encoding, has_header=True)
+    assert [tuple(line.split(source.separator)) for line in text.splitlines()[1:]] == cells(path, chosen)
+    assert not open_source(path, chosen).is_encoding_guessed
 
 
-def test_one_broken_byte_far_below_is_found_before_reading(write: Write) -> None:
+def test_a_few_broken_bytes_leave_a_file_utf_8_and_are_counted(write: Write) -> None:
     path = write("a.csv", b"id,text\n" + "1,schön\n".encode() * 300_000 + b"2,\xff\n")
-    with pytest.raises(EncodingUnknown) as raised:
-        open_source(path)
-    assert raised.value.guess == "utf-8"
-    last = read(path, ReadOptions(encoding="utf-8"))[-1]
-    assert last.cells == ("2", "\ufffd")
+    source = open_source(path)
+    assert (source.encoding, source.is_encoding_guessed) == ("utf-8", False)
+    assert source.notices == ("1 character is damaged in the file and shown as “\ufffd”.",)
+    assert read(path)[-1].cells == ("2", "\ufffd")
 
 
 @pytest.mark.parametrize("name", ["no-such", "rot13", "hex", "idna\0", "undefined"])
@@ -262,6 +258,7 @@ def test_encodings_have_names_for_people(codec: str, name: str) -> None:
 def test_every_encoding_that_is_offered_can_be_chosen(write: Write) -> None:
     path = write("a.txt", b"plain words\nmore words\n")
     for codec, _ in CHOICES:
+        assert open_source(path, ReadOptions(encoding=codec)).encoding == codec
         assert read(path, ReadOptions(encoding=codec))
 
 

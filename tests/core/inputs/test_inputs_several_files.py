@@ -103,10 +103,19 @@ def test_a_folder_of_texts(tmp_path: Path) -> None:
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
     source = open_source(tmp_path)
     rows = list(read_rows(source))
-    assert [row.cells for row in rows] == [("a.txt", "one"), ("b.md", "# Two\n\nlines"), ("sub/c.txt", "")]
-    assert "c.txt does not say how its letters are encoded" in rows[2].problem
+    assert [row.cells for row in rows] == [("a.txt", "one"), ("b.md", "# Two\n\nlines"), ("sub/c.txt", "größer")]
+    assert (source.encoding, source.is_encoding_guessed) == ("cp1252", True)
     assert source.notices == ("1 file in the folder is not a text file and is not read.",)
     assert suggest_mapping(source, None, preview(source)).roles == (I, T)
+
+
+def test_in_a_folder_an_encoding_that_is_met_late_is_a_problem_and_no_guess(tmp_path: Path) -> None:
+    for number in range(200):
+        (tmp_path / f"{number:03}.txt").write_text("one")
+    (tmp_path / "late.txt").write_bytes("größer".encode("cp1252"))
+    source = open_source(tmp_path)
+    assert (source.encoding, source.is_encoding_guessed) == ("", False)
+    assert "late.txt does not say how its letters are encoded" in list(read_rows(source))[-1].problem
 
 
 def test_query_ids_make_queries(tmp_path: Path) -> None:
@@ -136,12 +145,12 @@ def test_a_folder_of_texts_in_an_archive(tmp_path: Path) -> None:
     path = packed(tmp_path / "notes.zip", files)
     source = open_source(path)
     rows = list(read_rows(source))
-    assert [row.cells for row in rows] == [("a.txt", "größer"), ("b.md", "# Two\n\nlines"), ("sub/c.txt", "")]
-    assert "c.txt does not say how its letters are encoded" in rows[2].problem
+    assert [row.cells for row in rows] == [("a.txt", "größer"), ("b.md", "# Two\n\nlines"), ("sub/c.txt", "größer")]
+    assert (source.encoding, source.is_encoding_guessed) == ("cp1252", True)
     assert source.notices == ("1 file in the folder is not a text file and is not read.",)
     assert suggest_mapping(source, None, preview(source)).roles == (I, T)
-    told = list(read_rows(open_source(path, ReadOptions(encoding="cp1252"))))
-    assert [row.cells[1] for row in told] == ["größer", "# Two\n\nlines", "größer"]
+    told = list(read_rows(open_source(path, ReadOptions(encoding="cp850"))))
+    assert [row.cells[1] for row in told] == ["größer", "# Two\n\nlines", "gr÷▀er"]
     without_folder = packed(tmp_path / "flat.zip", {"a.txt": b"one", "x/b.txt": b"two"})
     assert [row.cells[0] for row in read_rows(open_source(without_folder))] == ["a.txt", "x/b.txt"]
 

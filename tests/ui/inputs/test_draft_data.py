@@ -20,42 +20,71 @@ def cell(driver: DraftDriver, row: int, column: int) -> str:
     return str(model.index(row, column).data())
 
 
-async def test_an_unknown_encoding_is_asked_inside_the_page(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
+async def test_an_encoding_is_guessed_and_can_be_changed_with_a_preview(
+    driver: DraftDriver, tmp_path: Path, until: Until
+) -> None:
     path = tmp_path / "fragen.csv"
     path.write_bytes(GERMAN.encode("cp1252"))
     driver.new_draft()
     driver.page.open_path(path)
-    chooser = driver.page.data.encoding
-    await until(chooser.isVisible)
-    assert chooser.codec() == "cp1252"
+    await until(driver.is_ready)
+    part, chooser = driver.page.data.first, driver.page.data.encoding
+    assert (part.guess.text(), part.encoding.text()) == ("Windows-1252, our guess ·", "Change")
+    assert cell(driver, 1, 0) == "Wo ist das Maß?"
+    driver.click(part.encoding)
+    await until(lambda: chooser.isVisible() and chooser.preview.model() is not None)
+    assert chooser.codec() == "cp1252" and not part.isVisible()
     assert driver.why_not() == "Choose the encoding of fragen.csv first."
-    await until(lambda: chooser.preview.model() is not None)
     assert chooser.preview.model().index(0, 1).data() == "Über „Konto“ für 5 €"
     chooser.choose("cp1251")
     await until(lambda: str(chooser.preview.model().index(0, 1).data()).startswith("Ьber"))
     assert chooser.use_button.text() == "Use Windows-1251"
-    chooser.choose("cp1252")
     driver.click(chooser.use_button)
-    await until(driver.is_ready)
-    assert not chooser.isVisible() and cell(driver, 1, 0) == "Wo ist das Maß?"
-    assert driver.page.data.first.encoding.text() == "Windows-1252"
+    await until(lambda: driver.is_ready() and not chooser.isVisible())
+    assert not part.guess.isVisible() and part.encoding.text() == "Windows-1251"
     assert driver.figures()[:2] == [("2", "queries"), ("2", "contexts")]
 
 
-async def test_a_question_that_is_not_answered_leaves_what_was_there(
-    driver: DraftDriver, questions: Path, tmp_path: Path, until: Until
+async def test_the_preview_of_an_encoding_begins_with_rows_that_tell(
+    driver: DraftDriver, tmp_path: Path, until: Until
+) -> None:
+    path = tmp_path / "texts.csv"
+    path.write_bytes(b"id,text\n" + b"1,plain\n" * 3_000 + "2,Größe und Gewicht für Händler\n".encode("cp1252"))
+    driver.new_draft()
+    driver.page.open_path(path)
+    await until(driver.is_ready)
+    driver.click(driver.page.data.first.encoding)
+    chooser = driver.page.data.encoding
+    await until(lambda: chooser.isVisible() and chooser.preview.model() is not None)
+    assert chooser.preview.model().index(0, 1).data() == "Größe und Gewicht für Händler"
+
+
+async def test_an_encoding_that_is_not_chosen_leaves_what_was_there(
+    driver: DraftDriver, questions: Path, until: Until
 ) -> None:
     driver.new_draft()
     driver.page.open_path(questions)
     await until(driver.is_ready)
-    path = tmp_path / "fragen.csv"
-    path.write_bytes(GERMAN.encode("cp1252"))
-    driver.page.open_path(path)
+    driver.click(driver.page.data.first.encoding)
     await until(driver.page.data.encoding.isVisible)
     assert not driver.is_ready()
     driver.click(driver.page.data.encoding.cancel_button)
     await until(driver.is_ready)
-    assert driver.page.data.first.name.whole_text() == "questions.csv"
+    assert driver.page.data.first.encoding.text() == "UTF-8"
+
+
+async def test_what_is_not_utf8_far_down_is_read_again_with_the_guess(
+    driver: DraftDriver, tmp_path: Path, until: Until
+) -> None:
+    path = tmp_path / "large.csv"
+    long = b"1,cloud,%s\n" % (b"x" * 10_000)
+    path.write_bytes(b"id,text,pad\n" + long * 7_000 + "2,Müll und Öl für die Straße,x\n".encode("cp1252"))
+    driver.new_draft(kind=Kind.EMBED)
+    driver.page.open_path(path)
+    await until(driver.is_ready)
+    part = driver.page.data.first
+    assert part.guess.text() == "Windows-1252, our guess ·"
+    assert "Far down it is not UTF-8, so it is read as Windows-1252." in part.notice.text()
 
 
 async def test_a_file_that_cannot_be_read_is_said_once_and_the_old_data_stays(

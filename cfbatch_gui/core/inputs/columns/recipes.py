@@ -50,7 +50,7 @@ class Recipe:
 
 def recipe_of(name: str, source: Source, mapping: Mapping, options: ReadOptions, second: Source | None) -> Recipe:
     """Return the recipe for a choice for these files; `options` are those that the user has set."""
-    of_any_file = replace(options, encoding=None, sends_doubtful=False)
+    of_any_file = replace(options.in_encoding(None), sends_doubtful=False)
     return Recipe(name, source.columns, mapping, of_any_file, second.columns if second else ())
 
 

@@ -146,22 +146,26 @@ def without_marks(text: str, *, at_line_start: bool = True) -> tuple[str, int]:
     return cleaned, len(text) - len(cleaned)
 
 
-def count_signs(file: BinaryIO, encoding: str, most: int, see: Callable[[str], None] | None = None) -> tuple[int, int]:
-    """Return how many byte order marks `text_lines` removes after the first, and how many NULs it replaces.
+def count_signs(
+    file: BinaryIO, encoding: str, most: int, see: Callable[[str], None] | None = None
+) -> tuple[int, int, int]:
+    """Return how many byte order marks `text_lines` removes after the first, how many NULs it replaces, and how many
+    characters were broken, here or by another program before.
 
     About the first `most` bytes of the file are read; `see` gets their text in pieces.
     """
     decode = codecs.getincrementaldecoder(encoding)("replace").decode
-    marks = nuls = 0
+    marks = nuls = broken = 0
     for text, size, found in _texts(file, decode):
         marks += found
         nuls += text.count("\0")
+        broken += text.count("\ufffd")
         if see is not None:
             see(text)
         most -= size
         if most <= 0:
             break
-    return marks, nuls
+    return marks, nuls, broken
 
 
 def _from_line_end(text: str) -> str:

@@ -5,12 +5,13 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NoReturn
 from zipfile import ZipInfo
 
-from cfbatch_gui.core.errors import EncodingUnknown, InputError
-from cfbatch_gui.core.inputs.files.encodings import encoding_of
+from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.files.encodings import Encoding, encoding_of
 from cfbatch_gui.core.inputs.files.open_file import (
     is_folder,
     looking_at,
@@ -30,15 +31,16 @@ def read_folder(source: Source, progress: Callable[[int], None] | None) -> Gener
     """Yield the name and the text of each text file, in the order of the names. Each has its own encoding.
 
     A file that cannot be read, or a folder that cannot be opened, is a problem. `source.encoding` is for files whose
-    encoding is not recognised; without it they are problems too.
+    encoding can only be guessed; without it, because the first files of the folder did not want it, they are problems
+    too.
     """
     read = 0
     for number, (name, size, opened) in enumerate(_files(source.path), 1):
         try:
             with opened() as file:
-                encoding = _encoding(file, name, source)
+                codec = _codec(file, name, source)
                 file.seek(0)
-                yield Row(number, (name, whole_text(file, PurePosixPath(name).name, encoding)))
+                yield Row(number, (name, whole_text(file, PurePosixPath(name).name, codec)))
         except InputError as error:
             yield Row(number, (name, ""), error.message)
         if progress is not None:
@@ -46,13 +48,26 @@ def read_folder(source: Source, progress: Callable[[int], None] | None) -> Gener
             progress(read)
 
 
-def _encoding(file: BinaryIO, name: str, source: Source) -> str:
-    try:
-        return encoding_of(file, PurePosixPath(name).name)
-    except EncodingUnknown:
-        if not source.encoding:
-            raise
-        return source.encoding
+def _codec(file: BinaryIO, name: str, source: Source) -> str:
+    found = encoding_of(file)
+    if not found.is_guessed:
+        return found.codec
+    if not source.encoding:
+        raise InputError(f"{PurePosixPath(name).name} does not say how its letters are encoded. Save it as UTF-8.")
+    return source.encoding
+
+
+def guessed_encoding(path: Path, most_files: int) -> Encoding | None:
+    """The guess for the first of so many files whose encoding has to be guessed; None if there is none among them."""
+    for _, _, opened in islice(_files(path), most_files):
+        try:
+            with opened() as file:
+                found = encoding_of(file)
+        except (OSError, InputError):  # said when it is read
+            continue
+        if found.is_guessed:
+            return found
+    return None
 
 
 def _files(path: Path) -> Iterator[tuple[str, int, _Opener]]:

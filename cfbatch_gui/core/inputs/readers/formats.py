@@ -233,9 +233,9 @@ def table_suffixes() -> tuple[str, ...]:
 
 
 def explain(source: Source) -> str:
-    """Say how the file is read: "A table separated by semicolons, with a header, in Windows-1252.".
+    """Say how the file is read: "A table separated by semicolons, with a header, in Windows-1252, our guess.".
 
-    Where that is not sure, the sentence says so: "…, the first row looks like data, in UTF-8.".
+    Where the header is not sure, the sentence says so: "…, the first row looks like data, in UTF-8.".
     """
     said = format_of(source).words.format(
         separator=_SEPARATORS.get(source.separator, ""),
@@ -247,7 +247,7 @@ def explain(source: Source) -> str:
     if source.shape is Shape.ARRAYS:
         said += f", {_header(source)}"
     if source.encoding:
-        said += f", in {shown_name(source.encoding)}"
+        said += f", in {shown_name(source.encoding)}{', our guess' if source.is_encoding_guessed else ''}"
     return f"{said}."
 
 

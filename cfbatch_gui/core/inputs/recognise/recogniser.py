@@ -9,9 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
 from cfbatch_gui.core.inputs.files import compound_file, unsupported_files
-from cfbatch_gui.core.inputs.files.encodings import MOST_CHECKED, find_encoding, known_encoding, marked_encoding
+from cfbatch_gui.core.inputs.files.encodings import (
+    MOST_CHECKED,
+    Encoding,
+    find_encoding,
+    known_encoding,
+    marked_encoding,
+    shown_name,
+    unmarked_utf16,
+)
 from cfbatch_gui.core.inputs.files.open_file import (
     GZIP,
     MOST_TRIED,
@@ -30,7 +38,7 @@ from cfbatch_gui.core.inputs.files.unsupported_files import without_rows
 from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, ReadOptions, Source
 from cfbatch_gui.core.inputs.readers import parquet
 from cfbatch_gui.core.inputs.readers.decoded_text import count_signs, without_marks
-from cfbatch_gui.core.inputs.readers.folder import is_text_name, size_of, text_files, text_members
+from cfbatch_gui.core.inputs.readers.folder import guessed_encoding, is_text_name, size_of, text_files, text_members
 from cfbatch_gui.core.inputs.readers.formats import FORMATS, table_suffixes
 from cfbatch_gui.core.inputs.readers.json_losses import LostCharacters
 from cfbatch_gui.core.inputs.readers.xlsx_check import archive_names, check_archive
@@ -38,6 +46,7 @@ from cfbatch_gui.core.inputs.recognise.text import HEAD, open_text
 from cfbatch_gui.core.inputs.recognise.workbook import open_workbook
 
 _NO_OPTIONS = ReadOptions()
+_FILES_FOR_GUESS = 200  # of a folder; they are read for it, as far as they are UTF-8
 
 
 def open_source(path: Path, options: ReadOptions = _NO_OPTIONS) -> Source:
@@ -47,8 +56,8 @@ def open_source(path: Path, options: ReadOptions = _NO_OPTIONS) -> Source:
     has one text a line, or one a paragraph if sentences go on from line to line, unless a separator or another unit is
     given. The columns of JSON are the keys of the first 1,000 objects, in order of appearance.
 
-    Raises InputError for a file that is not a table, EncodingUnknown when the user must choose an encoding, and
-    UsageError for options that do not apply.
+    An encoding that the file does not say is guessed. Raises InputError for a file that is not a table, and UsageError
+    for options that do not apply.
     """
     return replace(_recognised(path, options), sends_doubtful=options.sends_doubtful)
 
@@ -65,6 +74,17 @@ def _recognised(path: Path, options: ReadOptions) -> Source:
     members = archive_names(path) if head.startswith(ZIP) else frozenset()
     candidate = Candidate(path, path.name, size, head, options, members)
     return _by_table(candidate) or _workbook_or_packed_folder(candidate) or _open_text(candidate)
+
+
+def as_guessed(source: Source, error: EncodingUnknown) -> Source:
+    """Return the source in the encoding that was guessed when reading it as UTF-8 raised `error`; the same source for
+    another file.
+    """
+    if source.is_encoding_sure or source.path.name != error.file_name:
+        return source
+    notice = f"Far down it is not UTF-8, so it is read as {shown_name(error.guess)}."
+    source = replace(source, encoding=error.guess, is_encoding_sure=True, notices=(*source.notices, notice))
+    return _with_guess(source, Encoding(error.guess, error.guess != "utf-8", error.others))
 
 
 def _by_table(candidate: Candidate) -> Source | None:
@@ -110,12 +130,25 @@ def _open_text(raw: Candidate) -> Source:
     if options.sheet:
         raise UsageError(f"{path.name} is a text file and has no sheets. Leave the sheet out.")
     most_checked = MOST_CHECKED if is_size_sure else MOST_TRIED
-    encoding = known_encoding(options.encoding, head) if options.encoding else _encoding_of(path, head, most_checked)
-    text, _ = without_marks(head.decode(encoding, "ignore"))
-    source = open_text(Candidate(path, name, size, head, options, text=text, encoding=encoding))
-    is_sure = bool(options.encoding or marked_encoding(head)) or size <= most_checked
-    notices = (*source.notices, *_replaced_signs(source, encoding, most_checked))
-    return replace(source, is_encoding_sure=is_sure, notices=notices)
+    encoding = _wanted_encoding(options, head) or _encoding_of(path, head, most_checked)
+    text, _ = without_marks(head.decode(encoding.codec, "ignore"))
+    source = open_text(Candidate(path, name, size, head, options, text=text, encoding=encoding.codec))
+    is_sure = bool(options.encoding or encoding.codec != "utf-8" or size <= most_checked)
+    notices = (*source.notices, *_replaced_signs(source, encoding.codec, most_checked))
+    source = replace(source, is_encoding_sure=is_sure, notices=notices)
+    return _with_guess(source, encoding) if source.encoding else source
+
+
+def _with_guess(source: Source, encoding: Encoding) -> Source:
+    return replace(source, is_encoding_guessed=encoding.is_guessed, other_encodings=encoding.other_codecs)
+
+
+def _wanted_encoding(options: ReadOptions, head: bytes) -> Encoding | None:
+    """The encoding that the user has chosen, or that was guessed earlier; None for neither."""
+    if not options.encoding:
+        return None
+    codec = known_encoding(options.encoding, head)
+    return Encoding(codec, options.is_encoding_guessed, options.other_encodings)
 
 
 def _replaced_signs(source: Source, encoding: str, most_checked: int) -> Iterator[str]:
@@ -123,7 +156,7 @@ def _replaced_signs(source: Source, encoding: str, most_checked: int) -> Iterato
     escapes = LostCharacters()
     see = escapes.add if source.format in (FileFormat.JSON, FileFormat.JSON_LINES) else None
     with open_bytes(source.path) as file:
-        marks, nuls = count_signs(file, encoding, most_checked, see)
+        marks, nuls, broken = count_signs(file, encoding, most_checked, see)
     nuls += escapes.nuls
     if marks:
         what = "1 byte order mark" if marks == 1 else f"{marks:,} byte order marks"
@@ -135,9 +168,12 @@ def _replaced_signs(source: Source, encoding: str, most_checked: int) -> Iterato
             else f"{nuls:,} NUL characters, which are not text, are"
         )
         yield f"{what} shown as “\ufffd”."
+    if broken:
+        what = "1 character is" if broken == 1 else f"{broken:,} characters are"
+        yield f"{what} damaged in the file and shown as “\ufffd”."
     if escapes.halves:
-        what = "1 sign is" if escapes.halves == 1 else f"{escapes.halves:,} signs are"
-        yield f"{what} shown as “\ufffd”, for the file has only one half of each (\\ud800 to \\udfff)."
+        what = "1 character is" if escapes.halves == 1 else f"{escapes.halves:,} characters are"
+        yield f"{what} shown as “\ufffd”, because the file has only one half of each (\\ud800 to \\udfff)."
 
 
 def _begin(file: BinaryIO) -> bytes:
@@ -147,18 +183,13 @@ def _begin(file: BinaryIO) -> bytes:
     return data
 
 
-def _encoding_of(path: Path, head: bytes, most_checked: int) -> str:
-    if not marked_encoding(head) and unsupported_files.is_binary(head) and not _may_be_utf16(head):
+def _encoding_of(path: Path, head: bytes, most_checked: int) -> Encoding:
+    if not marked_encoding(head) and unsupported_files.is_binary(head) and not unmarked_utf16(head):
         raise InputError(
             f"{path.name} is not a text file or a spreadsheet. {unsupported_files.CHOOSE_TABLE}",
             detail=f"begins with {head[:16].hex(' ')}",
         )
     return find_encoding(path, most_checked)
-
-
-def _may_be_utf16(head: bytes) -> bool:
-    # Latin letters in UTF-16 have a zero in every other byte, and never two zeros in a row.
-    return head.count(0) > len(head) // 4 and b"\0\0" not in head
 
 
 def _open_folder(candidate: Candidate) -> Source:
@@ -190,12 +221,13 @@ def _open_packed_folder(candidate: Candidate) -> Source | None:
 
 
 def _folder(candidate: Candidate, size: int, others: int) -> Source:
-    wanted = candidate.options.encoding
-    encoding = known_encoding(wanted, b"") if wanted else ""
+    encoding = _wanted_encoding(candidate.options, b"") or guessed_encoding(candidate.path, _FILES_FOR_GUESS)
     left = (
         "1 file in the folder is not a text file and is"
         if others == 1
         else f"{others:,} files in the folder are not text files and are"
     )
     notices = (f"{left} not read.",) if others > 0 else ()
-    return Source(candidate.path, FileFormat.FOLDER, ("file", "text"), size, encoding, has_header=True, notices=notices)
+    codec = encoding.codec if encoding else ""
+    source = Source(candidate.path, FileFormat.FOLDER, ("file", "text"), size, codec, has_header=True, notices=notices)
+    return _with_guess(source, encoding) if encoding else source

@@ -1,0 +1,103 @@
+"""Whether another reading of a file whose encoding was guessed would send other texts.
+
+What is compared are the texts of the job, not the file: letters in a column that is not sent do not matter.
+"""
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from cfbatch_gui.core.errors import EncodingUnknown
+from cfbatch_gui.core.inputs.files.encodings import shown_name
+from cfbatch_gui.core.inputs.input_values import ReadOptions
+from cfbatch_gui.core.job_folder.folder import JobFolder
+
+_MOST_COMPARED = 2_000  # texts with letters beyond ASCII
+_EXAMPLES = 3
+_BEFORE, _SHOWN = 24, 90  # bytes of an example before its first letter beyond ASCII, and in all
+_BYTE_BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
+_WORD_END = re.compile(rb"[\0-\x2f]")  # bytes that are never part of a longer character
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """An encoding, and parts of texts as they read in it; the parts are the same in all readings of a file."""
+
+    codec: str
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EncodingDoubt:
+    """A file, 1 or 2, with the reading that was guessed and then those that are about as likely."""
+
+    file: int
+    name: str
+    readings: tuple[Reading, ...]
+
+    def error(self) -> EncodingUnknown:
+        """The error for a face that cannot ask."""
+        guess, *others = self.readings
+        named = " or ".join(f"{shown_name(each.codec)} (“{each.examples[0]}”)" for each in self.readings)
+        return EncodingUnknown(
+            f"{self.name} does not say how its letters are encoded, and may be {named}.",
+            file_name=self.name,
+            guess=guess.codec,
+            others=tuple(each.codec for each in others),
+        )
+
+
+def encoding_doubts(folder: JobFolder, files: Iterable[tuple[str, ReadOptions]]) -> tuple[EncodingDoubt, ...]:
+    """The doubts about the files of a job that is filled: the name of each, and how it was read."""
+    found = []
+    for number, (name, options) in enumerate(files, 1):
+        if options.is_encoding_guessed and options.encoding and options.other_encodings:
+            with folder.open(read_only=True) as database:
+                texts = islice(_texts(database, number), _MOST_COMPARED)
+                readings = _readings(texts, options.encoding, options.other_encodings)
+            if len(readings) > 1:
+                found.append(EncodingDoubt(number, name, readings))
+    return tuple(found)
+
+
+def _texts(database: sqlite3.Connection, file: int) -> Iterator[str]:
+    queries = "UNION ALL SELECT text FROM queries" if file == 1 else ""
+    found = database.execute(
+        f"SELECT text FROM (SELECT text FROM texts WHERE file = ? {queries})"  # noqa: S608 - one of two constants
+        " WHERE length(text) != length(CAST(text AS BLOB))",
+        (file,),
+    )
+    return (text for (text,) in found)
+
+
+def _readings(texts: Iterable[str], guess: str, others: tuple[str, ...]) -> tuple[Reading, ...]:
+    differing: set[str] = set()
+    examples: list[bytes] = []
+    for text in texts:
+        data = text.encode(guess, "ignore")  # without letters that are not from the file, such as a template's
+        read = data.decode(guess, "replace")
+        here = {codec for codec in others if data.decode(codec, "replace") != read}
+        example = _example(data)
+        if (len(examples) < _EXAMPLES or here - differing) and here and example not in examples:
+            examples.append(example)
+        differing |= here
+        if len(differing) == len(others) and len(examples) >= _EXAMPLES:
+            break
+    codecs = (guess, *(codec for codec in others if codec in differing))
+    return tuple(
+        Reading(codec, tuple(each.decode(codec, "replace") for each in examples[:_EXAMPLES])) for codec in codecs
+    )
+
+
+def _example(data: bytes) -> bytes:
+    found = _BYTE_BEYOND_ASCII.search(data)
+    first = found.start() if found else 0
+    begin = max(0, first - _BEFORE)
+    if begin and (word := _WORD_END.search(data, begin, first)):
+        begin = word.end()
+    end = begin + _SHOWN
+    if end < len(data) and (last := data.rfind(b" ", first, end)) > 0:
+        end = last
+    return b" ".join(data[begin:end].split())
