@@ -21,6 +21,7 @@ WORD = "--read-workbook"
 OUT_OF_RANGE = "\0out-of-range"  # cannot occur in a text, in which every NUL is replaced
 PROTECTED = 3  # exit status for a workbook with a password
 _MOST_MEMORY = 4 * 1024**3  # bytes; 64,000,000 cells take about 1.5 GB
+_MOST_SECONDS = 600  # of computing; some damaged workbooks keep the library in a loop, also after the program has ended
 _CELLS_IN_BLOCK = 20_000
 _CONTENT = "content.xml"  # of an .ods
 _TAB_OR_BREAK = re.compile(rb"<text:(tab|line-break)\b[^>]*?(?:/>|>\s*</text:\1\s*>)")
@@ -123,7 +124,7 @@ def main(arguments: Sequence[str]) -> int:
     The arguments are the path and perhaps the sheet's name in JSON. Returns the exit status.
     """
     path, *sheet = arguments
-    _limit_memory()
+    _limit_resources()
     try:
         with open_workbook(_with_tabs_and_breaks(Path(path)) if sheet else Path(path)) as workbook:
             for block in _blocks(rows_in(workbook, json.loads(sheet[0]))) if sheet else (sheets_in(workbook),):
@@ -147,7 +148,7 @@ def _blocks(rows: Iterator[tuple[str, ...]]) -> Iterator[list[tuple[str, ...]]]:
     yield block
 
 
-def _limit_memory() -> None:
+def _limit_resources() -> None:
     # Elsewhere the library only ends when there is no memory left; the program that waits for it stays.
     if sys.platform == "linux":
         import resource
@@ -155,6 +156,9 @@ def _limit_memory() -> None:
         _, most = resource.getrlimit(resource.RLIMIT_AS)
         limit = _MOST_MEMORY if most == resource.RLIM_INFINITY else min(_MOST_MEMORY, most)
         resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        seconds = _MOST_SECONDS if most == resource.RLIM_INFINITY else min(_MOST_SECONDS, most)
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, most))
 
 
 if __name__ == "__main__":
