@@ -11,8 +11,9 @@ import traceback
 from benchmarks.limits import apart, measure
 
 PARTS = (
-    *("million_rows", "read_files", "huge_file", "detect_csv", "decode_answers", "export_results", "vectors"),
-    *("big_rankings", "ranking_page", "ledger", "open_window", "window_answers", "heartbeat", "start_and_stop"),
+    *("million_rows", "read_files", "huge_file", "detect_csv", "encodings", "decode_answers", "export_results"),
+    *("vectors", "big_rankings", "ranking_page", "ledger", "open_window", "window_answers", "heartbeat"),
+    "start_and_stop",
 )
 
 
