@@ -50,13 +50,13 @@ async def test_a_close_guess_is_asked_about_before_sending(close: DraftDriver, u
     dialog = await send_marks(close, until)
     texts = [label.text() for label in dialog.findChildren(Label)]
     assert "É" in texts and "…" in texts
-    assert [button.text() for button in dialog.buttons] == ["Use Windows-1252", "Use Mac"]
+    assert [button.text() for button in dialog.buttons] == ["Use Windows-1252", "Use Mac Roman"]
     dialog.reject()
     await until(lambda: shown(close) is None and close.is_ready())
     assert close.sent == []
     dialog = await send_marks(close, until)  # the question was not answered
     close.click(dialog.buttons[1])
-    await until(lambda: close.is_ready() and close.page.data.first.encoding.text() == "Mac")
+    await until(lambda: close.is_ready() and close.page.data.first.encoding.text() == "Mac Roman")
     assert (first_cell(close), close.sent) == ("…", [])  # to be looked at before it is sent
     close.click(close.page.check.send_button)
     await until(lambda: len(close.sent) == 1)

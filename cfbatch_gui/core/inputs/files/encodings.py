@@ -35,7 +35,7 @@ CHOICES: tuple[tuple[str, str], ...] = (
     ("koi8_u", "Ukrainian (KOI8-U)"),
     ("cp866", "Cyrillic (CP866, DOS)"),
     ("iso8859_5", "Cyrillic (ISO 8859-5)"),
-    ("mac_roman", "Western European (Mac)"),
+    ("mac_roman", "Western European (Mac Roman)"),
     ("cp850", "Western European (CP850, DOS)"),
     ("iso8859_2", "Central European (ISO 8859-2)"),
     ("cp852", "Central European (CP852, DOS)"),

@@ -85,7 +85,7 @@ def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Guess:
     """
     sample = _whole_characters(sample, is_cut=is_cut).translate(None, _CONTROLS)
     telling = _without_broken_lines(_telling_part(sample))
-    readings = [each for each in _readings(telling) if _decodes_mostly(sample, each.codec)] if telling else []
+    readings = _likely_readings(telling, sample) if telling else []
     if not readings:
         return Guess(next(codec for codec in (FALLBACK, _WITHOUT_GAPS) if _decodes_mostly(sample, codec)))
     best = readings[0]
@@ -106,8 +106,28 @@ class _Reading:
     text: str
 
 
-def _readings(sample: bytes) -> list[_Reading]:
-    """The encodings in which the sample decodes, the likeliest first."""
+def _likely_readings(telling: bytes, sample: bytes) -> list[_Reading]:
+    """The encodings in which the sample decodes and that are the likeliest, or close to it; the likeliest first.
+
+    `telling` is the part of the sample that the likelihoods are of.
+    """
+    readings: list[_Reading] = []
+    least = 0.0
+    for codec, confidence in sorted(_confidences(telling).items(), key=lambda found: found[1], reverse=True):
+        if confidence < least:
+            break  # what is added only makes it less likely
+        for tried in filter(None, (codec, _WIDER.get(codec))):
+            text = _decoded(telling, tried)
+            if text is not None and _decodes_mostly(sample, tried):
+                likelihood = confidence * _factor(codec, text, len(telling))
+                readings.append(_Reading(tried, likelihood, text))
+                least = max(least, (1 - _margin(telling)) * likelihood)
+                break
+    return sorted(readings, key=lambda reading: reading.likelihood, reverse=True)
+
+
+def _confidences(sample: bytes) -> dict[str, float]:
+    """The codecs that chardet considers, each with its likelihood between 0 and 1."""
     import chardet  # loads slowly, and most files are UTF-8
 
     found: dict[str, float] = {}
@@ -118,13 +138,7 @@ def _readings(sample: bytes) -> list[_Reading]:
     for codec in _KANA:
         if codec not in found and _is_kana(_decoded(sample, codec) or ""):
             found[codec] = 1.0  # for chardet their bytes are too much alike to be Japanese
-    readings = []
-    for codec, confidence in found.items():
-        for tried in filter(None, (codec, _WIDER.get(codec))):
-            if (text := _decoded(sample, tried)) is not None:
-                readings.append(_Reading(tried, confidence * _factor(codec, text, len(sample)), text))
-                break
-    return sorted(readings, key=lambda reading: reading.likelihood, reverse=True)
+    return found
 
 
 def _decoded(sample: bytes, codec: str) -> str | None:
