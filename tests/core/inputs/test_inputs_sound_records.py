@@ -12,7 +12,7 @@ from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import FileFormat, RowHabits, Source
 from cfbatch_gui.core.inputs.readers import decoded_text
 from cfbatch_gui.core.inputs.readers.delimited import delimited_rows, raw_records
-from cfbatch_gui.core.inputs.readers.delimited.sound_records import is_split_faster, sound_records
+from cfbatch_gui.core.inputs.readers.delimited.sound_records import SoundRecords, is_split_faster, sound_records
 from tests.thorough import tries
 
 SOUND = [
@@ -38,9 +38,11 @@ def test_records_are_those_of_the_csv_module(rows: list[str], end: str, is_ended
     text = end.join(rows) + (end if is_ended else "")
     found = sound_records(text, ",")
     if found is not None:
-        records, rest = found
+        records, rest = found.records, found.rest
         assert text.endswith(rest)
-        assert records == by_csv(text[: len(text) - len(rest)])
+        whole = text[: len(text) - len(rest)]
+        assert records == by_csv(whole)
+        assert found.is_one_a_line == (len(records) == len(list(io.StringIO(whole, newline=""))))
         assert '"' in rest or not rest
         assert by_csv(text)[: len(records)] == records
 
@@ -49,21 +51,22 @@ def test_records_are_those_of_the_csv_module(rows: list[str], end: str, is_ended
 @settings(suppress_health_check=list(HealthCheck))
 def test_sound_records_are_taken_whole(rows: list[str], end: str) -> None:
     text = end.join(rows) + end
-    assert sound_records(text, ",") == (by_csv(text), "")
+    found = sound_records(text, ",")
+    assert found is not None
+    assert (found.records, found.rest) == (by_csv(text), "")
 
 
 @pytest.mark.parametrize("cell", UNSOUND)
 def test_what_is_not_sound_is_refused_or_left_over(cell: str) -> None:
     unsound = f'2,{cell},"x"\n3,"three"\n'
-    assert sound_records(f'1,"one"\n{unsound}', ",") in (None, ([("1", "one")], unsound))
+    found = sound_records(f'1,"one"\n{unsound}', ",")
+    assert found is None or (found.records, found.rest) == ([("1", "one")], unsound)
     assert sound_records(unsound, ",") is None
 
 
 def test_a_record_that_is_not_ended_is_the_rest() -> None:
-    assert sound_records('1,"one\ntwo"\n2,a,"b ""c""","d\n3,e\n', ",") == (
-        [("1", "one\ntwo")],
-        '2,a,"b ""c""","d\n3,e\n',
-    )
+    found = sound_records('1,"one\ntwo"\n2,a,"b ""c""","d\n3,e\n', ",")
+    assert found == SoundRecords([("1", "one\ntwo")], '2,a,"b ""c""","d\n3,e\n', False)
     assert sound_records('1,"one\n2,two\n', ",") is None
 
 

@@ -15,9 +15,10 @@ _SHORT = 8 * 1024  # characters
 class _Piece:
     """Whole lines of the file, of which the first has the number `first`, from 1."""
 
-    def __init__(self, first: int, text: str) -> None:
+    def __init__(self, first: int, text: str, lines: int = 0) -> None:
+        """`lines` is how many it has, where that is known."""
         self.first, self.text = first, text
-        self.stop = first + _count_lines(text)  # the number of the line after the last
+        self.stop = first + (lines or _count_lines(text))  # the number of the line after the last
         self._lines: list[str] | None = None
 
     @property
@@ -67,8 +68,8 @@ class RawRecords:
     def _next(self) -> str | None:
         return self._waiting.pop() if self._waiting else next(self._unread, None)
 
-    def _keep(self, text: str) -> _Piece:
-        piece = _Piece(self.next_line, text)
+    def _keep(self, text: str, lines: int = 0) -> _Piece:
+        piece = _Piece(self.next_line, text, lines)
         self.next_line = piece.stop
         self._pieces.append(piece)
         return piece
@@ -81,11 +82,12 @@ class RawRecords:
         """
         while (text := self._next()) is not None:
             if (found := sound_records(text, separator)) is not None:
-                records, rest = found
-                if rest:
-                    self._waiting.append(rest + (self._next() or ""))
-                piece = self._keep(text[: len(text) - len(rest)])
-                if piece.stop - piece.first == len(records):
+                records = found.records
+                if found.rest:
+                    self._waiting.append(found.rest + (self._next() or ""))
+                    text = text[: len(text) - len(found.rest)]
+                piece = self._keep(text, len(records) if found.is_one_a_line else 0)
+                if found.is_one_a_line:
                     return range(piece.first, piece.stop + 1), records
                 return list(accumulate(map(lines_of, records), initial=piece.first)), records
             middle = text.rfind("\n", 0, len(text) // 2) + 1 if len(text) > _SHORT else 0

@@ -5,10 +5,12 @@ sound, too: text in which one stands anywhere else is refused.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from cfbatch_gui.core.inputs.readers.delimited.csv_quoting import LONGEST_CELL
 
 Records = list[tuple[str, ...]]
+_LINE_ENDS = ("\n", "\r")
 _QUOTED, _END = "\x01", "\x02"  # stand for what is inside two quotation marks, and for the end of a record
 _REFUSED = (_QUOTED, _END, "\0")  # the last begins the marks of decoded_text
 _LEAST_IN_CELL = 24  # characters; with shorter cells on an average the csv module is as fast
@@ -24,8 +26,17 @@ def is_split_faster(text: str, separator: str) -> bool:
     return len(text) >= _LEAST_IN_CELL * (len(lines) + sum(line.count(separator) for line in lines))
 
 
-def sound_records(text: str, separator: str) -> tuple[Records, str] | None:
-    """Return the records as a csv reader returns them, and the rest of the text, in which the last one is not ended.
+@dataclass(frozen=True, slots=True)
+class SoundRecords:
+    """Records as a csv reader returns them. `rest` is what follows them: the last one is not ended there."""
+
+    records: Records
+    rest: str
+    is_one_a_line: bool
+
+
+def sound_records(text: str, separator: str) -> SoundRecords | None:
+    """Split a text as a csv reader does.
 
     `text` begins with a record and consists of whole lines. Returns None where a quotation mark is not sound or cannot
     be told to be, and where no record is whole.
@@ -44,10 +55,13 @@ def sound_records(text: str, separator: str) -> tuple[Records, str] | None:
         outside += "\n"
     try:
         if "\n\n" in outside or outside.startswith("\n"):
-            return _among_blank_lines(outside.split("\n")[:-1], separator, inside), rest
-        return _equal_records(outside, separator, inside) or _any_records(outside, separator, inside), rest
+            records = _among_blank_lines(outside.split("\n")[:-1], separator, inside)
+        else:
+            records = _equal_records(outside, separator, inside) or _any_records(outside, separator, inside)
     except _RefusedError:
         return None
+    quoted = "".join(inside)
+    return SoundRecords(records, rest, not any(sign in quoted for sign in _LINE_ENDS))
 
 
 def _without_last(parts: list[str]) -> str:
