@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
 from cfbatch_gui.core.job_folder.write_queue import Inserts, WriteQueue
-from cfbatch_gui.core.workers_ai.estimate import count_tokens
+from cfbatch_gui.core.workers_ai.estimate import count_ascii_tokens, count_tokens
 
 _METADATA_NAME = "packed_texts"  # its value: name and size of the file
 _encode, _encode_into = msgspec.json.Encoder().encode, msgspec.json.Encoder().encode_into
@@ -67,19 +67,19 @@ class TextPacker:
 
 def _lengths(first: int, start: int | None, texts: Sequence[str], encoded: bytearray) -> tuple[object, ...]:
     """A row of `packed`; `encoded` is the JSON array of the texts."""
-    upper, lower = count_tokens(texts)
-    sizes = _sizes(texts, encoded)
-    return first, start, sizes.tobytes(), upper.astype(_NUMBER).tobytes(), lower.astype(_NUMBER).tobytes()
+    characters = np.fromiter(map(len, texts), np.uint32, len(texts))
+    if len(encoded) == int(characters.sum(dtype=np.int64)) + 3 * len(texts) + 1:  # all are ASCII, and none is escaped
+        columns = (characters + np.uint32(2), *count_ascii_tokens(characters))
+    else:
+        columns = (_sizes(encoded), *count_tokens(texts))
+    return first, start, *(column.astype(_NUMBER).tobytes() for column in columns)
 
 
-def _sizes(texts: Sequence[str], encoded: bytearray) -> NDArray[np.uint32]:
-    """How many bytes of the array each text takes, with its quotation marks."""
-    characters = np.fromiter(map(len, texts), _NUMBER, len(texts))
-    if len(encoded) == int(characters.sum(dtype=np.int64)) + 3 * len(texts) + 1:  # one byte each, and none is escaped
-        return characters + _NUMBER.type(2)
+def _sizes(encoded: bytearray) -> NDArray[np.uint32]:
+    """How many bytes of a JSON array of texts each text takes, with its quotation marks."""
     without_escapes = encoded.replace(b"\\\\", b"  ").replace(b'\\"', b"  ")
     quotes = np.flatnonzero(np.frombuffer(without_escapes, np.uint8) == _QUOTE)
-    return (quotes[1::2] - quotes[::2] + 1).astype(_NUMBER)
+    return (quotes[1::2] - quotes[::2] + 1).astype(np.uint32)
 
 
 class TextsOfTable:

@@ -65,12 +65,16 @@ def answer_bytes(kind: AnswerKind, count: int, dimension: int) -> int:
 def count_tokens(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """`tokens_upper` and `tokens_lower` of each text, two arrays of shape (n,), uint32."""
     count = len(texts)
-    if all(map(str.isascii, texts)):  # then both depend on the length alone
-        lengths = np.fromiter(map(len, texts), np.uint32, count)
-        return (lengths + 2) // 3, (lengths + 3) // 4
+    if all(map(str.isascii, texts)):
+        return count_ascii_tokens(np.fromiter(map(len, texts), np.uint32, count))
     return np.fromiter(map(tokens_upper, texts), np.uint32, count), np.fromiter(
         map(tokens_lower, texts), np.uint32, count
     )
+
+
+def count_ascii_tokens(characters: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """The same for texts in ASCII of so many characters, by which alone both are estimated."""
+    return (characters + 2) // 3, (characters + 3) // 4
 
 
 class Script(StrEnum):

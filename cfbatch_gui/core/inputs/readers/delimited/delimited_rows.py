@@ -3,7 +3,7 @@
 import csv
 import operator
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from itertools import accumulate, islice, repeat
+from itertools import accumulate, compress, islice, repeat
 from typing import Any, BinaryIO
 
 from cfbatch_gui.core.inputs.files.open_file import open_bytes
@@ -12,9 +12,10 @@ from cfbatch_gui.core.inputs.readers.decoded_text import END_MARK, text_pieces
 from cfbatch_gui.core.inputs.readers.delimited.csv_quoting import BACKSLASH, LONGEST_CELL, copied, csv_rows
 from cfbatch_gui.core.inputs.readers.delimited.formula_marks import unmarked
 from cfbatch_gui.core.inputs.readers.delimited.header_rows import is_repeated, rows_of_header
-from cfbatch_gui.core.inputs.readers.delimited.raw_records import RawRecords
+from cfbatch_gui.core.inputs.readers.delimited.raw_records import RawRecords, lines_of
 from cfbatch_gui.core.inputs.readers.delimited.record_checks import RecordChecks
 from cfbatch_gui.core.inputs.readers.delimited.row_doubts import CUT_SHORT, LINE_BREAK, width_of_line
+from cfbatch_gui.core.inputs.readers.delimited.sound_records import is_split_faster
 from cfbatch_gui.core.inputs.readers.row_widths import fitted, unusual_row
 
 _SWALLOWS_ROWS = (
@@ -22,6 +23,7 @@ _SWALLOWS_ROWS = (
 )
 _REPEATED = "This row repeats the names of the columns."
 _MOST_AT_ONCE = 1_500  # records; reading them holds Python for 3 ms, for which the window waits
+_MOST_REFUSED = 8
 _MOST_READ_AGAIN = 64 * 1024 * 1024  # characters
 
 Progress = Callable[[int], None] | None
@@ -107,6 +109,9 @@ class _Records:
         self._reader: Any = None
         self._above = 0  # lines above those that the reader gets
         self._beginnings = 0
+        self._may_split = source.quoting is Quoting.DOUBLED and is_split_faster(self._text.ahead(), source.separator)
+        self._is_splitting = self._may_split and source.first_line == 1  # text without a reader, by `take_sound`
+        self._refused = 0  # parts of it, one after the other
         self._begin(source.first_line)
 
     def _begin(self, line: int) -> None:
@@ -120,6 +125,15 @@ class _Records:
     def blocks(self) -> Iterator[Block | Row]:
         """Yield records in blocks, one or more for each piece of the file, so that the loop over records runs in C."""
         while True:
+            if self._is_splitting:
+                if (found := self._text.take_sound(self._source.separator)) is not None:
+                    self._refused = 0
+                    yield from self._checked(*found)
+                    continue
+                self._is_splitting = False
+                self._refused += 1
+                self._may_split = self._refused < _MOST_REFUSED
+                self._begin(self._text.next_line)
             self._gate.extend(repeat(tuple, _MOST_AT_ONCE - len(self._gate)))
             numbers, rows, is_too_large = self._next_records()
             if not rows and not is_too_large:
@@ -141,6 +155,9 @@ class _Records:
                 yield Row(number, last[:-1], _never_closed(number) if is_open else _too_large(number), raw=first_line)
                 return
             yield from self._checked(numbers, rows)
+            if self._may_split and self._text.begun > 1:
+                self._rewind(numbers[-1])
+                self._is_splitting = True
 
     def _checked(self, numbers: Sequence[int], rows: list[tuple[str, ...]]) -> Iterator[Block | Row]:
         """Yield records, which `numbers` gives the first lines of, and last the line below them."""
@@ -184,11 +201,14 @@ class _Records:
         if self._read_again + size > _MOST_READ_AGAIN or not self._hides_rows(number):
             return False
         self._read_again += size
-        self._text.rewind(number + 1)
-        if self._checks is not None:
-            self._checks.begin()
+        self._rewind(number + 1)
         self._begin(number + 1)
         return True
+
+    def _rewind(self, line: int) -> None:
+        self._text.rewind(line)
+        if self._checks is not None:
+            self._checks.begin()
 
     def _hides_rows(self, number: int) -> bool:
         if self._checks is not None:
@@ -223,13 +243,13 @@ class _Records:
             is_too_large = True
         if reader.line_num - before == len(rows):
             return range(first, first + len(rows) + 1), rows, is_too_large
-        return list(accumulate(map(_lines_of, rows), initial=first)), rows, is_too_large
+        return list(accumulate(map(lines_of, rows), initial=first)), rows, is_too_large
 
 
 def _as_they_are(numbers: Sequence[int], rows: list[tuple[str, ...]]) -> Iterator[Block | Row]:
     """Yield records that have no problem, without blank lines."""
     if not all(rows):
-        numbers = [number for number, cells in zip(numbers, rows, strict=False) if cells]
+        numbers = list(compress(numbers, rows))
         rows = list(filter(None, rows))
     if rows:
         yield Block(numbers[: len(rows)], rows)
@@ -247,7 +267,3 @@ def _too_large(line: int) -> str:
         f"A cell that begins in row {line:,} has more than {LONGEST_CELL:,} characters, so the rest of the file was "
         "not read. A quotation mark is probably never closed."
     )
-
-
-def _lines_of(cells: Sequence[str]) -> int:
-    return 1 + sum(cell.count("\n") + cell.count("\r") - cell.count("\r\n") for cell in cells)

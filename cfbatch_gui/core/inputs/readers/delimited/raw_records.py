@@ -3,18 +3,22 @@
 import io
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 
 from cfbatch_gui.core.inputs.input_values import LONGEST_RAW
 from cfbatch_gui.core.inputs.readers.decoded_text import END_MARK
+from cfbatch_gui.core.inputs.readers.delimited.sound_records import Records, sound_records
+
+_SHORT = 8 * 1024  # characters
 
 
 class _Piece:
     """Whole lines of the file, of which the first has the number `first`, from 1."""
 
-    def __init__(self, first: int, text: str) -> None:
+    def __init__(self, first: int, text: str, lines: int = 0) -> None:
+        """`lines` is how many it has, where that is known."""
         self.first, self.text = first, text
-        self.stop = first + _count_lines(text)  # the number of the line after the last
+        self.stop = first + (lines or _count_lines(text))  # the number of the line after the last
         self._lines: list[str] | None = None
 
     @property
@@ -36,28 +40,68 @@ class RawRecords:
     """
 
     def __init__(self, pieces: Iterable[str], on_piece: Callable[[], None]) -> None:
-        self._waiting, self._on_piece = iter(pieces), on_piece
+        self._unread, self._on_piece = iter(pieces), on_piece
+        self._waiting: list[str] = []  # comes before what is unread; the first is last
         self._pieces: deque[_Piece] = deque()
         self._pulled = 0
-        self._next_line = 1
+        self.begun = 0  # pieces, by the reader that got `lines` last
+        self.next_line = 1  # the number of the first line that waits
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the file with their ends, and then `END_MARK`.
 
         If the reader returns that within a cell, a quotation mark was not closed.
         """
+        self.begun = 0
         return chain(chain.from_iterable(self._streams()), (END_MARK,))
 
     def _streams(self) -> Iterator[io.StringIO]:
         # chain() over StringIO keeps the loop over lines in C: Python code runs once a piece, not once a line.
-        while (text := next(self._waiting, None)) is not None:  # `line` and `rewind` change what is waiting
-            piece = _Piece(self._next_line, text)
-            self._next_line = piece.stop
-            if self._pieces:
+        while (text := self._next()) is not None:
+            if self.begun:
                 self._on_piece()
-            self._pieces.append(piece)
+            self._keep(text)
+            self.begun += 1
             self._pulled += 1
             yield io.StringIO(text, newline="")
+
+    def _next(self) -> str | None:
+        return self._waiting.pop() if self._waiting else next(self._unread, None)
+
+    def _keep(self, text: str, lines: int = 0) -> _Piece:
+        piece = _Piece(self.next_line, text, lines)
+        self.next_line = piece.stop
+        self._pieces.append(piece)
+        return piece
+
+    def take_sound(self, separator: str) -> tuple[Sequence[int], Records] | None:
+        """Take the next piece, or a part of it, if no reader is needed for it: its records, by `sound_records`.
+
+        Returns the line in which each begins, and the line below the last, with the records. None where the text has to
+        wait for a reader, and at its end. Then what waits first is short, so that the reader is needed for little.
+        """
+        while (text := self._next()) is not None:
+            if (found := sound_records(text, separator)) is not None:
+                records = found.records
+                if found.rest:
+                    self._waiting.append(found.rest + (self._next() or ""))
+                    text = text[: len(text) - len(found.rest)]
+                piece = self._keep(text, len(records) if found.is_one_a_line else 0)
+                if found.is_one_a_line:
+                    return range(piece.first, piece.stop + 1), records
+                return list(accumulate(map(lines_of, records), initial=piece.first)), records
+            middle = text.rfind("\n", 0, len(text) // 2) + 1 if len(text) > _SHORT else 0
+            if not middle:
+                self._waiting.append(text)
+                return None
+            self._waiting += [text[middle:], text[:middle]]
+        return None
+
+    def ahead(self) -> str:
+        """The text that waits first."""
+        text = self._next() or ""
+        self._waiting.append(text)
+        return text
 
     def pulled(self) -> Sequence["_Piece"]:
         """The pieces that the reader has begun since this was last asked, in order."""
@@ -85,9 +129,7 @@ class RawRecords:
     def line(self, number: int) -> str:
         """Return the text of one line without its line end; "" below the last. It is read ahead if need be."""
         if self._pieces and number >= self._pieces[-1].stop:
-            text = next(self._waiting, "")
-            self._waiting = chain((text,), self._waiting)
-            return next(iter(io.StringIO(text, newline="")), "").rstrip("\r\n")
+            return next(iter(io.StringIO(self.ahead(), newline="")), "").rstrip("\r\n")
         return self.raw(number, number + 1)
 
     def size_from(self, line: int) -> int:
@@ -97,9 +139,9 @@ class RawRecords:
     def rewind(self, line: int) -> None:
         """Let `lines` begin again at a line that is kept."""
         kept = [piece.text_from(line) for piece in self._pieces if piece.stop > line]
-        self._waiting = chain(kept, self._waiting)
+        self._waiting += reversed(kept)
         self._pieces.clear()
-        self._pulled, self._next_line = 0, line
+        self._pulled, self.next_line = 0, line
 
     def forget(self, line: int) -> None:
         """Drop the pieces that end before a line."""
@@ -108,5 +150,13 @@ class RawRecords:
 
 
 def _count_lines(text: str) -> int:
-    ends = text.count("\n") + text.count("\r") - text.count("\r\n")
-    return ends + (bool(text) and not text.endswith(("\n", "\r")))
+    return _count_ends(text) + (bool(text) and not text.endswith(("\n", "\r")))
+
+
+def _count_ends(text: str) -> int:
+    return text.count("\n") + (text.count("\r") - text.count("\r\n") if "\r" in text else 0)
+
+
+def lines_of(cells: Sequence[str]) -> int:
+    """Return how many lines a record with these cells takes, none of whose line ends is escaped."""
+    return 1 + _count_ends(" ".join(cells))
