@@ -229,7 +229,7 @@ async def embed(stage: Stage, camera: Camera) -> None:
 
 
 async def drafts(stage: Stage, files: Path, camera: Camera) -> None:
-    """Drafts with problems, and a file whose encoding is asked for."""
+    """Drafts with problems, and a file whose encoding is chosen."""
     person = stage.person
     await person.press(Qt.Key.Key_N, CTRL)
     await open_file(stage, material.reviews(files / "store-reviews.csv", 212, 18, gaps=24, separator=";"))
@@ -241,9 +241,12 @@ async def drafts(stage: Stage, files: Path, camera: Camera) -> None:
     await camera.take(stage, "draft-problems")
     await person.press(Qt.Key.Key_N, CTRL)
     await open_file(stage, material.old_letters(files / "letters-1998.csv"))
+    await person.until_sees("our guess")
+    await person.click("Change")
     await person.until_sees("Choose the encoding in which its text looks right")
     await camera.take(stage, "draft-encoding")
-    await person.click("Do not open it")
+    await person.click("Cancel")
+    await person.press(Qt.Key.Key_N, CTRL)
     await open_file(stage, material.misquoted(files / "stock.csv"))
     await person.until_sees("Send them as read")
     await person.click("Show rows")

@@ -49,7 +49,7 @@ def test_paragraphs_of_several_lines(tmp_path: Path, paragraphs: tuple[str, ...]
     source = open_source(path)
     assert source.format == FileFormat.PARAGRAPHS
     assert [row.cells[0].replace("\n", " ") for row in read_rows(source)] == list(paragraphs)
-    assert explain(source) == "Plain text, one text a paragraph, with blank lines between them, in UTF-8."
+    assert explain(source) == "Plain text, one text per paragraph, with blank lines between them, in UTF-8."
     assert open_source(path, ReadOptions(unit=FileFormat.LINES)).format == FileFormat.LINES
 
 

@@ -3,10 +3,12 @@
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
 from cfbatch_gui.core.inputs.input_values import Kind, Role
+from cfbatch_gui.core.inputs.recognise import recogniser
 from cfbatch_gui.core.job_folder.row_problems import problems
 from cfbatch_gui.core.program import Program
 from tests.ui.inputs.conftest import DraftDriver
@@ -74,11 +76,11 @@ async def test_an_encoding_that_is_not_chosen_leaves_what_was_there(
 
 
 async def test_what_is_not_utf8_far_down_is_read_again_with_the_guess(
-    driver: DraftDriver, tmp_path: Path, until: Until
+    driver: DraftDriver, tmp_path: Path, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "large.csv"
-    long = b"1,cloud,%s\n" % (b"x" * 10_000)
-    path.write_bytes(b"id,text,pad\n" + long * 7_000 + "2,Müll und Öl für die Straße,x\n".encode("cp1252"))
+    monkeypatch.setattr(recogniser, "MOST_CHECKED", 1_000_000)
+    path.write_bytes(b"id,text\n" + b"1,cloud\n" * 150_000 + "2,Müll und Öl für die Straße\n".encode("cp1252"))
     driver.new_draft(kind=Kind.EMBED)
     driver.page.open_path(path)
     await until(driver.is_ready)
@@ -145,7 +147,7 @@ async def test_separator_and_header_answer_at_once(driver: DraftDriver, tmp_path
     driver.page.open_path(path)
     await until(driver.is_ready)
     part = driver.page.data.first
-    assert part.separator.text() == "one text a line" and part.facts.text() == "3 rows · 1 column"
+    assert part.separator.text() == "one text per line" and part.facts.text() == "3 rows · 1 column"
     driver.click(part.separator)
     driver.pick(lambda action: action.text().startswith("Bar"))
     await until(lambda: part.facts.text() == "2 rows · 2 columns")

@@ -141,7 +141,7 @@ async def test_plain_text_by_line_paragraph_or_whole(driver: DraftDriver, tmp_pa
         driver.click(part.separator)
         driver.pick(titled(words))
         await until(holds(driver, count))
-    assert part.separator.text() == "one text a line"
+    assert part.separator.text() == "one text per line"
 
 
 async def test_a_choice_is_remembered_for_files_that_are_built_alike(
@@ -259,7 +259,7 @@ async def test_a_folder_and_what_was_left_aside_are_said(driver: DraftDriver, tm
     for name, text in (("a.txt", "One"), ("b.md", "Two"), ("picture.png", "no text")):
         (folder / name).write_text(text)
     await opened(driver, folder, until)
-    assert driver.page.data.first.facts.text() == "2 rows · 2 columns · a folder, one text a file"
+    assert driver.page.data.first.facts.text() == "2 rows · 2 columns · a folder, one text per file"
     assert driver.page.data.first.notice.isVisible()
     assert "is not read" in driver.page.data.first.notice.text()
 

@@ -90,13 +90,13 @@ def guess_encoding(sample: bytes, *, is_cut: bool = False) -> Guess:
         return Guess(next(codec for codec in (FALLBACK, _WITHOUT_GAPS) if _decodes_mostly(sample, codec)))
     best = readings[0]
     least = (1 - _margin(telling)) * best.likelihood
-    codec = next((each.codec for each in readings if (each.codec, each.text) == (FALLBACK, best.text)), best.codec)
+    is_usual = _decoded(telling, FALLBACK) == best.text and _decodes_mostly(sample, FALLBACK)
     close: dict[str, str] = {}  # codecs by their text: several encodings may agree on a sample
     for each in readings[1:]:
         less = _LESS_CLOSE if each.codec in _RARER and best.codec not in _RARER else 0.0
         if each.text != best.text and each.likelihood * (1 - less / len(telling)) > least:
             close.setdefault(each.text, each.codec)
-    return Guess(codec, tuple(close.values())[:_MOST_CLOSE])
+    return Guess(FALLBACK if is_usual else best.codec, tuple(close.values())[:_MOST_CLOSE])
 
 
 @dataclass(frozen=True, slots=True)

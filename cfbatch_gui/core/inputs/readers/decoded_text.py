@@ -91,7 +91,7 @@ def text_pieces(
                 if not longest:
                     raise InputError(
                         f"{name} has a line of more than {LONGEST_LINE:,} characters. "
-                        "Choose a file with one text a line, or a spreadsheet.",
+                        "Choose a file with one text per line, or a spreadsheet.",
                         detail=f"no line end up to byte {position:,}",
                     )
                 unfinished, unfinished_size, is_cutting = [CUT_MARK], 0, True

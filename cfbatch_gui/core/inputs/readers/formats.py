@@ -83,8 +83,8 @@ _SHAPES = {
 _TABLE = (
     Format(
         name=FileFormat.LINES,
-        words="Plain text, one text a line",
-        short="one text a line",
+        words="Plain text, one text per line",
+        short="one text per line",
         listed="text",
         group=DOCUMENTS,
         suffixes=(".txt", ".text", ".md"),
@@ -93,8 +93,8 @@ _TABLE = (
     ),
     Format(
         name=FileFormat.PARAGRAPHS,
-        words="Plain text, one text a paragraph, with blank lines between them",
-        short="one text a paragraph",
+        words="Plain text, one text per paragraph, with blank lines between them",
+        short="one text per paragraph",
         read=read_paragraphs,
     ),
     Format(
@@ -175,8 +175,8 @@ _TABLE = (
     ),
     Format(
         name="docx",
-        words="A document, one text a paragraph",
-        short="a document, one text a paragraph",
+        words="A document, one text per paragraph",
+        short="a document, one text per paragraph",
         listed=".docx",
         group=DOCUMENTS,
         suffixes=(".docx",),
@@ -196,7 +196,7 @@ _TABLE = (
     Format(
         name=FileFormat.FOLDER,
         words="A folder of text files, each one text with its name as id",
-        short="a folder, one text a file",
+        short="a folder, one text per file",
         read=read_folder,
     ),
 )
