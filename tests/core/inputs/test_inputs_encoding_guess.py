@@ -1,5 +1,7 @@
 """The guess at an encoding that nothing in a file says, and the encodings that are recognised without one."""
 
+import subprocess
+import sys
 import unicodedata
 from pathlib import Path
 
@@ -100,6 +102,11 @@ def test_few_letters_in_a_long_text_are_what_the_guess_is_made_from() -> None:
         + "Życzę miłego dnia, panie Łukaszu. Proszę o szybką odpowiedź".encode("cp1250")
     )
     assert guess_encoding(data).codec == "cp1250"
+
+
+def test_the_library_for_the_guess_is_loaded_when_a_guess_is_made() -> None:
+    program = "import sys, cfbatch_gui.core.program; sys.exit('chardet' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 def test_bytes_without_sense_have_a_guess_too() -> None:

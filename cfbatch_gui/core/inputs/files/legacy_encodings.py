@@ -54,7 +54,7 @@ _RARER = frozenset({"mac_roman", "cp850", "cp852", "cp866", "iso8859_2", "iso885
 # Subtracted from a likelihood, as a share of it, and divided by the bytes of the sample: an encoding is this much less
 # likely than Windows-1252 before anything is read, in the unit of what one character of the sample tells.
 _LESS_IF_OTHER, _LESS_IF_RARER = 0.5, 0.7
-_LESS_CLOSE = 1.0  # further subtracted from a rarer one before it is held against one that is not
+_LESS_CLOSE = 1.5  # further subtracted from a rarer one before it is held against one that is not
 _LESS_IF_ODD = 0.9  # share of the likelihood that is lost when all characters stand where they cannot
 # A reading is close to the best one if its likelihood is this share lower at most, for a sample of so many bytes. In a
 # longer sample the share that one character makes up is smaller, and there is more to tell the readings apart by: the
