@@ -306,3 +306,50 @@ def test_quoted_texts_stay_texts(tmp_path: Path, data: str) -> None:
     rows, source = read(tmp_path, "a.csv", data, ReadOptions(has_header=False))
     assert [row.cells for row in rows] == [tuple(cells) for cells in csv.reader(io.StringIO(data))]
     assert getattr(source, "quoting") is Quoting.DOUBLED  # noqa: B009
+
+
+@pytest.mark.parametrize(
+    ("data", "columns", "last"),
+    [
+        (
+            'id text note\n0 "text 0" a\n1 "text 1" b\n2 "text 2" c\n',
+            ("id", "text", "note"),
+            ("2", "text 2", "c"),
+        ),
+        ("Year Value\n2010 0.5\n2011 1.5\n2012 2.5\n", ("Year", "Value"), ("2012", "2.5")),
+    ],
+)
+def test_cells_may_be_separated_by_spaces(tmp_path: Path, data: str, columns: tuple[str, ...], last: object) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(data)
+    source = open_source(path)
+    assert (source.separator, source.columns) == (" ", columns)
+    assert [row.cells for row in read_rows(source)][-1] == last
+    assert source.notices == ("The cells are separated by spaces.",)
+
+
+def test_words_with_spaces_between_them_are_one_column(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("name\nAnna Berg\nBen Ito\nCarl Ek\nDora Lund\n")
+    assert open_source(path).columns == ("name",)
+
+
+def test_a_second_table_is_noticed_without_a_blank_line_above_it(tmp_path: Path) -> None:
+    data = "id,text\n" + "".join(f"{n},text {n}\n" for n in range(5)) + "city,people\nUlm,5\nBonn,6\nOslo,7\n"
+    rows, said = notices(tmp_path, "a.csv", data)
+    assert len(rows) == 5
+    assert said[0].startswith("The file has several tables. Only the first is read, down to line 6.")
+
+
+def test_nothing_but_separators_above_the_names_is_no_row(tmp_path: Path) -> None:
+    for above in (",,", ",,,", ",,\n\n,,"):
+        rows, said = notices(
+            tmp_path, "a.csv", f"{above}\nid,text,note\n" + "".join(f"{n},text {n},\n" for n in range(5))
+        )
+        assert rows == [(str(n), f"text {n}", "") for n in range(5)]
+        assert said == ()
+
+
+def test_an_apostrophe_may_be_the_quotation_mark(tmp_path: Path) -> None:
+    rows, _ = notices(tmp_path, "a.csv", "id,text\n" + "".join(f"{n},'it''s a text, {n}'\n" for n in range(3)))
+    assert rows == [(str(n), f"it's a text, {n}") for n in range(3)]
