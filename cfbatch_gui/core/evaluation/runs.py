@@ -12,10 +12,10 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind, Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.exports.retrieval_ids import RetrievalIds
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.results.labels import NO_LABEL, read_labels
 from cfbatch_gui.core.results.rankings.score_table import ScoreTable, read_score_table
+from cfbatch_gui.core.results.retrieval_ids import RetrievalIds
 
 _TEXTS = """
 SELECT i.item_no, t.text, t.text_id, t.label, t.row, i.position FROM json_each(?) wanted
@@ -62,9 +62,7 @@ class Run:
     def documents(self, indices: Iterable[int]) -> dict[int, str]:
         """The document ids, as in exports, of the pairs at these indices, by index. Raises DataError."""
         ids = RetrievalIds(self.folder)
-        return {
-            index: ids.document_called(each.id, each.row, each.position) for index, each in self.texts(indices).items()
-        }
+        return {index: ids.document(each.id, each.row, each.position) for index, each in self.texts(indices).items()}
 
 
 def read_run(folder: JobFolder, metadata: JobMetadata) -> Run:

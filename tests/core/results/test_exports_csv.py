@@ -24,9 +24,9 @@ MIXED = """\
 query_id,query,rank,doc_id,text,score,tie_group,initial_rank,rank_change,\
 label,external_reference,request_id,status,error,rank (original)
 ,how do I reset,1,B,second,0.5,,2,1,0,reference-1,request-1,done,,=1+1
-,how do I reset,2,007,first,0.25,1,1,-1,1,reference-1,request-1,done,,x
 ,how do I reset,2,D,"third
 line",0.25,1,3,1,,reference-1,request-1,done,,-3
+,how do I reset,2,007,first,0.25,1,1,-1,1,reference-1,request-1,done,,x
 ,how do I reset,4,H,seventh,0.125,,7,3,,reference-1,request-1,done,,h
 ,how do I reset,,E,fourth,,,4,,,reference-3,request-2,failed,The service could not do this one.,e
 ,how do I reset,,F,fifth,,,5,,,,,left out,The text is longer than the model reads.,f
@@ -74,7 +74,7 @@ def test_top_k_and_threshold_drop_scores_and_nothing_else(mixed: Table, tmp_path
     path = tmp_path / "top.csv"
     exported = export(mixed.folder, mixed.metadata(), path, options=ExportOptions(top_k=2, threshold=0.2))
     rows = read(path)[1:]
-    assert [row[4] for row in rows] == ["second", "first", "third\nline", "fourth", "fifth", "sixth", ""]
+    assert [row[4] for row in rows] == ["second", "third\nline", "first", "fourth", "fifth", "sixth", ""]
     assert exported.rows == 7
     said = manifest(path)["export"]
     assert isinstance(said, dict)

@@ -27,12 +27,12 @@ def test_excel_has_four_sheets_of_plain_cells(mixed: Table, tmp_path: Path) -> N
     assert header == (*COLUMNS, "rank (original)")
     assert [(row[2], row[3], row[4], row[5]) for row in rows] == [
         (1, "B", "second", 0.5),
-        (2, "007", "first", 0.25),
         (2, "D", "third\nline", 0.25),
+        (2, "007", "first", 0.25),
         (4, "H", "seventh", 0.125),
         (1, "C", "メール", 0.125),
     ]
-    assert [row[14] for row in rows] == ["=1+1", "x", "-3", "h", None]
+    assert [row[14] for row in rows] == ["=1+1", "-3", "x", "h", None]
     assert all(cell.data_type != "f" for row in book["Ranking"].iter_rows() for cell in row)
     assert [row[12] for row in book["Problems"].iter_rows(min_row=2, values_only=True)] == [
         "failed", "left out", "waiting", "skipped",
@@ -83,9 +83,9 @@ def test_json_lines_of_rankings(mixed: Table, tmp_path: Path) -> None:
     assert exported.rows == 2
     assert (first["query"], second["query"]) == ("how do I reset", "パスワードを忘れた")
     assert [(context["rank"], context["doc_id"]) for context in first["contexts"]] == [
-        (1, "B"), (2, "007"), (2, "D"), (None, "E"), (None, "F"), (None, "G"),
+        (1, "B"), (2, "D"), (2, "007"), (None, "E"), (None, "F"), (None, "G"),
     ]  # fmt: skip
-    assert first["contexts"][1] == {
+    assert first["contexts"][2] == {
         "rank": 2, "doc_id": "007", "text": "first", "score": 0.25, "tie_group": 1, "initial_rank": 1,
         "rank_change": -1, "label": "1", "external_reference": "reference-1", "request_id": "request-1",
         "status": "done", "error": "", "columns": {"rank": "x"},

@@ -13,6 +13,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, has_parts
 from cfbatch_gui.core.results.rankings.rankings import Kept, RankedContext, Rankings, rank_text
+from cfbatch_gui.core.results.retrieval_ids import RetrievalIds
 from tests.core.results.folders import FAILED, LEFT_OUT, WAITING, Outcome, Pair, Table
 
 
@@ -20,8 +21,8 @@ def test_ties_share_a_rank_and_the_next_one_counts_them_all(mixed: Table) -> Non
     contexts = Rankings(mixed.folder).contexts(1)
     assert [(context.text, rank_text(context), context.tie_group) for context in contexts] == [
         ("second", "1", 0),
-        ("first", "2=", 1),
         ("third\nline", "2=", 1),
+        ("first", "2=", 1),
         ("seventh", "4", 0),
         ("fourth", "", 0),
         ("fifth", "", 0),
@@ -30,7 +31,7 @@ def test_ties_share_a_rank_and_the_next_one_counts_them_all(mixed: Table) -> Non
 
 
 def test_a_context_says_where_it_stood_and_what_became_of_it(mixed: Table) -> None:
-    second, first, *_, fourth, fifth, sixth = Rankings(mixed.folder).contexts(1)
+    second, _, first, *_, fourth, fifth, sixth = Rankings(mixed.folder).contexts(1)
     assert (second.initial_rank, second.rank_change, second.score, second.status) == (2, 1, 0.5, Status.DONE)
     assert (first.id, first.label, first.rank_change, first.row, first.cells) == ("007", "1", -1, 2, ("x",))
     assert (first.reference, first.batch) == ("reference-1", 1)
@@ -211,7 +212,11 @@ outcomes = st.one_of(st.sampled_from([0.25, 0.5, 0.75, -0.0, 0.0]), st.sampled_f
 def test_the_rule_of_ranks(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, Outcome]]) -> None:
     table = Table(tmp_path_factory.mktemp("job"))
     table.rank([Pair(f"query {query}", f"text {index}", outcome) for index, (query, outcome) in enumerate(rows)])
-    rankings = Rankings(table.folder)
+    rankings, ids = Rankings(table.folder), RetrievalIds(table.folder)
+
+    def id_of(context: RankedContext) -> str:
+        return ids.document(context.id, context.row, context.initial_rank)
+
     for query in rankings.queries():
         contexts = rankings.contexts(query.query_no)
         scored = [context for context in contexts if context.score is not None]
@@ -221,7 +226,9 @@ def test_the_rule_of_ranks(tmp_path_factory: pytest.TempPathFactory, rows: list[
             assert context.rank == scores.index(context.score or 0.0) + 1
             assert context.tied == (scores.count(context.score or 0.0) > 1)
         assert sorted(context.initial_rank for context in contexts) == list(range(1, len(contexts) + 1))
-        assert contexts == tuple(sorted(contexts, key=by_rank))
+        assert tuple(scored) == tuple(sorted(sorted(scored, key=id_of, reverse=True), key=by_rank))
+        unscored = contexts[len(scored) :]
+        assert unscored == tuple(sorted(unscored, key=lambda context: context.initial_rank))
         groups = [context.tie_group for context in scored if context.tied]
         assert groups == sorted(groups)
         assert set(groups) == set(range(1, len({context.score for context in scored if context.tied}) + 1))
@@ -231,5 +238,17 @@ def test_the_rule_of_ranks(tmp_path_factory: pytest.TempPathFactory, rows: list[
             assert rankings.contexts(query.query_no, start, start + 2) == contexts[start : start + 2]
 
 
-def by_rank(context: RankedContext) -> tuple[float, int]:
-    return (context.rank or 1e9, context.initial_rank)
+def by_rank(context: RankedContext) -> int:
+    return context.rank or 0
+
+
+def test_equal_scores_are_ordered_by_falling_id_as_utf8(table: Table) -> None:
+    ids = ["a", "Z", "é", "10", "9", "ﬀ", "😀", "a b"]
+    table.rank([Pair("q", f"text {name}", 0.5, id=name) for name in ids])
+    expected = ["😀", "ﬀ", "é", "a b", "a", "Z", "9", "10"]  # "a b" is written as a%20b, after a
+    assert [context.id for context in Rankings(table.folder).contexts(1)] == expected
+
+
+def test_a_document_listed_twice_with_one_score_keeps_the_order_of_the_input(table: Table) -> None:
+    table.rank([Pair("q", "first", 0.5, id="A"), Pair("q", "other", 0.5, id="B"), Pair("q", "second", 0.5, id="A")])
+    assert [context.text for context in Rankings(table.folder).contexts(1)] == ["other", "first", "second"]

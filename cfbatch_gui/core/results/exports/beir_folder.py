@@ -11,9 +11,9 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.results.exports.base import Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import checked_file
 from cfbatch_gui.core.results.exports.qrels import BEIR_HEADER, check_labels, judgements
-from cfbatch_gui.core.results.exports.retrieval_ids import RetrievalIds
-from cfbatch_gui.core.results.exports.score_rows import by_query, keeps
+from cfbatch_gui.core.results.exports.score_rows import by_query, document_id, keeps, query_id
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings
+from cfbatch_gui.core.results.retrieval_ids import RetrievalIds
 from cfbatch_gui.core.system.files import atomic_folder
 
 _CORPUS, _QUERIES, _QRELS, _RANKED = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv", "top_ranked/test.jsonl"
@@ -37,14 +37,14 @@ def write(work: Work) -> Written:
             if not no_labels:
                 files[_QRELS].write(BEIR_HEADER.encode())
             for contexts in by_query(Rankings(work.folder, work.metadata.failed_batches)):
-                query = ids.query(contexts[0])
+                query = query_id(ids, contexts[0])
                 files[_QUERIES].write(encode({"_id": query, "text": contexts[0].query}) + b"\n")
                 for context in contexts:
-                    document = ids.document(context)
+                    document = document_id(ids, context)
                     if _is_new(known, document, context):
                         files[_CORPUS].write(encode({"_id": document, "title": "", "text": context.text}) + b"\n")
                 kept = [context for context in contexts if context.score is not None and keeps(context, work.options)]
-                ranked = list(dict.fromkeys(ids.document(context) for context in kept))
+                ranked = list(dict.fromkeys(document_id(ids, context) for context in kept))
                 files[_RANKED].write(encode({"query-id": query, "corpus-ids": ranked}) + b"\n")
                 if not no_labels:
                     lines = [f"{query}\t{name}\t{label}\n" for name, label in judgements(ids, contexts).items()]

@@ -23,8 +23,8 @@ from cfbatch_gui.core.system.unfinished import PART_PREFIX, noted
 
 FORMAT_VERSION = 1
 TIE_RULE = (
-    "Exactly equal scores share a rank, and the next rank counts all before it (1, 2, 2, 4); contexts of a tie stand in"
-    " the order of the input."
+    "Exactly equal scores share a rank, and the next rank counts all before it (1, 2, 2, 4); contexts of a tie stand by"
+    " descending id, as trec_eval orders them; texts without an id have one made of their row."
 )
 
 

@@ -10,10 +10,10 @@ from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.results.exports.base import Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
-from cfbatch_gui.core.results.exports.retrieval_ids import RetrievalIds
-from cfbatch_gui.core.results.exports.score_rows import by_query
+from cfbatch_gui.core.results.exports.score_rows import by_query, document_id, query_id
 from cfbatch_gui.core.results.labels import grade
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings
+from cfbatch_gui.core.results.retrieval_ids import RetrievalIds
 from cfbatch_gui.core.system.files import atomic_writer
 
 BEIR_HEADER = "query-id\tcorpus-id\tscore\n"
@@ -35,7 +35,7 @@ def judgements(ids: RetrievalIds, contexts: Sequence[RankedContext]) -> dict[str
     for context in contexts:
         label = grade(context.label)
         if label is not None:
-            judged.setdefault(ids.document(context), label)
+            judged.setdefault(document_id(ids, context), label)
     return judged
 
 
@@ -65,7 +65,7 @@ def _write(work: Work, header: str, form: str) -> Written:
         stream = CheckedStream(raw, work.path)
         stream.write(header.encode())
         for contexts in by_query(Rankings(work.folder, work.metadata.failed_batches)):
-            query = ids.query(contexts[0])
+            query = query_id(ids, contexts[0])
             judged = judgements(ids, contexts)
             repeated += sum(grade(context.label) is not None for context in contexts) - len(judged)
             stream.write("".join(form.format(query, *pair) for pair in judged.items()).encode())

@@ -19,6 +19,7 @@ from cfbatch_gui.core.results.exports.base import PART, Cell, ExportOptions, Wor
 from cfbatch_gui.core.results.original_columns import column_of, columns_of_rankings
 from cfbatch_gui.core.results.outcomes import Status, has_parts
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings
+from cfbatch_gui.core.results.retrieval_ids import RetrievalIds
 
 COLUMNS = (
     "query_id", "query", "rank", "doc_id", "text", "score", "tie_group", "initial_rank", "rank_change",
@@ -47,6 +48,16 @@ def by_query(rankings: Rankings) -> Iterator[list[RankedContext]]:
     """The contexts of each query, in the order of `Rankings.blocks`; a query without contexts has no list."""
     contexts = (context for block in rankings.blocks() for context in block)
     return (list(group) for _, group in groupby(contexts, lambda context: context.query_no))
+
+
+def query_id(ids: RetrievalIds, context: RankedContext) -> str:
+    """The id of the context's query for programs that evaluate retrieval."""
+    return ids.query(context.query_no, context.query_id)
+
+
+def document_id(ids: RetrievalIds, context: RankedContext) -> str:
+    """The id of the context for programs that evaluate retrieval."""
+    return ids.document(context.id, context.row, context.initial_rank)
 
 
 def score_columns(folder: JobFolder) -> tuple[str, ...]:

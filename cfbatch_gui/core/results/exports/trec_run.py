@@ -10,9 +10,9 @@ import numpy as np
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.results.exports.base import Work, Written, slug
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
-from cfbatch_gui.core.results.exports.retrieval_ids import RetrievalIds
-from cfbatch_gui.core.results.exports.score_rows import by_query, keeps
+from cfbatch_gui.core.results.exports.score_rows import by_query, document_id, keeps, query_id
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings
+from cfbatch_gui.core.results.retrieval_ids import RetrievalIds
 from cfbatch_gui.core.system.files import atomic_writer
 
 _LOWEST = np.float32(-np.inf)
@@ -33,8 +33,8 @@ def write(work: Work) -> Written:
             kept = [context for context in scored if keeps(context, work.options)]
             ranked: dict[str, RankedContext] = {}
             for context in kept:
-                ranked.setdefault(ids.document(context), context)
-            lines, changed = _lines(ids.query(contexts[0]), ranked, tag) if ranked else ("", 0)
+                ranked.setdefault(document_id(ids, context), context)
+            lines, changed = _lines(query_id(ids, contexts[0]), ranked, tag) if ranked else ("", 0)
             stream.write(lines.encode())
             rows, lowered = rows + len(ranked), lowered + changed
             dropped, repeated = dropped + len(scored) - len(kept), repeated + len(kept) - len(ranked)

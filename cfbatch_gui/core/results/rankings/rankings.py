@@ -16,6 +16,8 @@ from cfbatch_gui.core.results.original_columns import OriginalColumns, columns_o
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, count_items, has_parts, sent_of, status_of
 from cfbatch_gui.core.results.rankings.ranks import QueryScores, RankedItems, RankedScores, ranked_items, written_rank
 from cfbatch_gui.core.results.rankings.score_table import read_score_table, read_scores_of
+from cfbatch_gui.core.results.rankings.tie_order import ranked_order
+from cfbatch_gui.core.results.retrieval_ids import RetrievalIds
 
 BLOCK = 10_000  # contexts that are in memory together
 
@@ -121,6 +123,7 @@ class Rankings:
         self._scores: RankedScores | None = None
         with folder.open(read_only=True) as database:
             self._original: OriginalColumns = columns_of_rankings(database, reserved)
+        self._ids = RetrievalIds(folder)
         self._has_parts = has_parts(folder)
         self._details = _DETAILS.format(
             cells=f"{'f.cells' if self._original.first else 'NULL'}, {'s.cells' if self._original.second else 'NULL'}",
@@ -150,7 +153,7 @@ class Rankings:
         return tuple(found)
 
     def contexts(self, query_no: int, start: int = 0, stop: int | None = None) -> tuple[RankedContext, ...]:
-        """The contexts of one query by rank, ties in the order of the input, those without a score last; from index
+        """The contexts of one query by rank, ties by descending document id, those without a score last; from index
         `start` to before `stop` of this order.
         """
         scores = self._scores
@@ -159,7 +162,7 @@ class Rankings:
             if scores is not None and is_known:
                 ranked = scores.of_query(query_no, start, stop)
             else:
-                ranked = ranked_items(read_scores_of(database, self._folder, query_no, query_no)).part(start, stop)
+                ranked = self._ranked(database, query_no, query_no).part(start, stop)
             return tuple(self._detailed(database, ranked))
 
     def blocks(self, *, size: int = BLOCK) -> Iterator[tuple[RankedContext, ...]]:
@@ -169,7 +172,7 @@ class Rankings:
         """
         for first, last in self._query_ranges(size):
             with self._folder.open(read_only=True) as database:
-                ranked = ranked_items(read_scores_of(database, self._folder, first, last))
+                ranked = self._ranked(database, first, last)
             # A range is longer than a block only when a single query is.
             for start in range(0, len(ranked), size):
                 with self._folder.open(read_only=True) as database:
@@ -187,8 +190,15 @@ class Rankings:
         """The scores of this moment; they are read again only if the data has changed."""
         version = data_version(self._folder.data)
         if self._scores is None or self._scores.version != version:
-            self._scores = RankedScores(read_score_table(self._folder), version)
+            table = read_score_table(self._folder)
+            with self._folder.open(read_only=True) as database:
+                order = ranked_order(database, table, self._ids)
+            self._scores = RankedScores(table, order, version)
         return self._scores
+
+    def _ranked(self, database: sqlite3.Connection, first: int, last: int) -> RankedItems:
+        table = read_scores_of(database, self._folder, first, last)
+        return ranked_items(table, ranked_order(database, table, self._ids))
 
     def _query_ranges(self, size: int) -> Iterator[tuple[int, int]]:
         """First and last number of ranges of queries with at most `size` contexts together, or of one query."""

@@ -1,7 +1,7 @@
 """The ranks of scores.
 
 The highest score has rank 1. Exactly equal scores share a rank, and the next rank counts all before it (1, 2=, 2=, 4).
-Contexts of a tie are in the order of the input. A context without a score has no rank and comes last.
+The order within a tie is in `tie_order`. A context without a score has no rank and comes last.
 
 Ranks are computed on arrays, as a window function in SQL takes three times as long for a million rows.
 """
@@ -74,9 +74,8 @@ class RankedItems:
         return RankedItems(self.items[wanted], self.scores[wanted], self.ranks[wanted], self.tie_groups[wanted])
 
 
-def ranked_items(table: ScoreTable) -> RankedItems:
-    """All contexts of the table, ranked."""
-    order = _order(table)
+def ranked_items(table: ScoreTable, order: NDArray[np.int64]) -> RankedItems:
+    """All contexts of the table, ranked; `order` is that of `tie_order.ranked_order`."""
     return _ranked(table.items[order], table.queries[order], table.scores[order])
 
 
@@ -94,12 +93,11 @@ class QueryScores:
 class RankedScores:
     """The scores of a table in the order of the ranking; 17 bytes each.
 
-    `version` is the `data_version` from before the table was read.
+    `order` is that of `tie_order.ranked_order`, `version` the `data_version` from before the table was read.
     """
 
-    def __init__(self, table: ScoreTable, version: bytes) -> None:
+    def __init__(self, table: ScoreTable, order: NDArray[np.int64], version: bytes) -> None:
         self.version = version
-        order = _order(table)
         self._items = table.items[order]
         queries, self._scores = table.queries[order], table.scores[order]
         runs = _Runs(queries, self._scores)
@@ -153,15 +151,6 @@ def _ranked(items: NDArray[np.integer], queries: NDArray[np.integer], scores: ND
         np.where(has_score, runs.ranks, 0),
         np.where(tied, _counted_by_query(runs.starts & tied, runs.starts_query), 0),
     )
-
-
-def _order(table: ScoreTable) -> NDArray[np.int64]:
-    """The indices that sort the table by query number, descending score (NaN last) and position."""
-    queries, positions = table.queries, table.positions
-    same = queries[1:] == queries[:-1]
-    rises = bool((queries[1:] >= queries[:-1]).all() and (positions[1:] > positions[:-1])[same].all())
-    # Mostly the rows are sorted by query and position already: then a stable sort needs no third key.
-    return np.lexsort((-table.scores, queries) if rises else (positions, -table.scores, queries))
 
 
 class _Runs:

@@ -1,5 +1,8 @@
 """Ids of queries and documents for programs that evaluate retrieval, which split lines at white space.
 
+They also decide the order of equal scores, which is that of trec_eval: by id, descending. So it must be these ids, as
+they are written, also where nothing is exported.
+
 White space, control characters, quotes and the percent sign are percent-encoded as in URLs (%20), so that different
 ids stay different and can be decoded. Queries and texts without an id get one made from their number or row.
 """
@@ -10,7 +13,6 @@ import sqlite3
 from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.results.rankings.rankings import RankedContext
 
 _UNSAFE = re.compile(r"""[\s\x00-\x20\x7f\x85\u200b\ufeff"%]""")
 # Layouts in which a row of a file is one text; in the others a row has several.
@@ -27,17 +29,11 @@ class RetrievalIds:
             self._texts_have_ids = _any(database.execute("SELECT 1 FROM texts WHERE text_id <> '' LIMIT 1"))
         self._encoded = 0
 
-    def query(self, context: RankedContext) -> str:
-        """The id of the context's query."""
-        if context.query_id:
-            return self._safe(context.query_id)
-        return self._made(f"q{context.query_no}", self._queries_have_ids)
+    def query(self, number: int, identifier: str) -> str:
+        """The id of a query by its number in the job and its own id, "" for none."""
+        return self._safe(identifier) if identifier else self._made(f"q{number}", self._queries_have_ids)
 
-    def document(self, context: RankedContext) -> str:
-        """The id of the context."""
-        return self.document_called(context.id, context.row, context.initial_rank)
-
-    def document_called(self, identifier: str, row: int, position: int) -> str:
+    def document(self, identifier: str, row: int, position: int) -> str:
         """The id of a context by its own id, its row, and its position among the contexts of its query, from 1."""
         if identifier:
             return self._safe(identifier)
