@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.evaluation.comparison import NOT_THERE, Comparison
+from cfbatch_gui.core.evaluation.comparison import Comparison
+from cfbatch_gui.core.evaluation.joining import NOT_THERE
 from cfbatch_gui.core.evaluation.metrics import Metric, usual_metrics
 from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.results.labels import NO_LABEL

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from cfbatch_gui.core.evaluation.comparison import Comparison, Joined, compare
+from cfbatch_gui.core.evaluation.comparison import Comparison, compare
+from cfbatch_gui.core.evaluation.joining import Joined
 from cfbatch_gui.core.evaluation.judged import Evaluation, evaluate
 from cfbatch_gui.core.evaluation.matching import MatchedBy
 from cfbatch_gui.core.evaluation.moves import MoveSummary, QueryMoves, query_moves, summary
