@@ -51,7 +51,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     jobs = _jobs(paths, arguments.jobs)
     comparison = await asyncio.to_thread(_read, paths, jobs)
     moves = [query_moves(comparison, other, top_k=arguments.top) for other in range(1, len(jobs))]
-    evaluation = await asyncio.to_thread(evaluate, comparison, k=arguments.top)
+    evaluation = await asyncio.to_thread(evaluate, comparison.runs, comparison.joined, k=arguments.top)
     report = comparison_report.Report(comparison, moves, evaluation, arguments.top, max(0, arguments.most))
     console.print_result([report.json()] if arguments.json else report.lines(console.width))
     with listing(paths.unfinished):

@@ -9,7 +9,7 @@ import msgspec.structs
 from cfbatch_gui.cli.console import one_line
 from cfbatch_gui.cli.report import table
 from cfbatch_gui.core.evaluation.comparison import Comparison
-from cfbatch_gui.core.evaluation.judged import Evaluation
+from cfbatch_gui.core.evaluation.judged import Evaluation, RunMeasures
 from cfbatch_gui.core.evaluation.matching import MatchedBy
 from cfbatch_gui.core.evaluation.moves import QueryMove, QueryMoves, summary
 from cfbatch_gui.core.evaluation.overlap import P
@@ -100,14 +100,20 @@ class Report:
     def _metric_lines(self, evaluation: Evaluation, width: int) -> Iterator[str]:
         names = tuple(evaluation.runs[0].means)
         rows = [
-            (f"{number}", *(score_text(run.means[name]) for name in names), f"{run.without_answer:,}")
+            (f"{number}", *(run.means[name].text() for name in names), f"{run.without_answer:,}")
             for number, run in enumerate(evaluation.runs, 1)
         ]
         yield (
-            f"By the labels of {evaluation.queries:,} queries ({evaluation.left_out:,} without labels left out,"
+            f"By the labels of {len(evaluation.queries):,} queries ({evaluation.left_out:,} without labels left out,"
             f" {evaluation.conflicts:,} contexts labelled differently; a query without an answer counts 0):"
         )
         yield from table(("JOB", *names, "NO ANSWER"), rows, width)
+        if evaluation.measures_nothing:
+            yield "Nothing can be measured: all candidates of a query have the same grade, so every order is as good."
+        if any(mean.depends_on_ties for run in evaluation.runs for mean in run.means.values()):
+            yield "A range is what a figure may be, as contexts of other labels have equal scores."
+        if repeated := sum(run.repeated for run in evaluation.runs):
+            yield f"{repeated:,} contexts are listed twice in their query; each document counts once, by its best rank."
 
     def _job(self, number: int) -> dict[str, object]:
         run, joined = self.comparison.runs[number], self.comparison.joined[number]
@@ -137,11 +143,23 @@ class Report:
         if found is None:
             return None
         return {
-            "queries": found.queries,
+            "queries": len(found.queries),
             "left_out": found.left_out,
             "conflicts": found.conflicts,
-            "jobs": [{**run.means, "without_answer": run.without_answer} for run in found.runs],
+            "measures_nothing": found.measures_nothing,
+            "jobs": [_measures(run) for run in found.runs],
         }
+
+
+def _measures(run: RunMeasures) -> dict[str, object]:
+    ties = {name: [mean.lowest, mean.highest] for name, mean in run.means.items() if mean.depends_on_ties}
+    return {
+        **{name: mean.value for name, mean in run.means.items()},
+        "without_answer": run.without_answer,
+        "listed_twice": run.repeated,
+        "judged_share": run.judged_share,
+        "lowest_and_highest_by_ties": ties,
+    }
 
 
 def _matched(by: dict[MatchedBy, int]) -> str:

@@ -1,133 +1,202 @@
-"""Metrics of several jobs by the labels of their files.
+"""Measures of rankings by the labels of their files, of one job alone or of several jobs by the same judgements.
 
-The labels of all jobs are merged, so that all jobs are measured by the same judgements. If two jobs label a text
-differently, the label of the earlier job counts. As in trec_eval, scores are compared as float32, and of texts with
-equal scores the one with the greater id comes first.
+The order of a ranking is that of the exported run: by score, equal scores by falling document id. A document that a
+query lists twice counts once, by its best rank.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.evaluation.comparison import Comparison
-from cfbatch_gui.core.evaluation.joining import NOT_THERE
+from cfbatch_gui.core.evaluation.documents import documents_of
+from cfbatch_gui.core.evaluation.joining import NOT_THERE, Joined, join
+from cfbatch_gui.core.evaluation.judged_documents import JudgedDocuments, judge
 from cfbatch_gui.core.evaluation.metrics import Metric, usual_metrics
 from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.results.labels import NO_LABEL
-from cfbatch_gui.core.results.numbers import distinct
+from cfbatch_gui.core.results.numbers import score_text
+from cfbatch_gui.core.results.rankings.query_texts import QueryTexts, read_queries
+from cfbatch_gui.core.results.rankings.score_table import ScoreTable
 
 Numbers = NDArray[np.int64]
+NOTICED = 0.005  # a mean that the order of equal scores moves by more than this is shown as a range
 
 
 @dataclass(frozen=True, slots=True)
-class RunMetrics:
-    """The means of one run over the judged queries, by the metrics' names; a query without scores counts as 0.
+class Mean:
+    """The mean of a measure over the judged queries; a query without scores counts 0.
 
-    `without_answer` is the number of such queries.
+    `lowest` and `highest` are what it could be if equal scores stood in another order.
     """
 
-    means: dict[str, float]
+    value: float
+    lowest: float
+    highest: float
+
+    @property
+    def depends_on_ties(self) -> bool:
+        """Whether the order of equal scores moves it by more than NOTICED."""
+        return self.highest - self.lowest > NOTICED
+
+    def text(self) -> str:
+        """The mean, or the range that equal scores leave open: "0.4939", "0.4700–0.5100"."""
+        if self.depends_on_ties:
+            return f"{score_text(self.lowest)}–{score_text(self.highest)}"
+        return score_text(self.value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunMeasures:
+    """The measures of one run by the measures' names. Arrays are in the order of the evaluation's queries.
+
+    `values` has arrays of shape (queries,). `judged_top` counts the judged documents among the first k of each query,
+    `top` the documents among the first k, which are fewer than k if fewer have a score. `best_pair` is the index in the
+    run's table of the document with the highest grade, NOT_THERE if no document with a grade above 0 has a score;
+    `best_rank` is its rank, 0 without one, and `first_relevant` the rank of the first relevant document. Of equal
+    scores each has a rank of its own here.
+    `without_answer` counts queries without scores, `repeated` the pairs whose document stands above them once more.
+    `has_contrast`: a query has two scored documents of different grades.
+    """
+
+    means: dict[str, Mean]
+    values: dict[str, NDArray[np.float64]]
+    judged_top: Numbers
+    top: Numbers
+    best_pair: Numbers
+    best_rank: Numbers
+    first_relevant: Numbers
     without_answer: int
+    repeated: int
+    has_contrast: bool
+
+    @property
+    def judged_share(self) -> float:
+        """The share of the documents among the first k of all queries that are judged; 1.0 if there are none."""
+        return int(self.judged_top.sum()) / int(self.top.sum()) if self.top.any() else 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """`queries` counts the queries of all jobs that have a label, `left_out` those of all jobs that have none.
+    """`queries` are the judged queries that all runs have, in the order of the first run; `left_out` counts those of
+    all runs without a label. `conflicts` counts documents whose labels differ. `runs` are in the order given.
 
-    `conflicts` counts texts that two jobs label differently. `runs` are in the order of the comparison.
+    `judged` counts the judgements of these queries, and `relevant` those with a grade above 0.
     """
 
-    queries: int
+    k: int
+    queries: QueryTexts
     left_out: int
     conflicts: int
-    runs: tuple[RunMetrics, ...]
+    judged: int
+    relevant: int
+    runs: tuple[RunMeasures, ...]
+
+    @property
+    def measures_nothing(self) -> bool:
+        """Whether every order would have these measures: no query has two candidates of different grades.
+
+        So it is where only relevant texts were ranked. A text that is not judged has the grade 0 here.
+        """
+        return not any(run.has_contrast for run in self.runs)
 
 
-def evaluate(comparison: Comparison, *, k: int = 10) -> Evaluation | None:
-    """The metrics of each run with cut-off `k`, None if no job has labels. Raises DataError."""
-    judged = _Judged(comparison)
+def measure(run: Run, *, k: int = 10) -> Evaluation | None:
+    """The measures of one run with cut-off `k`, None without labels. Blocking, see `evaluate`. Raises DataError."""
+    return evaluate((run,), join((run,)), k=k)
+
+
+def evaluate(runs: Sequence[Run], joined: Sequence[Joined], *, k: int = 10) -> Evaluation | None:
+    """The measures of each run with cut-off `k`, None if no run has labels; `joined` is `joining.join` of the runs.
+
+    Blocking: some seconds for a million pairs. Raises DataError.
+    """
+    documents = documents_of(runs, joined)
+    judged = judge(runs, joined, documents)
     if not len(judged.queries):
         return None
     metrics = usual_metrics(k)
     return Evaluation(
-        len(judged.queries),
-        judged.asked_in_all - len(judged.queries),
+        k,
+        read_queries(runs[0].folder, runs[0].table.asked[judged.queries]),
+        len(documents.queries) - len(judged.queries),
         judged.conflicts,
-        tuple(judged.measure(number, metrics) for number in range(len(comparison.runs))),
+        len(judged.grade),
+        int((judged.grade > 0).sum()),
+        tuple(
+            _Ranking(run, each, numbers, judged).measure(metrics, k)
+            for run, each, numbers in zip(runs, joined, documents.of_run, strict=True)
+        ),
     )
 
 
-class _Judged:
-    """The merged labels of all jobs, by query.
+class _Ranking:
+    """The documents of the judged queries that one run has scored, in its order, each once."""
 
-    A document number identifies a text of a query: the index of its pair in the first job's table, or, for a text that
-    the first job does not have, a number after these.
-    """
+    def __init__(self, run: Run, joined: Joined, numbers: Numbers, judged: JudgedDocuments) -> None:
+        self._judged = judged
+        table = run.table
+        wanted = np.flatnonzero(table.has_score & np.isin(joined.query_of, judged.queries) & (numbers != NOT_THERE))
+        pairs = wanted[run.ranked(_part(table, wanted))]
+        is_first = np.zeros(len(pairs), dtype=np.bool_)
+        is_first[np.unique(numbers[pairs], return_index=True)[1]] = True
+        self.repeated = int((~is_first).sum())
+        self._pairs = pairs[is_first]
+        query = joined.query_of[self._pairs]
+        # The order is that of this run's query numbers, which the first run may have in another one.
+        by_query = np.argsort(query, kind="stable")
+        self._pairs, query = self._pairs[by_query], query[by_query]
+        self._grades = judged.grade_of[numbers[self._pairs]]
+        self._scores = table.scores[self._pairs]
+        self._starts = np.searchsorted(query, judged.queries)
+        self._ends = np.searchsorted(query, judged.queries, side="right")
 
-    def __init__(self, comparison: Comparison) -> None:
-        self._comparison = comparison
-        base = comparison.runs[0]
-        in_all = np.ones(len(base.table.asked), dtype=np.bool_)
-        for joined in comparison.joined:
-            asked = np.zeros(len(in_all), dtype=np.bool_)
-            asked[joined.query_of[joined.query_of != NOT_THERE]] = True
-            in_all &= asked
-        self.asked_in_all = int(in_all.sum())
-        self._documents = [self._known_by(number) for number in range(len(comparison.runs))]
-        everything = []
-        for run, joined, documents in zip(comparison.runs, comparison.joined, self._documents, strict=True):
-            wanted = (run.labels != NO_LABEL) & (joined.query_of != NOT_THERE) & in_all[joined.query_of]
-            everything.append(np.stack((documents[wanted], joined.query_of[wanted], run.labels[wanted])))
-        document, query, label = np.concatenate(everything, axis=1)
-        _, first, of = np.unique(document, return_index=True, return_inverse=True)
-        self.conflicts = len(distinct(document[label != label[first][of]]))
-        order = np.argsort(query[first], kind="stable")
-        self._query, self._label = query[first][order], label[first][order]
-        self.queries = distinct(self._query)
-        size = 1 + max(int(each.max(initial=0)) for each in self._documents)
-        self._label_of = np.full(size, NO_LABEL, dtype=np.int64)
-        self._label_of[document[first]] = label[first]
-
-    def measure(self, number: int, metrics: tuple[Metric, ...]) -> RunMetrics:
-        """The means of all metrics for `runs[number]`."""
-        run, joined = self._comparison.runs[number], self._comparison.joined[number]
-        wanted = np.flatnonzero(run.table.has_score & np.isin(joined.query_of, self.queries))
-        query = joined.query_of[wanted]
-        order = _as_trec_eval(run, wanted, query)
-        query, label = query[order], self._label_of[self._documents[number][wanted[order]]]
-        starts, ends = np.searchsorted(query, self.queries), np.searchsorted(query, self.queries, side="right")
-        first, last = np.searchsorted(self._query, self.queries), np.searchsorted(self._query, self.queries, "right")
-        sums = dict.fromkeys((metric.name for metric in metrics), 0.0)
-        for index in range(len(self.queries)):
-            found, judged = label[starts[index] : ends[index]], self._label[first[index] : last[index]]
+    def measure(self, metrics: tuple[Metric, ...], k: int) -> RunMeasures:
+        """The measures of all judged queries. Ranks count from 1."""
+        judged, count = self._judged, len(self._judged.queries)
+        firsts = np.searchsorted(judged.query, judged.queries)
+        lasts = np.searchsorted(judged.query, judged.queries, side="right")
+        values, lowest, highest = ({metric.name: np.zeros(count) for metric in metrics} for _ in range(3))
+        judged_top, top, best_pair, best_rank, first_relevant = (np.zeros(count, dtype=np.int64) for _ in range(5))
+        best_pair[:] = NOT_THERE
+        has_contrast = False
+        for index in range(count):
+            part = slice(self._starts[index], self._ends[index])
+            found, ideal = self._grades[part], judged.grade[firsts[index] : lasts[index]]
+            worst, best = _extremes(found, self._scores[part])
             for metric in metrics:
-                sums[metric.name] += metric.of(found, judged)
-        means = {name: total / len(self.queries) for name, total in sums.items()}
-        return RunMetrics(means, int((starts == ends).sum()))
+                name = metric.name
+                value = values[name][index] = metric.of(found, ideal)
+                lowest[name][index] = value if worst is found else metric.of(worst, ideal)
+                highest[name][index] = value if best is found else metric.of(best, ideal)
+            judged_top[index], top[index] = (found[:k] != NO_LABEL).sum(), len(found[:k])
+            relevant = np.flatnonzero(found > 0)
+            has_contrast |= bool(len(found)) and int(np.maximum(found, 0).min()) < int(found.max())
+            if len(relevant):
+                at = int(np.argmax(found))
+                best_pair[index], best_rank[index] = self._pairs[part][at], at + 1
+                first_relevant[index] = relevant[0] + 1
+        means = {name: Mean(*(float(each[name].mean()) for each in (values, lowest, highest))) for name in values}
+        return RunMeasures(
+            *(means, values, judged_top, top, best_pair, best_rank, first_relevant),
+            without_answer=int((self._starts == self._ends).sum()),
+            repeated=self.repeated,
+            has_contrast=has_contrast,
+        )
 
-    def _known_by(self, number: int) -> Numbers:
-        comparison = self._comparison
-        pair_of, table = comparison.joined[number].pair_of, comparison.runs[number].table
-        before = sum(len(run.table) for run in comparison.runs[:number])
-        documents = before + np.arange(len(table))
-        shared = np.flatnonzero(pair_of != NOT_THERE)
-        documents[pair_of[shared]] = shared
-        return documents
+
+def _part(table: ScoreTable, pairs: Numbers) -> ScoreTable:
+    """The pairs at these indices as a table of their own."""
+    return ScoreTable(
+        table.items[pairs], table.queries[pairs], table.texts[pairs], table.positions[pairs], table.scores[pairs]
+    )
 
 
-def _as_trec_eval(run: Run, pairs: Numbers, query: NDArray[np.int32]) -> Numbers:
-    """The indices into `pairs` that sort them as trec_eval does: by query, score descending, id descending."""
-    score = run.table.scores[pairs].astype(np.float32)
-    order = np.lexsort((-score, query))
-    ordered_query, ordered = query[order], score[order]
-    begins = np.ones(len(order) + 1, dtype=np.bool_)
-    begins[1:-1] = (ordered_query[1:] != ordered_query[:-1]) | (ordered[1:] != ordered[:-1])
-    bounds = np.flatnonzero(begins)
-    is_tie = np.diff(bounds) > 1
-    ties = list(zip(bounds[:-1][is_tie].tolist(), bounds[1:][is_tie].tolist(), strict=True))
-    names = run.documents(pairs[order[index]] for start, end in ties for index in range(start, end)) if ties else {}
-    for start, end in ties:
-        members = order[start:end].tolist()
-        order[start:end] = sorted(members, key=lambda at: names[int(pairs[at])].encode(), reverse=True)
-    return order
+def _extremes(grades: Numbers, scores: NDArray[np.float64]) -> tuple[Numbers, Numbers]:
+    """The grades if equal scores stood by rising and by falling grade; `grades` itself if that changes nothing."""
+    tied = scores[1:] == scores[:-1]
+    if not (tied & (grades[1:] != grades[:-1])).any():
+        return grades, grades
+    run = np.concatenate(([0], np.cumsum(~tied)))
+    return grades[np.lexsort((grades, run))], grades[np.lexsort((-grades, run))]

@@ -15,22 +15,21 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.results.labels import NO_LABEL, read_labels
 from cfbatch_gui.core.results.rankings.score_table import ScoreTable, read_score_table
+from cfbatch_gui.core.results.rankings.tie_order import ranked_order
 from cfbatch_gui.core.results.retrieval_ids import RetrievalIds
 
 _TEXTS = """
-SELECT i.item_no, t.text, t.text_id, t.label, t.row, i.position FROM json_each(?) wanted
+SELECT i.item_no, t.text, t.text_id, t.label FROM json_each(?) wanted
 CROSS JOIN items i ON i.item_no = wanted.value JOIN texts t USING(text_no)
 """
 
 
 class RunText(msgspec.Struct, frozen=True, gc=False):
-    """The text of one pair and its row in the file; `position` counts the texts of its query in the input, from 1."""
+    """The text of one pair, its id and its label; "" for none."""
 
     text: str
     id: str
     label: str
-    row: int
-    position: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,10 +58,10 @@ class Run:
             rows = database.execute(_TEXTS, (json.dumps(sorted(items)),))
             return {items[item]: RunText(*rest) for item, *rest in rows}
 
-    def documents(self, indices: Iterable[int]) -> dict[int, str]:
-        """The document ids, as in exports, of the pairs at these indices, by index. Raises DataError."""
-        ids = RetrievalIds(self.folder)
-        return {index: ids.document(each.id, each.row, each.position) for index, each in self.texts(indices).items()}
+    def ranked(self, part: ScoreTable) -> NDArray[np.int64]:
+        """The indices that sort some pairs of the table as they are ranked, see `ranked_order`. Raises DataError."""
+        with self.folder.open(read_only=True) as database:
+            return ranked_order(database, part, RetrievalIds(self.folder))
 
 
 def read_run(folder: JobFolder, metadata: JobMetadata) -> Run:

@@ -55,7 +55,8 @@ def with_top(jobs: tuple[Job, ...], comparison: Comparison, top_k: int) -> Compa
     """The figures with the overlap of the first `top_k` texts. Blocking."""
     moves = tuple(query_moves(comparison, other, top_k=top_k) for other in range(1, len(jobs)))
     orders = tuple(tuple(each.most_moved_first().tolist()) for each in moves)
-    return Compared(jobs, comparison, moves, orders, tuple(map(summary, moves)), evaluate(comparison, k=top_k), top_k)
+    evaluation = evaluate(comparison.runs, comparison.joined, k=top_k)
+    return Compared(jobs, comparison, moves, orders, tuple(map(summary, moves)), evaluation, top_k)
 
 
 def letter(number: int) -> str:
@@ -123,7 +124,7 @@ def judged_words(found: Evaluation | None) -> str:
             " to measure the jobs by it."
         )
     sentences = [
-        display.plural(found.queries, _tr("By the labels of {n} query."), _tr("By the labels of {n} queries.")),
+        display.plural(len(found.queries), _tr("By the labels of {n} query."), _tr("By the labels of {n} queries.")),
         _tr("All are means over these queries, as trec_eval defines them; “exp” takes 2 to the label less 1 as gain."),
     ]
     if found.left_out:
@@ -144,6 +145,20 @@ def judged_words(found: Evaluation | None) -> str:
         )
     if any(run.without_answer for run in found.runs):
         sentences.append(_tr("A judged query without an answer counts 0."))
+    if found.measures_nothing:
+        sentences.append(
+            _tr("Nothing can be measured: all candidates of a query have the same grade, so every order is as good.")
+        )
+    if any(mean.depends_on_ties for run in found.runs for mean in run.means.values()):
+        sentences.append(_tr("A range is what a figure may be, as texts of other labels have equal scores."))
+    if repeated := sum(run.repeated for run in found.runs):
+        sentences.append(
+            display.plural(
+                repeated,
+                _tr("{n} text is listed twice in its query; it counts once, by its best rank."),
+                _tr("{n} texts are listed twice in their query; each counts once, by its best rank."),
+            )
+        )
     return " ".join(sentences)
 
 

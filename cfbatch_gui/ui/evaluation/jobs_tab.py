@@ -5,7 +5,6 @@ from collections.abc import Collection, Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.evaluation.comparison_figures import Compared, judged_words, letter, matched_words
 from cfbatch_gui.ui.job_labels import is_practice, short_model
@@ -65,7 +64,7 @@ class JobsTab(QWidget):
             return
         names = tuple(found.runs[0].means)
         lines = [
-            (letter(number), job.name, *(score_text(run.means[name]) for name in names))
+            (letter(number), job.name, *(run.means[name].text() for name in names))
             for number, (job, run) in enumerate(zip(compared.jobs, found.runs, strict=True))
         ]
         self._metrics.show_lines(("", self.tr("Job"), *names), lines, right=range(2, len(names) + 2))

@@ -30,9 +30,9 @@ def write_beir(work: Work) -> Written:
 
 
 def judgements(ids: RetrievalIds, contexts: Sequence[RankedContext]) -> dict[str, int]:
-    """Document → label for the labelled contexts of one query; a document that comes twice has its first label."""
+    """Document → label for the labelled contexts of one query; of one that comes twice, that of its first row."""
     judged: dict[str, int] = {}
-    for context in contexts:
+    for context in sorted(contexts, key=lambda context: context.initial_rank):
         label = grade(context.label)
         if label is not None:
             judged.setdefault(document_id(ids, context), label)

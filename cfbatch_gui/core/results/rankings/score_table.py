@@ -19,6 +19,7 @@ from cfbatch_gui.core.job_folder.schema import data_version
 _ALL = "query_no IS NOT NULL ORDER BY item_no"
 _OF_QUERIES = "query_no BETWEEN ? AND ?"
 _TEXTS = "SELECT text_no, text, text_id FROM texts WHERE text_no BETWEEN ? AND ?"
+_IDS = "SELECT text_no, text_id FROM texts WHERE text_id <> ''"
 _QUERIES = "SELECT query_no, text, query_id FROM queries WHERE query_no BETWEEN ? AND ?"
 _OTHER_TEXT = """
 SELECT 1 FROM texts one LEFT JOIN other.texts two USING(text_no)
@@ -104,6 +105,16 @@ def read_scores_of(database: sqlite3.Connection, folder: JobFolder, first: int, 
 def read_text_hashes(folder: JobFolder, table: ScoreTable) -> Hashes:
     """The hashes of the pairs' texts, (n,). Blocking: a second or two for a million. Raises DataError."""
     return _hashes(folder, _TEXTS, table.texts)
+
+
+def read_id_hashes(folder: JobFolder, table: ScoreTable) -> NDArray[np.int64]:
+    """The hashes of the ids of the pairs' texts, (pairs,), without reading the texts. Raises DataError."""
+    ids = np.zeros(int(table.texts.max(initial=0)) + 1, np.int64)
+    with folder.open(read_only=True) as database:
+        for number, identifier in database.execute(_IDS):
+            if number < len(ids):
+                ids[number] = hashed_id(identifier)
+    return ids[table.texts]
 
 
 def read_query_hashes(folder: JobFolder, table: ScoreTable) -> Hashes:

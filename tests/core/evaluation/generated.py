@@ -1,0 +1,59 @@
+"""Generated rankings with everything that makes measures differ, and what the program exports of them."""
+
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+from cfbatch_gui.core.evaluation.runs import Run, read_run
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.results.exports import export, target_for
+from tests.core.results.folders import FAILED, Outcome, Pair, Table
+
+Qrels = dict[str, dict[str, int]]
+Rankings = dict[str, dict[str, float]]
+
+
+def generated_table(seed: int, path: Path, *, queries: int = 12) -> Table:
+    """A job with ties, failed contexts, documents listed twice, unjudged ones, and negative judgements.
+
+    In every third one the texts have no ids, so that no document is listed twice.
+    """
+    random = np.random.default_rng(seed)
+    has_ids = seed % 3 != 0
+    steps = int(random.choice((2, 5, 1000)))  # few values make many ties
+    pairs: list[Pair] = []
+    for query in range(queries):
+        names = [f"d{number}" for number in random.choice(10**4, size=int(random.integers(1, 30)))]
+        labels = {name: f"{random.integers(-1, 4)}" if random.random() < 0.6 else "" for name in names}
+        for place, name in enumerate(names):
+            score = int(random.integers(0, steps)) / steps
+            outcome: Outcome = score if random.random() < 0.9 else FAILED
+            pairs.append(Pair(f"q{query}", f"{name} {place}", outcome, id=name if has_ids else "", label=labels[name]))
+            if random.random() < 0.15:  # the same document once more
+                outcome = int(random.integers(0, steps)) / steps
+                pairs.append(
+                    Pair(f"q{query}", f"{name} {place}", outcome, id=name if has_ids else "", label=labels[name])
+                )
+    return Table(path).rank(pairs)
+
+
+def run_of_table(table: Table) -> Run:
+    return read_run(table.folder, table.metadata())
+
+
+def exported(table: Table, folder: Path) -> tuple[Rankings, Qrels]:
+    """The run and the qrels as the program writes them, read as trec_eval reads them."""
+    for name, form in (("job.run", "trec"), ("job.qrels", "qrels")):
+        export(table.folder, table.metadata(), folder / name, target_for(folder / name, Kind.RANK, form))
+    run: Rankings = defaultdict(dict)
+    for line in (folder / "job.run").read_text("utf-8").splitlines():
+        query, _, document, _, score, _ = line.split()
+        assert document not in run[query]
+        run[query][document] = float(score)
+    qrels: Qrels = defaultdict(dict)
+    for line in (folder / "job.qrels").read_text("utf-8").splitlines():
+        query, _, document, grade = line.split()
+        assert document not in qrels[query]
+        qrels[query][document] = int(grade)
+    return dict(run), dict(qrels)
