@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Kind, Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.job_metadata import JobMetadata
-from cfbatch_gui.core.results.labels import NO_LABEL, read_labels
+from cfbatch_gui.core.results.labels import NO_LABEL, OutsideGrade, read_labels, read_outside_grades
 from cfbatch_gui.core.results.rankings.score_table import ScoreTable, read_score_table
 from cfbatch_gui.core.results.rankings.tie_order import ranked_order
 from cfbatch_gui.core.results.retrieval_ids import RetrievalIds
@@ -34,12 +34,15 @@ class RunText(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """The scores of a job at the time of reading. `labels` has one for each pair of the table, NO_LABEL for none."""
+    """The scores of a job at the time of reading. `labels` has one for each pair of the table, NO_LABEL for none;
+    `outside` are the judgements of documents that are in no pair.
+    """
 
     metadata: JobMetadata
     folder: JobFolder
     table: ScoreTable
     labels: NDArray[np.int64]
+    outside: tuple[OutsideGrade, ...] = ()
 
     @property
     def scored(self) -> int:
@@ -78,4 +81,5 @@ def read_run(folder: JobFolder, metadata: JobMetadata) -> Run:
         # The label of a text that all queries share is no judgement of a pair.
         judges = schema.metadata_value(database, "layout") != Layout.SHARED
         labels = read_labels(database, table.texts) if judges else np.full(len(table), NO_LABEL)
-    return Run(metadata, folder, table, labels)
+        outside = read_outside_grades(database)
+    return Run(metadata, folder, table, labels, outside)

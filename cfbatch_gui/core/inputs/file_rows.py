@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from cfbatch_gui.core.inputs.input_values import Block, Row, Source
+from cfbatch_gui.core.inputs.readers.collection import JudgementLine
 from cfbatch_gui.core.inputs.readers.formats import Joined, format_of
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
@@ -36,6 +37,15 @@ def read_blocks(source: Source, *, progress: Callable[[int], None] | None = None
     if entry.read_blocks is not None:
         return _in_blocks(entry.read_blocks(source, progress))
     return _in_blocks(read_rows(source, progress=progress))
+
+
+def read_judgements(source: Source) -> Iterator[JudgementLine]:
+    """Yield the judgements that stand in a file of their own beside the rows, also of documents that are in no row.
+
+    None for formats without such a file. Raises InputError.
+    """
+    entry = format_of(source)
+    return entry.read.read_judgements(source, _recognised) if isinstance(entry.read, Joined) else iter(())
 
 
 def preview(source: Source, limit: int = 200) -> tuple[Row, ...]:

@@ -12,7 +12,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cfbatch_gui.core.inputs.input_values import Layout, Mapping, Source
+from cfbatch_gui.core.inputs.file_rows import read_judgements
+from cfbatch_gui.core.inputs.input_values import Layout, Mapping, Role, Source
 from cfbatch_gui.core.inputs.items import TextBlock, read_items, read_text_blocks
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -28,7 +29,7 @@ _TEXTS_BUFFER = 1_048_576  # bytes; each write lets other threads have Python, a
 _FAST = (
     "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -8000;"
 )
-
+_PAIRS = "SELECT query_id, text_id FROM items JOIN queries USING(query_no) JOIN texts USING(text_no)"
 
 Progress = Callable[[int], None]
 
@@ -152,4 +153,18 @@ def _finish(
     if loading.form and None not in loading.form:
         schema.put_metadata_value(database, ROW_FORM, loading.form)
     schema.create_indexes(database, has_queries=filled.queries > 0)
+    if {Role.LABEL, Role.ID, Role.QUERY_ID} <= set(mapping.roles):
+        _keep_outside_judgements(database, source)
     return filled
+
+
+def _keep_outside_judgements(database: sqlite3.Connection, source: Source) -> None:
+    """Keep what is judged for a query of the job and is not among its contexts; of several labels the last counts."""
+    outside = {(each.query_id, each.document_id): each.label for each in read_judgements(source)}
+    if not outside:
+        return
+    for pair in database.execute(_PAIRS):
+        outside.pop(pair, None)
+    asked = {identifier for (identifier,) in database.execute("SELECT query_id FROM queries")}
+    rows = ((*pair, label) for pair, label in outside.items() if pair[0] in asked)
+    database.executemany("INSERT INTO outside_judgements VALUES(?, ?, ?)", rows)

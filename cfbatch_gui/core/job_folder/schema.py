@@ -20,7 +20,7 @@ from cfbatch_gui.core.inputs.input_values import ProblemKind, Role
 from cfbatch_gui.core.system.files import create_own_file
 from cfbatch_gui.core.system.paths import read_only_sentence
 
-VERSION = 5
+VERSION = 6
 ITEMS_ARE_TEXTS = "items_are_texts"  # true when every text is an item with its number, from 1 without a gap
 
 TABLES = """
@@ -87,7 +87,15 @@ CREATE TABLE IF NOT EXISTS raw_rows(
     file INTEGER NOT NULL, row INTEGER NOT NULL, raw TEXT NOT NULL, PRIMARY KEY(file, row)) WITHOUT ROWID;
 """
 
-LATER_TABLES = f"{_SINCE_2} {_SINCE_3} {_SINCE_4} {_SINCE_5}"
+# Since version 6. Judgements of the job's queries whose document is not among the contexts, so that measures are those
+# over all judged documents; labels as they stand in the file.
+_SINCE_6 = """
+CREATE TABLE IF NOT EXISTS outside_judgements(
+    query_id TEXT NOT NULL, document_id TEXT NOT NULL, label TEXT NOT NULL,
+    PRIMARY KEY(query_id, document_id)) WITHOUT ROWID;
+"""
+
+LATER_TABLES = f"{_SINCE_2} {_SINCE_3} {_SINCE_4} {_SINCE_5} {_SINCE_6}"
 
 INDEX_OF_REQUESTS = "CREATE INDEX IF NOT EXISTS items_of_request ON items(request_no, request_position);"
 _INDEX_OF_QUERIES = "CREATE INDEX IF NOT EXISTS items_of_query ON items(query_no, position);"

@@ -263,6 +263,7 @@ def _trim(folder: JobFolder, kind: Kind, first: int) -> tuple[int, int, int, int
                     database.execute(f"DELETE FROM {table} WHERE item_no NOT IN (SELECT item_no FROM items)")  # noqa: S608
                 database.execute("DELETE FROM problems")
                 database.execute("DELETE FROM raw_rows")
+                database.execute("DELETE FROM outside_judgements WHERE query_id NOT IN (SELECT query_id FROM queries)")
                 database.execute("DELETE FROM texts WHERE text_no NOT IN (SELECT text_no FROM items)")
                 database.execute(
                     "DELETE FROM source_rows WHERE file = 1 AND row NOT IN"

@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,28 @@ def read_labels(database: sqlite3.Connection, texts: NDArray[np.int32]) -> NDArr
         if number < len(by_number):
             by_number[number] = value
     return by_number[texts]
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideGrade:
+    """A judgement of a query of the job with a document that is not among its contexts, by their ids."""
+
+    query_id: str
+    document_id: str
+    grade: int
+
+
+def read_outside_grades(database: sqlite3.Connection) -> tuple[OutsideGrade, ...]:
+    """The judgements of documents that were not ranked, sorted by query and document; those that are no whole number
+    are left out.
+    """
+    rows = database.execute("SELECT * FROM outside_judgements ORDER BY query_id, document_id")
+    graded = ((query, document, grade(label)) for query, document, label in rows)
+    return tuple(
+        OutsideGrade(query, document, found)
+        for query, document, found in graded
+        if found is not None and abs(found) < -NO_LABEL
+    )
 
 
 def grade(label: str) -> int | None:

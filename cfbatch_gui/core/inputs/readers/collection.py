@@ -14,6 +14,16 @@ from cfbatch_gui.core.inputs.files.open_file import is_folder, looking_at, open_
 from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Row, Source
 from cfbatch_gui.core.inputs.readers.decoded_text import text_lines
 
+
+@dataclass(frozen=True, slots=True)
+class JudgementLine:
+    """A line of qrels: the ids of a query and a document, and the label as it stands."""
+
+    query_id: str
+    document_id: str
+    label: str
+
+
 FileReader = Callable[[Path], tuple[Source, Iterator[Row]]]
 _PAIR_COLUMNS = ("query_id", "query", "doc_id", "text", "initial_rank", "label")
 _SUFFIXES = (".jsonl", ".ndjson", ".json", ".tsv", ".csv", ".parquet", ".txt", ".gz")
@@ -203,6 +213,16 @@ def read_collection(
             if doc_id in wanted
         )
         yield from _pairs(store, pairs, queries, judged, progress)
+
+
+def read_collection_judgements(source: Source, read_file: FileReader) -> Iterator[JudgementLine]:
+    """Yield the judgements beside a collection in file order, none if there are none.
+
+    They name also documents that are no candidates. Raises InputError.
+    """
+    parts = _parts_of(source.path)
+    if parts is not None and parts.judgements is not None:
+        yield from (JudgementLine(*pair, label) for pair, label in _judgements(parts.judgements, read_file))
 
 
 def _pairs(

@@ -4,13 +4,20 @@ A new format is one more file in this folder, with a reader and a function that 
 entry in the table. The formats without such a function are distinguished in `recognise`, which compares rows to do so.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
 from cfbatch_gui.core.inputs.files.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import Block, Candidate, FileFormat, Row, Shape, Source
 from cfbatch_gui.core.inputs.readers.ascii_table import read_ascii_table
-from cfbatch_gui.core.inputs.readers.collection import FileReader, read_collection, recognise_collection, recognise_run
+from cfbatch_gui.core.inputs.readers.collection import (
+    FileReader,
+    JudgementLine,
+    read_collection,
+    read_collection_judgements,
+    recognise_collection,
+    recognise_run,
+)
 from cfbatch_gui.core.inputs.readers.delimited.delimited_rows import read_delimited, read_delimited_blocks
 from cfbatch_gui.core.inputs.readers.docx import read_docx, recognise_docx
 from cfbatch_gui.core.inputs.readers.folder import read_folder
@@ -28,9 +35,13 @@ Recogniser = Callable[[Candidate], Source | None]
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The reader of a format of several files: it also gets the function that recognises and reads one of them."""
+    """The readers of a format of several files: they also get the function that recognises and reads one of them.
+
+    `read_judgements` yields all judgements, also of documents that are in no row.
+    """
 
     read: Callable[[Source, Progress, FileReader], Generator[Row, None, None]]
+    read_judgements: Callable[[Source, FileReader], Iterator[JudgementLine]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +201,7 @@ _TABLE = (
         short="a data set: queries, documents and which go together",
         recognise=recognise_collection,
         recognise_text=recognise_run,
-        read=Joined(read_collection),
+        read=Joined(read_collection, read_collection_judgements),
         counts_rows=True,
     ),
     Format(

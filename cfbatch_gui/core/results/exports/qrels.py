@@ -1,8 +1,10 @@
 """The labels of the user's file as relevance judgements: TREC's `query 0 document label`, or BEIR's TSV with a header.
 
-Every labelled pair is written, scored or not, as judgements do not depend on the scores.
+Every labelled pair is written, scored or not, as judgements do not depend on the scores; so are judgements of documents
+that were not ranked.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from cfbatch_gui.core.errors import ExportError
@@ -11,7 +13,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.results.exports.base import Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
 from cfbatch_gui.core.results.exports.score_rows import by_query, document_id, query_id
-from cfbatch_gui.core.results.labels import grade
+from cfbatch_gui.core.results.labels import grade, read_outside_grades
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings
 from cfbatch_gui.core.results.retrieval_ids import RetrievalIds
 from cfbatch_gui.core.system.files import atomic_writer
@@ -39,6 +41,15 @@ def judgements(ids: RetrievalIds, contexts: Sequence[RankedContext]) -> dict[str
     return judged
 
 
+def outside_judgements(work: Work, ids: RetrievalIds) -> dict[str, dict[str, int]]:
+    """Query → document → grade, by the ids of the export, of judged documents that were not ranked."""
+    found: dict[str, dict[str, int]] = defaultdict(dict)
+    with work.folder.open(read_only=True) as database:
+        for each in read_outside_grades(database):
+            found[ids.query(0, each.query_id)][ids.document(each.document_id, 0, 0)] = each.grade
+    return found
+
+
 def check_labels(work: Work) -> str:
     """The reason, as a sentence, why the labels cannot be used as judgements; "" if they can."""
     with work.folder.open(read_only=True) as database:
@@ -51,6 +62,7 @@ def check_labels(work: Work) -> str:
             if label.strip() and grade(label) is None:
                 return f"The label of row {row} is “{label[:40]}”, and judgements are whole numbers such as 0 and 1."
             found = found or bool(label.strip())
+        found = found or database.execute("SELECT 1 FROM outside_judgements LIMIT 1").fetchone() is not None
     if not found:
         return "This job has no labels, and judgements are made of them: say which column is the label, and send again."
     return ""
@@ -60,6 +72,7 @@ def _write(work: Work, header: str, form: str) -> Written:
     if reason := check_labels(work):
         raise ExportError(f"{reason} Nothing was written.")
     ids = RetrievalIds(work.folder)
+    outside = outside_judgements(work, ids)
     rows = done = repeated = 0
     with atomic_writer(work.path) as raw:
         stream = CheckedStream(raw, work.path)
@@ -68,9 +81,15 @@ def _write(work: Work, header: str, form: str) -> Written:
             query = query_id(ids, contexts[0])
             judged = judgements(ids, contexts)
             repeated += sum(grade(context.label) is not None for context in contexts) - len(judged)
+            judged |= outside.get(query, {})
             stream.write("".join(form.format(query, *pair) for pair in judged.items()).encode())
             rows, done = rows + len(judged), done + len(contexts)
             work.tick(done)
         stream.compare(work, done)
         work.tick_end()
-    return Written(rows, (work.path,), {**ids.notes, "repeated_documents_left_out": repeated})
+    notes = {
+        **ids.notes,
+        "repeated_documents_left_out": repeated,
+        "of_documents_not_ranked": sum(map(len, outside.values())),
+    }
+    return Written(rows, (work.path,), notes)
