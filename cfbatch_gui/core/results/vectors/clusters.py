@@ -1,11 +1,12 @@
 """Clusters of similar texts by spherical k-means, and the typical texts of each cluster.
 
 The centres are found on an evenly spread sample of at most `_SAMPLE` texts (k-means++, then rounds until no text
-changes its cluster). If there are more texts, one further round updates the centres with all of them. The result
+changes its cluster), of several starts those that are nearest to their texts: one start alone may end in clusters that
+are some percent worse. If there are more texts, one further round updates the centres with all of them. The result
 depends on the vectors alone: it is the same each time.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,8 @@ MOST_CLUSTERS = 200
 _SAMPLE = 8_192
 _ROUNDS = 30
 _SEED = 20_250_402
+_STARTS, _STARTS_OF_MANY = 5, 2  # for more than _MANY clusters a start takes seconds, and gains less
+_MANY = 50
 _TEXTS_FOR_EACH = 40
 
 
@@ -67,19 +70,34 @@ def find_clusters(
         nobody = np.empty(0, dtype=np.int64)
         return Clusters(nobody, nobody, np.empty(0, dtype=np.float32), (), missing, unit.without_direction)
     progress(0.1)
-    centres = _from_sample(unit.rows(unit.sample(_SAMPLE)), max(1, min(number, MOST_CLUSTERS, unit.count)))
-    progress(0.5)
+    number = max(1, min(number, MOST_CLUSTERS, unit.count))
+    centres = _from_sample(unit.rows(unit.sample(_SAMPLE)), number, lambda share: progress(0.1 + 0.5 * share))
+    progress(0.6)
     if unit.count > _SAMPLE:
         centres = _moved_by_all(unit, centres)
-    progress(0.75)
+    progress(0.8)
     members, similarities = _assign_all(unit, centres)
     members, sizes = _largest_first(members, len(centres))
     found = tuple(_describe(unit, members, similarities, index, typical) for index in range(len(sizes)))
     return Clusters(unit.item_numbers, members, similarities, found, missing, unit.without_direction)
 
 
-def _from_sample(sample: NDArray[np.float32], number: int) -> NDArray[np.float32]:
-    centres = _first_centres(sample, number)
+def _from_sample(sample: NDArray[np.float32], number: int, progress: Progress) -> NDArray[np.float32]:
+    """The centres of the start whose texts are nearest to their centres; all have the same number of centres or fewer.
+
+    Of starts that are equally near the first is taken, so that the result is the same each time.
+    """
+    starts = _STARTS if number <= _MANY else _STARTS_OF_MANY
+    found = _one_start(sample, number, _SEED)
+    for start in range(1, starts):
+        progress(start / starts)
+        found = max(found, _one_start(sample, number, _SEED + start), key=lambda each: each[0])
+    return found[1]
+
+
+def _one_start(sample: NDArray[np.float32], number: int, seed: int) -> tuple[float, NDArray[np.float32]]:
+    """The mean cosine of the texts to their centres, and the centres, (at most `number`, dimension)."""
+    centres = _first_centres(sample, number, seed)
     before: NDArray[np.int64] | None = None
     for _ in range(_ROUNDS):
         members = (sample @ centres.T).argmax(axis=1)
@@ -87,25 +105,37 @@ def _from_sample(sample: NDArray[np.float32], number: int) -> NDArray[np.float32
             break
         before = members
         centres = _normalised(_sums(sample, members, len(centres)), centres)
-    return centres
+    return float((sample @ centres.T).max(axis=1).astype(np.float64).mean()), centres
 
 
-def _first_centres(sample: NDArray[np.float32], number: int) -> NDArray[np.float32]:
+def _first_centres(sample: NDArray[np.float32], number: int, seed: int) -> NDArray[np.float32]:
     """k-means++: each centre is drawn with a probability that grows with its distance from those chosen before.
 
+    Of some that are drawn, that is taken which leaves the texts nearest to their centres.
     D. Arthur, S. Vassilvitskii, "k-means++: The Advantages of Careful Seeding", SODA 2007.
     """
-    draw = np.random.default_rng(_SEED)
+    draw = np.random.default_rng(seed)
+    candidates = 2 + int(np.log(number))
     chosen = [int(draw.integers(len(sample)))]
-    away = np.full(len(sample), np.inf)
+    away = _distances(sample, chosen)[:, 0]
     while len(chosen) < number:
-        away = np.minimum(away, np.maximum(0.0, 1.0 - (sample @ sample[chosen[-1]]).astype(np.float64)))
-        away[away < 1e-6] = 0.0  # the same direction, but for rounding
         total = away.sum()
         if total <= 0:
             break
-        chosen.append(int(np.searchsorted(np.cumsum(away), draw.random() * total, side="right")))
+        drawn = np.searchsorted(np.cumsum(away), draw.random(candidates) * total, side="right")
+        drawn = np.minimum(drawn, len(sample) - 1)
+        nearer = np.minimum(away[:, None], _distances(sample, drawn))
+        best = int(nearer.sum(axis=0).argmin())
+        chosen.append(int(drawn[best]))
+        away = nearer[:, best]
     return sample[chosen]
+
+
+def _distances(sample: NDArray[np.float32], chosen: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float64]:
+    """1 - cosine of each text to each of these texts, of shape (texts, chosen); 0 for the same direction."""
+    away = np.maximum(0.0, 1.0 - (sample @ sample[chosen].T).astype(np.float64))
+    away[away < 1e-6] = 0.0  # the same direction, but for rounding
+    return away
 
 
 def _moved_by_all(unit: UnitVectors, centres: NDArray[np.float32]) -> NDArray[np.float32]:
