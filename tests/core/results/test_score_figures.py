@@ -2,9 +2,13 @@
 
 import sqlite3
 from contextlib import closing
+from decimal import Decimal
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.results.rankings.score_figures import LEAST_PAIRS, Baseline, score_figures
@@ -107,6 +111,23 @@ def test_one_single_score_has_a_histogram_of_its_own(table: Table, score: float)
     assert figures.counts.sum() == 1
     assert figures.edges[0] <= score <= figures.edges[-1]
     assert np.all(np.diff(figures.edges) > 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    step=st.sampled_from([0.001, 0.01, 0.02, 0.025, 0.05, 0.1, 0.25, 1.0]),
+    numbers=st.lists(st.integers(-60, 60), min_size=1, max_size=40),
+)
+def test_a_score_on_an_edge_counts_in_the_bin_at_its_right(
+    tmp_path_factory: pytest.TempPathFactory, step: float, numbers: list[int]
+) -> None:
+    decimal = [number * Decimal(str(step)) for number in numbers]
+    table = Table(tmp_path_factory.mktemp("job"))
+    figures = score_figures(table.rank([Pair("q", f"{n}", float(score)) for n, score in enumerate(decimal)]).folder)
+    edges = [Decimal(repr(edge)) for edge in figures.edges.tolist()]  # repr: the decimal number that the edge is for
+    expected = [sum(low <= score < high for score in decimal) for low, high in pairwise(edges)]
+    assert figures.counts.tolist() == expected
+    assert figures.counts.sum() == len(numbers)
 
 
 def test_nothing_has_come_back(table: Table) -> None:

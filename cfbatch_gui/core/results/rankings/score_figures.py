@@ -168,13 +168,15 @@ def _edges(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     rough = max((high - low) / _MOST_BINS, abs(high) * 1e-9, 1e-9)
     magnitude = 10.0 ** math.floor(math.log10(rough))
     step = next(each * magnitude for each in _STEPS if each * magnitude >= rough)
-    first, last = math.floor(low / step), math.floor(high / step) + 1
-    edges: NDArray[np.float64] = np.arange(first, last + 1, dtype=np.float64) * step
-    return edges
+    # One more at both ends, since the quotients are rounded; those that hold nothing are left out again. Each edge is
+    # the double nearest to its decimal number, as a score is: 3 · 0.1 would lie above the score 0.3.
+    first, last = math.floor(low / step) - 1, math.floor(high / step) + 2
+    decimals = max(0, 1 - math.floor(math.log10(step)))
+    edges = np.array([round(number * step, decimals) for number in range(first, last + 1)], dtype=np.float64)
+    return edges[np.searchsorted(edges, low, side="right") - 1 : np.searchsorted(edges, high, side="right") + 1]
 
 
 def _counted(scores: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.int64]:
     if not len(edges):
         return np.zeros(0, dtype=np.int64)
-    # Rounding may put the lowest or the highest score just outside the edges.
-    return np.histogram(np.clip(scores, edges[0], edges[-1]), bins=edges)[0].astype(np.int64)
+    return np.histogram(scores, bins=edges)[0].astype(np.int64)
