@@ -29,10 +29,11 @@ class ModelMetadata:
     the length of its vectors, 0 when not known. `max_tokens` is the limit of one text; `padded_tokens` that of one
     request (the number of its texts times the longest of them), 0 when no limit is known. `poolings` are the values of
     the `pooling` key, the model's default first; () when it has no such key (vectors of different poolings cannot be
-    compared). `neurons_per_million` is the price of a million input tokens. `batch` says whether it accepts batches, as
-    far as known. `is_listed` is False for a model that is not in `MODELS`: all other values are then cautious guesses.
-    `body_bytes` is the largest body of a batch; lower than the service's limit where a Worker on the way has a lower
-    one.
+    compared). `neurons_per_million` is the price of a million input tokens, `dollars_per_million` the same
+    as the price list prints it, rounded to three decimals; 0.0 when it is not listed. `batch` says whether it accepts
+    batches, as far as known. `is_listed` is False for a model that is not in `MODELS`: all other values are then
+    cautious guesses. `body_bytes` is the largest body of a batch; lower than the service's limit where a Worker on the
+    way has a lower one.
     """
 
     name: str
@@ -43,6 +44,7 @@ class ModelMetadata:
     padded_tokens: int
     poolings: tuple[str, ...]
     neurons_per_million: float
+    dollars_per_million: float = 0.0
     texts_per_request: int = MAX_TEXTS_PER_REQUEST
     batch: bool = True
     is_listed: bool = True
@@ -55,7 +57,7 @@ class ModelMetadata:
         return not self.poolings
 
 
-def _english(size: str, *, dimension: int, neurons_per_million: float) -> ModelMetadata:
+def _english(size: str, *, dimension: int, neurons_per_million: float, dollars_per_million: float) -> ModelMetadata:
     return ModelMetadata(
         f"@cf/baai/bge-{size}-en-v1.5",
         f"BGE {size} (English)",
@@ -65,6 +67,7 @@ def _english(size: str, *, dimension: int, neurons_per_million: float) -> ModelM
         padded_tokens=0,
         poolings=("mean", "cls"),
         neurons_per_million=neurons_per_million,
+        dollars_per_million=dollars_per_million,
     )
 
 
@@ -80,10 +83,11 @@ MODELS: Final = (
         padded_tokens=BGE_M3_PADDED_TOKENS,
         poolings=(),
         neurons_per_million=1_075,
+        dollars_per_million=0.012,
     ),
-    _english("small", dimension=384, neurons_per_million=1_841),
-    _english("base", dimension=768, neurons_per_million=6_058),
-    _english("large", dimension=1_024, neurons_per_million=18_582),
+    _english("small", dimension=384, neurons_per_million=1_841, dollars_per_million=0.020),
+    _english("base", dimension=768, neurons_per_million=6_058, dollars_per_million=0.067),
+    _english("large", dimension=1_024, neurons_per_million=18_582, dollars_per_million=0.204),
 )
 
 _BY_NAME: Final = {model.name: model for model in MODELS}
@@ -96,6 +100,7 @@ _UNKNOWN: Final = ModelMetadata(
     padded_tokens=BGE_M3_PADDED_TOKENS,
     poolings=(),
     neurons_per_million=max(model.neurons_per_million for model in MODELS),
+    dollars_per_million=max(model.dollars_per_million for model in MODELS),
     batch=False,
     is_listed=False,
 )

@@ -147,7 +147,8 @@ def _metadata(model: _Model) -> ModelMetadata:
     properties = {each.property_id: each.value for each in model.properties}
     window = int(_number(properties, "context_window"))
     per_text = int(_number(properties, "max_input_tokens"))
-    neurons = _neurons(properties)
+    dollars = _dollars(properties)
+    neurons = dollars / DOLLARS_PER_NEURON
     if known.is_listed and neurons and abs(neurons / known.neurons_per_million - 1) < _ROUNDING:
         neurons = known.neurons_per_million
     return replace(
@@ -156,6 +157,7 @@ def _metadata(model: _Model) -> ModelMetadata:
         max_tokens=per_text or (known.max_tokens if known.is_listed else window or known.max_tokens),
         padded_tokens=known.padded_tokens if known.is_listed else window or known.padded_tokens,
         neurons_per_million=neurons or known.neurons_per_million,
+        dollars_per_million=dollars or known.dollars_per_million,
         batch=_text(properties, "async_queue").lower() == "true",
         retired_on=_text(properties, "planned_deprecation_date")[:10],
         is_listed=True,
@@ -177,8 +179,8 @@ def _number(properties: dict[str, msgspec.Raw], name: str) -> float:
     return number if math.isfinite(number) and 0 < number < 1e9 else 0.0
 
 
-def _neurons(properties: dict[str, msgspec.Raw]) -> float:
-    """Neurons for a million input tokens, from the price in dollars; 0.0 without a price."""
+def _dollars(properties: dict[str, msgspec.Raw]) -> float:
+    """Dollars for a million input tokens; 0.0 without a price."""
     try:
         prices = _prices_decoder.decode(properties["price"])
     except (KeyError, ValueError):
@@ -187,5 +189,5 @@ def _neurons(properties: dict[str, msgspec.Raw]) -> float:
         if "input tokens" in each.unit.lower():
             with suppress(ValueError):
                 dollars = float(each.price)
-                return dollars / DOLLARS_PER_NEURON if math.isfinite(dollars) and dollars > 0 else 0.0
+                return dollars if math.isfinite(dollars) and dollars > 0 else 0.0
     return 0.0

@@ -16,7 +16,11 @@ _DAY: Final = 86_400  # seconds
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """`share_of_free_day` is 1.0 for FREE_NEURONS_A_DAY. `dollars` does not deduct the free allowance."""
+    """`share_of_free_day` is 1.0 for FREE_NEURONS_A_DAY. `dollars` does not deduct the free allowance.
+
+    `dollars` is by the listed price of a token or by that of the neurons, whichever is more: the list rounds to three
+    decimals, in bge-m3's case up by 1.5 %, and which of both is billed is not documented. So a budget is not overshot.
+    """
 
     neurons: float
     dollars: float
@@ -26,7 +30,8 @@ class Price:
 def price(tokens: int, metadata: ModelMetadata) -> Price:
     """The price of `tokens` input tokens; a model that is not listed has the price of the dearest listed one."""
     neurons = tokens * metadata.neurons_per_million / 1_000_000
-    return Price(neurons, neurons * DOLLARS_PER_NEURON, neurons / FREE_NEURONS_A_DAY)
+    dollars = max(tokens * metadata.dollars_per_million / 1_000_000, neurons * DOLLARS_PER_NEURON)
+    return Price(neurons, dollars, neurons / FREE_NEURONS_A_DAY)
 
 
 def next_reset(now: float) -> float:

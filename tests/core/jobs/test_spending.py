@@ -96,15 +96,15 @@ def test_within_the_budget_nothing_is_said() -> None:
 
 def test_above_it_both_figures_are_said() -> None:
     high = price(100_000_000, find_model(MODEL))
-    assert over_budget(high, Budget(a_job=1.0), Spent()) == ("This job may cost $1.18; your budget for a job is $1.00.")
+    assert over_budget(high, Budget(a_job=1.0), Spent()) == ("This job may cost $1.20; your budget for a job is $1.00.")
     assert over_budget(high, Budget(a_job=0.0004), Spent()).endswith("your budget for a job is $0.0004.")
     assert over_budget(high, Budget(a_job=1_000, unit="neurons"), Spent()) == (
         "This job may cost 107,500 neurons; your budget for a job is 1,000 neurons."
     )
-    assert over_budget(high, Budget(a_day=1.5), Spent(50_000)) == (
-        "With what was sent since midnight UTC, this job may come to $1.73; your budget for a day is $1.50."
+    assert over_budget(high, Budget(a_day=1.5), Spent(50_000, 0.6)) == (
+        "With what was sent since midnight UTC, this job may come to $1.80; your budget for a day is $1.50."
     )
-    assert over_budget(high, Budget(a_day=1.0), Spent()).startswith("This job may come to $1.18;")
+    assert over_budget(high, Budget(a_day=1.0), Spent()).startswith("This job may come to $1.20;")
 
 
 def test_own_past_by_kind_connection_size_and_way() -> None:

@@ -43,7 +43,9 @@ def test_examples(text: str, lower: int, upper: int) -> None:
 def test_a_price_is_in_neurons_dollars_and_free_days() -> None:
     million = price(1_000_000, find_model("@cf/baai/bge-m3"))
     assert million.neurons == 1_075
-    assert million.dollars == pytest.approx(0.011825)
+    assert million.dollars == 0.012  # as listed; the neurons alone would be $0.011825
+    small = price(1_000_000, find_model("@cf/baai/bge-small-en-v1.5"))
+    assert small.dollars == pytest.approx(1_841 * 0.011 / 1_000)  # listed as $0.020, which is less
     assert million.share_of_free_day == pytest.approx(0.1075)
     assert price(0, find_model("@cf/baai/bge-m3")).dollars == 0
 

@@ -10,16 +10,17 @@ from cfbatch_gui.core.jobs.states import ENDED, Attempt, Batch, BatchState, Job
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
-from cfbatch_gui.core.workers_ai.prices import DOLLARS_PER_NEURON, FREE_NEURONS_A_DAY, Price, next_reset, price
+from cfbatch_gui.core.workers_ai.prices import FREE_NEURONS_A_DAY, Price, next_reset, price
 
 _DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Neurons of one day, by what the service has counted, else by the upper estimate."""
+    """Neurons and dollars of one day, by what the service has counted, else by the upper estimate."""
 
     neurons: float = 0.0
+    dollars: float = 0.0
 
     @property
     def free_left(self) -> float:
@@ -39,14 +40,15 @@ def spent_today(
     outcome counts as billed, and once more when it is sent again.
     """
     since = next_reset(now) - _DAY
-    neurons = 0.0
+    neurons = dollars = 0.0
     for job in jobs:
         if job.connection == PRACTICE.id or not job.is_sent:
             continue
         recent = [each for batch in job.batches for each in batch.billable if each.sent_at >= since]
         if recent:
-            neurons += price(_tokens(job, recent, folder_of(job.id)), metadata_for(job)).neurons
-    return Spent(neurons)
+            cost = price(_tokens(job, recent, folder_of(job.id)), metadata_for(job))
+            neurons, dollars = neurons + cost.neurons, dollars + cost.dollars
+    return Spent(neurons, dollars)
 
 
 def price_again(job: Job, folder: JobFolder, metadata: ModelMetadata, numbers: Collection[int]) -> tuple[Price, Spent]:
@@ -59,7 +61,8 @@ def price_again(job: Job, folder: JobFolder, metadata: ModelMetadata, numbers: C
     if not numbers:
         texts = sum(map(_failed_texts, job.batches))
     before = [each for batch in job.batches for each in batch.billable]
-    return price(_estimated(job, texts, folder), metadata), Spent(price(_tokens(job, before, folder), metadata).neurons)
+    spent = price(_tokens(job, before, folder), metadata)
+    return price(_estimated(job, texts, folder), metadata), Spent(spent.neurons, spent.dollars)
 
 
 def _failed_texts(batch: Batch) -> float:
@@ -91,11 +94,11 @@ def over_budget(high: Price, budget: Budget, spent: Spent, before: Spent = Spent
 
     `before` is what the job has come to already, when it is sent again.
     """
-    wanted = _amount(high.neurons, budget)
-    in_all = wanted + _amount(before.neurons, budget)
+    wanted = _amount(high, budget)
+    in_all = wanted + _amount(before, budget)
     if budget.a_job and in_all > budget.a_job:
         return f"This job may cost {_shown(in_all, budget)}; your budget for a job is {_shown(budget.a_job, budget)}."
-    today = wanted + _amount(spent.neurons, budget)
+    today = wanted + _amount(spent, budget)
     if budget.a_day and today > budget.a_day:
         with_it = "With what was sent since midnight UTC, this job" if spent.neurons else "This job"
         return (
@@ -104,8 +107,8 @@ def over_budget(high: Price, budget: Budget, spent: Spent, before: Spent = Spent
     return ""
 
 
-def _amount(neurons: float, budget: Budget) -> float:
-    return neurons * DOLLARS_PER_NEURON if budget.unit == "dollars" else neurons
+def _amount(cost: Price | Spent, budget: Budget) -> float:
+    return cost.dollars if budget.unit == "dollars" else cost.neurons
 
 
 def _shown(amount: float, budget: Budget) -> str:
