@@ -97,7 +97,7 @@ def test_texts_of_which_the_beginning_is_read_are_named(run: Run, tmp_path: Path
     arguments = ("check", path, "--embed")
     _, out, _ = run(*arguments)
     assert "Of 1 text the model may read the beginning only." in out
-    assert "row 3: 11,250 to 15,000 tokens; the model reads 8,192." in out
+    assert "row 3: 11,250 to 15,002 tokens; the model reads 8,192." in out
     assert json.loads(run(*arguments, "--json")[1])["too_long"][0]["row"] == 3
     assert "beginning" not in run(*arguments, "--split", "400")[1]
 

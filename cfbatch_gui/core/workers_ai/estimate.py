@@ -1,7 +1,8 @@
 """Estimates made before anything is sent: the tokens of a text, and the bytes of an answer.
 
 They are rules of thumb for bge-m3's tokenizer (XLM-R): English prose has about 4 characters to a token, Chinese and
-Japanese about one. Measured corrections of these estimates are kept for each `Script`.
+Japanese about one. Each text is read between two special tokens, which upper estimates include. Measured corrections of
+these estimates are kept for each `Script`.
 """
 
 import re
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.workers_ai.wire.requests import AnswerKind
 
 _DENSE_TOKEN: Final = re.compile(r"[A-Za-z]{1,4}|[0-9]{1,2}|[^\sA-Za-z0-9]")
+SPECIAL_TOKENS: Final = 2  # of each text: <s> and </s>, as XLM-R's tokenizer adds them
 _NUMBER_BYTES: Final = 22  # a number of a vector, written out, with its comma
 _SCORE_BYTES: Final = 56  # {"id":12345,"score":0.12345678901234567},
 _ELEMENT_BYTES: Final = 256  # one element of an answer without its numbers, its reference included
@@ -23,11 +25,11 @@ _SCRIPT_CHARACTERS: Final = 2_000  # examined by `script_of`; a text is nearly a
 
 
 def tokens_upper(text: str) -> int:
-    """An upper estimate of a text's tokens: one for three ASCII characters, and one for each other character."""
+    """An upper estimate of a text's tokens: one for three ASCII characters, one for each other, and SPECIAL_TOKENS."""
     if text.isascii():
-        return -(-len(text) // 3)
+        return -(-len(text) // 3) + SPECIAL_TOKENS
     ascii_count = len(text.encode("ascii", "ignore"))
-    return -(-ascii_count // 3) + len(text) - ascii_count
+    return -(-ascii_count // 3) + len(text) - ascii_count + SPECIAL_TOKENS
 
 
 def tokens_most(text: str) -> int:
@@ -36,7 +38,7 @@ def tokens_most(text: str) -> int:
     At most three times `tokens_upper`. Takes about 15 ns per character: meant for places where too low an estimate is
     costly, such as a request above the service's limit, which is refused as a whole.
     """
-    return max(tokens_upper(text), len(_DENSE_TOKEN.findall(text)))
+    return max(tokens_upper(text), len(_DENSE_TOKEN.findall(text)) + SPECIAL_TOKENS)
 
 
 def tokens_lower(text: str) -> int:
@@ -74,7 +76,7 @@ def count_tokens(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.u
 
 def count_ascii_tokens(characters: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """The same for texts in ASCII of so many characters, by which alone both are estimated."""
-    return (characters + 2) // 3, (characters + 3) // 4
+    return (characters + 2) // 3 + np.uint32(SPECIAL_TOKENS), (characters + 3) // 4
 
 
 class Script(StrEnum):

@@ -43,8 +43,8 @@ def found(tmp_path: Path, *, split: Split | None = None, options: JobOptions | N
 def test_each_with_its_row_and_its_length(tmp_path: Path) -> None:
     rows = found(tmp_path)
     assert [row for row, _ in rows] == [3, 4, 5]
-    assert rows[0][1] == "750 to 1,000 tokens; the model reads 512."
-    assert rows[1][1] == "Up to 567 tokens; the model reads 512."
+    assert rows[0][1] == "750 to 1,002 tokens; the model reads 512."
+    assert rows[1][1] == "Up to 569 tokens; the model reads 512."
 
 
 def test_not_those_that_are_left_out_or_go_in_parts(tmp_path: Path) -> None:
@@ -69,10 +69,10 @@ def ranked(tmp_path: Path, *, truncate: bool) -> list[tuple[int, str]]:
 
 def test_queries_too_each_once_and_dense_ones_counted_closely(tmp_path: Path) -> None:
     assert ranked(tmp_path, truncate=True) == [
-        (2, "The query: 750 to 1,000 tokens; the model reads 512."),
-        (3, "The query: up to 700 tokens; the model reads 512."),
-        (5, "The query: up to 700 tokens; the model reads 512."),
-        (6, "751 to 1,002 tokens; the model reads 512."),
+        (2, "The query: 750 to 1,002 tokens; the model reads 512."),
+        (3, "The query: up to 702 tokens; the model reads 512."),
+        (5, "The query: up to 702 tokens; the model reads 512."),
+        (6, "751 to 1,004 tokens; the model reads 512."),
     ]
 
 
