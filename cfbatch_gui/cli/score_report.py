@@ -8,6 +8,7 @@ from cfbatch_gui.core.results.rankings.score_figures import Baseline, ScoreFigur
 
 _NO_BASELINE = {
     Baseline.NO_TEXT_TWICE: "none: no text was ranked for two queries",
+    Baseline.TOO_FEW_QUERIES: "none: what contexts score with other queries can be said from ten queries on",
     Baseline.TOO_FEW: "none: too few texts were ranked for a query while they fit another one better",
 }
 
@@ -20,12 +21,13 @@ def lines_of_scores(figures: ScoreFigures) -> Iterator[str]:
         return
     yield f"{'Spread':<11} {_spread(figures.spread)}"
     yield f"{'First tied':<11} {figures.first_tied:,} of {figures.queries:,} queries"
-    if figures.unrelated is None:
+    if figures.others is None:
         yield f"{'Baseline':<11} {_NO_BASELINE[figures.baseline]}"
     else:
-        mean, high = score_text(figures.unrelated.mean), score_text(figures.unrelated.ninetieth)
+        others = "contexts of the whole list" if figures.is_whole_pool else "contexts picked for other queries"
+        mean, high = score_text(figures.others.mean), score_text(figures.others.ninetieth)
         yield (
-            f"{'Baseline':<11} {figures.unrelated_pairs:,} unrelated pairs score {mean} on average; 9 in 10 stay below"
+            f"{'Baseline':<11} {figures.other_pairs:,} {others} score {mean} on average; 9 in 10 stay below"
             f" {high}, {figures.above:,} of all scores lie above"
         )
 
@@ -40,13 +42,14 @@ def json_of_scores(figures: ScoreFigures) -> dict[str, object]:
         "first_tied": figures.first_tied,
         "spread": asdict(figures.spread) if figures.spread else None,
         "baseline": figures.baseline.value,
-        "unrelated_pairs": figures.unrelated_pairs,
-        "unrelated": asdict(figures.unrelated) if figures.unrelated else None,
+        "other_pairs": figures.other_pairs,
+        "whole_pool": figures.is_whole_pool,
+        "others": asdict(figures.others) if figures.others else None,
         "above": figures.above,
         "histogram": {
             "edges": figures.edges.tolist(),
             "counts": figures.counts.tolist(),
-            "unrelated_counts": figures.unrelated_counts.tolist(),
+            "other_counts": figures.other_counts.tolist(),
         },
     }
 

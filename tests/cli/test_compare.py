@@ -114,11 +114,11 @@ def test_refuses_with_a_sentence(run: Run, arguments: tuple[object, ...], says: 
 
 def test_show_has_the_figures_of_the_overview(run: Run) -> None:
     _, out, _ = run("show", "one")
-    assert "unrelated pairs score" in out
+    assert "from ten queries on" in out
     _, out, _ = run("show", "begun")
     assert "12 of 36; partial" in out
     assert "no text was ranked for two queries" in out
     _, out, _ = run("show", "one", "--json")
     scores = json.loads(out)["scores"]
-    assert (scores["scored"], scores["unrelated_pairs"]) == (36, 24)
+    assert (scores["scored"], scores["other_pairs"]) == (36, 24)
     assert sum(scores["histogram"]["counts"]) == 36

@@ -17,7 +17,10 @@ from cfbatch_gui.ui.results.overview_view import OverviewView
 from tests.ui.conftest import Until
 from tests.ui.job_page_driver import TIED, JobPageDriver, open_job_page
 
-QUERIES = ("reset my password", "cancel an order", "change the invoice address", "export my data")
+QUERIES = (
+    *("reset my password", "cancel an order", "change the invoice address", "export my data", "pay by card"),
+    *("share a list", "where is my order", "password too short", "invoice as a file", "data of last year"),
+)
 TEXTS = tuple(f"{word} number {number}" for word in ("password", "order", "invoice", "data") for number in range(4))
 CROSSED = "query,context\n" + "".join(f"{query},{text}\n" for query in QUERIES for text in TEXTS)
 
@@ -35,24 +38,22 @@ async def overview_of(driver: JobPageDriver, content: str, until: Until) -> Over
     return driver.overview
 
 
-async def test_a_score_can_be_judged_by_unrelated_pairs(driver: JobPageDriver, until: Until) -> None:
+async def test_a_score_can_be_judged_by_texts_of_other_questions(driver: JobPageDriver, until: Until) -> None:
     view = await overview_of(driver, CROSSED, until)
-    assert (view.queries.number(), view.scores.number()) == ("4", "64")
+    assert (view.queries.number(), view.scores.number()) == ("10", "160")
     assert "9 in 10 of these" in view.reading()
     assert any(isinstance(layer, Steps) for layer in view.chart.layers())
     assert any(isinstance(layer, Mark) for layer in view.chart.layers())
-    assert view.spread.texts()[7:9][0] == "Unrelated pairs"
+    assert view.spread.texts()[7:9][0] == "Texts of the whole list"
     assert not view.partial_bar.isVisible()
     # The same figures are in the foot of the ranking.
-    await until(lambda: "Unrelated pairs in this data score" in driver.ranking.foot())
+    await until(lambda: "Texts that fit another question better score" in driver.ranking.foot())
     await driver.idle()
 
 
-async def test_a_text_that_is_first_under_both_its_queries_makes_no_unrelated_pair(
-    driver: JobPageDriver, until: Until
-) -> None:
+async def test_few_questions_give_no_baseline(driver: JobPageDriver, until: Until) -> None:
     view = await overview_of(driver, "query,context\nreset,the same\nforgotten,the same\n", until)
-    assert view.reading().startswith("There is no baseline: your data has no unrelated pair of a query with a text")
+    assert "from ten questions on" in view.reading()
     await driver.idle()
 
 
@@ -64,7 +65,7 @@ async def test_without_such_pairs_it_says_so_and_draws_none(driver: JobPageDrive
     assert len(view.spread.texts()) == 7
     assert "%" not in view.reading()
     await driver.idle()
-    assert "Unrelated" not in driver.ranking.foot()
+    assert "9 in 10" not in driver.ranking.foot()
 
 
 async def test_results_so_far_are_called_partial(driver: JobPageDriver, until: Until) -> None:
@@ -88,6 +89,6 @@ async def test_results_so_far_are_called_partial(driver: JobPageDriver, until: U
 async def test_the_numbers_behind_the_picture(driver: JobPageDriver, until: Until) -> None:
     view = await overview_of(driver, CROSSED, until)
     rows = list(csv.DictReader(io.StringIO(view.chart.data().csv().decode("utf-8-sig"))))
-    assert sum(int(row["Contexts"]) for row in rows if row["series"] == "All scores") == 64
-    assert {row["series"] for row in rows} == {"All scores", "Unrelated pairs"}
+    assert sum(int(row["Contexts"]) for row in rows if row["series"] == "All scores") == 160
+    assert {row["series"] for row in rows} == {"All scores", "Texts of the whole list"}
     await driver.idle()

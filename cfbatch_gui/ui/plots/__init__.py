@@ -9,7 +9,7 @@ behind it as CSV. There are two plots.
     chart.show_layers(
         (
             Bars(edges, counts, self.tr("These scores")),       # numpy.histogram's own two arrays
-            Steps(edges, baseline, self.tr("Unrelated pairs")), # an outline over the bars
+            Steps(edges, baseline, self.tr("Other questions")), # an outline over the bars
             Mark(0.35, self.tr("Threshold")),                   # a line across, with its name
         ),
         across=self.tr("Score"),

@@ -1,4 +1,4 @@
-"""The distribution of the scores of a ranking, and that of unrelated pairs, as a chart and as quantiles."""
+"""The distribution of the scores of a ranking, and that of texts with other questions, as a chart and as quantiles."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Bars, Chart, Mark, PictureButtons, Steps
 from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.loaded_results import ResultLoader, nothing_yet
-from cfbatch_gui.ui.results.score_summary import FigureReader, partial_line, reading_line
+from cfbatch_gui.ui.results.score_summary import FigureReader, others_name, partial_line, reading_line
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
@@ -124,14 +124,14 @@ class OverviewView(ResultView):
 
     def _show_chart(self, found: ScoreFigures) -> None:
         layers: list[Bars | Steps | Mark] = [Bars(found.edges, found.counts, self.tr("All scores"))]
-        if found.unrelated is not None:
-            layers.append(Steps(found.edges, found.unrelated_counts, self.tr("Unrelated pairs")))
-            name = self.tr("9 in 10 unrelated pairs stay below {score}")
-            layers.append(Mark(found.unrelated.ninetieth, name.format(score=score_text(found.unrelated.ninetieth))))
+        if found.others is not None:
+            layers.append(Steps(found.edges, found.other_counts, others_name(found)))
+            name = self.tr("9 in 10 with other questions stay below {score}")
+            layers.append(Mark(found.others.ninetieth, name.format(score=score_text(found.others.ninetieth))))
         self.chart.show_layers(layers, across=self.tr("Score"), up=self.tr("Contexts"))
 
     def _spreads(self, found: ScoreFigures) -> list[tuple[str, Spread]]:
-        named = ((self.tr("All scores"), found.spread), (self.tr("Unrelated pairs"), found.unrelated))
+        named = ((self.tr("All scores"), found.spread), (others_name(found), found.others))
         return [(name, spread) for name, spread in named if spread is not None]
 
     def _what_scores_are(self, job: Job) -> str:

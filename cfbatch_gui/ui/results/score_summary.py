@@ -31,40 +31,54 @@ class FigureReader:
             return self._figures
 
 
+def others_name(figures: ScoreFigures) -> str:
+    """What the pairs are that all scores are compared with."""
+    return _tr("Texts of the whole list") if figures.is_whole_pool else _tr("Texts picked for other questions")
+
+
 def baseline_line(figures: ScoreFigures) -> str:
     """The sentence at the foot of a ranking; "" without a baseline."""
-    if figures.unrelated is None:
+    if figures.others is None:
         return ""
-    return _tr("Unrelated pairs in this data score {mean} on average; 9 in 10 stay below {high}.").format(
-        mean=score_text(figures.unrelated.mean), high=score_text(figures.unrelated.ninetieth)
-    )
+    pattern = _tr("Texts picked for other questions score {mean} on average; 9 in 10 stay below {high}.")
+    if figures.is_whole_pool:
+        pattern = _tr("Texts that fit another question better score {mean} on average; 9 in 10 stay below {high}.")
+    return pattern.format(mean=score_text(figures.others.mean), high=score_text(figures.others.ninetieth))
 
 
 def reading_line(figures: ScoreFigures) -> str:
     """How the distribution is to be read, or why nothing can be said by it."""
-    if figures.unrelated is not None:
-        unrelated = _tr(
-            "How to read it: an unrelated pair is a text with a query that it was ranked for, but that fits another of"
-            " your queries better. 9 in 10 of these {pairs} score below {high}, and {above} of all {all} scores lie"
-            " above. A score below says little; the further above, the less it is chance."
+    if figures.others is not None:
+        pattern = _tr(
+            "How to read it: a text that was picked for several of your questions fits one of them best, and is"
+            " compared with the others. 9 in 10 of these {pairs} score below {high}, and {above} of all {all} scores"
+            " lie above. Texts that were not picked for any of them would score lower still."
         )
-        return unrelated.format(
-            pairs=display.plural(figures.unrelated_pairs, _tr("{n} pair"), _tr("{n} pairs")),
-            high=score_text(figures.unrelated.ninetieth),
+        if figures.is_whole_pool:
+            pattern = _tr(
+                "How to read it: every question was compared with the whole list, mostly with texts that fit another"
+                " question better. 9 in 10 of these {pairs} score below {high}, and {above} of all {all} scores lie"
+                " above. A score below says little; the further above, the less it is chance."
+            )
+        return pattern.format(
+            pairs=display.plural(figures.other_pairs, _tr("{n} pair"), _tr("{n} pairs")),
+            high=score_text(figures.others.ninetieth),
             above=display.number(figures.above),
             all=display.number(figures.scored),
         )
-    if figures.baseline is Baseline.TOO_FEW:
-        found = display.plural(figures.unrelated_pairs, _tr("only {n} unrelated pair"), _tr("only {n} unrelated pairs"))
-        if not figures.unrelated_pairs:
-            found = _tr("no unrelated pair")
+    if figures.baseline is Baseline.TOO_FEW_QUERIES:
         return _tr(
-            "There is no baseline: your data has {found} of a query with a text that fits another query better. Compare"
+            "There is no baseline: what a text scores with other questions can be said from ten questions on. Compare"
             " scores within one query, not with a fixed number."
-        ).format(found=found)
+        )
+    if figures.baseline is Baseline.TOO_FEW:
+        return _tr(
+            "There is no baseline: too few of your texts were ranked for a query while they fit another one better."
+            " Compare scores within one query, not with a fixed number."
+        )
     return _tr(
-        "There is no baseline: no text of your data was ranked for two queries, so nothing shows what an unrelated pair"
-        " scores. Compare scores within one query, not with a fixed number."
+        "There is no baseline: no text of your data was ranked for two queries, so nothing shows what a text scores"
+        " with other questions. Compare scores within one query, not with a fixed number."
     )
 
 

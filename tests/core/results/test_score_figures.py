@@ -1,4 +1,4 @@
-"""The distribution of scores, and the baseline of unrelated pairs."""
+"""The distribution of scores, and the baseline of other pairs."""
 
 import sqlite3
 from contextlib import closing
@@ -14,13 +14,16 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.results.rankings.score_figures import LEAST_PAIRS, Baseline, score_figures
 from tests.core.results.folders import FAILED, WAITING, Pair, Table
 
-QUERIES = ("how do I reset my password", "refund for an order", "change the invoice")
+QUERIES = tuple(
+    f"how do I {verb} it"
+    for verb in ("reset", "refund", "change", "export", "pay", "cancel", "move", "name", "share", "find")
+)
 
 
 def crossed(texts: int, *, label: str = "") -> list[Pair]:
     """Every text with every query; a text has its highest score with the query of its own number."""
     return [
-        Pair(query, f"text {text}", 0.9 if text % 3 == number else 0.1 + text / 1000, label=label)
+        Pair(query, f"text {text}", 0.9 if text % len(QUERIES) == number else 0.1 + text / 1000, label=label)
         for number, query in enumerate(QUERIES)
         for text in range(texts)
     ]
@@ -39,44 +42,73 @@ def test_the_spread_of_all_scores(table: Table) -> None:
 def test_texts_under_one_query_only_give_no_baseline(table: Table) -> None:
     figures = score_figures(table.rank([Pair(f"q{index}", f"text {index}", 0.5) for index in range(50)]).folder)
     assert figures.baseline is Baseline.NO_TEXT_TWICE
-    assert figures.unrelated is None
-    assert not figures.unrelated_counts.any()
+    assert figures.others is None
+    assert not figures.other_counts.any()
 
 
-def test_unrelated_pairs_are_texts_that_fit_another_query_better(table: Table) -> None:
+def test_other_pairs_are_texts_that_fit_another_query_better(table: Table) -> None:
     figures = score_figures(table.rank(crossed(30)).folder)
     assert figures.baseline is Baseline.THERE
-    assert figures.unrelated_pairs == 60
-    assert figures.unrelated is not None
-    assert figures.unrelated.highest == pytest.approx(0.129)
-    assert figures.unrelated_counts.sum() == 60
-    assert figures.above == 30 + int(figures.unrelated.count * 0.1)
+    assert figures.other_pairs == 270
+    assert figures.others is not None
+    assert figures.others.highest == pytest.approx(0.129)
+    assert figures.other_counts.sum() == 270
+    assert figures.above == 30 + int(figures.others.count * 0.1)
+
+
+def test_fewer_than_ten_queries_give_no_baseline(table: Table) -> None:
+    pairs = [pair for pair in crossed(30) if pair.query != QUERIES[0]]
+    figures = score_figures(table.rank(pairs).folder)
+    assert figures.baseline is Baseline.TOO_FEW_QUERIES
+    assert figures.others is None
+    assert figures.other_pairs > LEAST_PAIRS
+
+
+def test_where_every_query_has_every_text_one_far_pair_in_ten_lies_above(table: Table) -> None:
+    draw = np.random.default_rng(7)
+    queries, texts, strange = (draw.standard_normal((count, 16)) for count in (40, 60, 4_000))
+    texts += 2 * queries[np.arange(60) % 40]  # each text answers one of the questions
+    texts /= np.linalg.norm(texts, axis=1)[:, None]
+    scores = queries @ texts.T / np.linalg.norm(queries, axis=1)[:, None]
+    pairs = [Pair(f"q{q}", f"t{t}", float(scores[q, t])) for q in range(40) for t in range(60)]
+    figures = score_figures(table.rank(pairs).folder)
+    assert figures.others is not None
+    assert figures.is_whole_pool
+    far = strange @ texts.T / np.linalg.norm(strange, axis=1)[:, None]  # with queries that nothing was picked for
+    assert 0.08 <= float((far > figures.others.ninetieth).mean()) <= 0.12
+
+
+def test_where_candidates_were_picked_the_pairs_are_not_called_those_of_the_whole_pool(table: Table) -> None:
+    pairs = [pair for pair in crossed(30) if (pair.query, pair.text) != (QUERIES[3], "text 5")]
+    figures = score_figures(table.rank(pairs).folder)
+    assert figures.baseline is Baseline.THERE
+    assert not figures.is_whole_pool
 
 
 def test_few_such_pairs_are_counted_and_not_used(table: Table) -> None:
-    figures = score_figures(table.rank(crossed(9)).folder)
-    assert figures.unrelated_pairs == 18 < LEAST_PAIRS
+    figures = score_figures(table.rank(crossed(2)).folder)
+    assert figures.other_pairs == 10 < LEAST_PAIRS
     assert figures.baseline is Baseline.TOO_FEW
-    assert figures.unrelated is None
+    assert figures.others is None
 
 
 def test_a_text_that_stands_first_is_related_though_it_fits_another_query_better(table: Table) -> None:
     pairs = [*crossed(30), Pair("forgot the password", "text 0", 0.8), Pair("forgot the password", "text 1", 0.2)]
     figures = score_figures(table.rank(pairs).folder)
-    assert figures.unrelated_pairs == 61
-    assert figures.unrelated is not None
-    assert figures.unrelated.highest == pytest.approx(0.2)
+    assert figures.other_pairs == 271
+    assert figures.others is not None
+    assert figures.others.highest == pytest.approx(0.2)
 
 
 def test_what_a_label_calls_relevant_is_related(table: Table) -> None:
-    assert score_figures(table.rank(crossed(30, label="1")).folder).unrelated_pairs == 0
+    assert score_figures(table.rank(crossed(30, label="1")).folder).other_pairs == 0
 
 
 def test_labels_of_shared_texts_say_nothing_of_a_pair(table: Table) -> None:
     folder = table.rank(crossed(30, label="1")).folder
     with closing(sqlite3.connect(folder.data)) as database, database:
         schema.put_metadata_value(database, "layout", "shared")
-    assert score_figures(folder).unrelated_pairs == 60
+    assert score_figures(folder).other_pairs == 270
 
 
 def test_the_same_question_under_two_ids_is_one_query(table: Table) -> None:
@@ -91,7 +123,7 @@ def test_the_same_question_under_two_ids_is_one_query(table: Table) -> None:
 def test_what_has_no_score_is_counted_and_left_out(table: Table) -> None:
     figures = score_figures(table.rank([*crossed(30), Pair("q", "a", FAILED), Pair("q", "b", WAITING)]).folder)
     assert figures.is_partial
-    assert (figures.contexts, figures.scored) == (92, 90)
+    assert (figures.contexts, figures.scored) == (302, 300)
 
 
 def test_shared_first_ranks_are_counted(table: Table) -> None:

@@ -1,8 +1,13 @@
-"""The distribution of a job's scores, compared with that of unrelated pairs as a baseline.
+"""The distribution of a job's scores, compared with that of texts with other questions as a baseline.
 
 The baseline needs no further requests. A text that was ranked for several queries fits one of them best, the one with
-its highest score. With every other of these queries it makes an *unrelated pair*, unless it has the highest score of
-that query or a label of 1 or more there. If no text is ranked for two queries, there are no such pairs and no baseline.
+its highest score. With every other of these queries it makes an *other pair*, unless it has the highest score of that
+query or a label of 1 or more there.
+
+Where every query was ranked against all texts, these are nearly all pairs, and show what a text scores by chance. Where
+candidates were picked for each query, a text that was picked for two is nearer to both than chance: with a model's own
+first 50, fewer than 1 in 100 pairs that have nothing in common lie above the ninetieth percentile instead of 1 in 10.
+So the two are named apart. With few queries the pairs are of a few subjects only, and are not used.
 """
 
 import math
@@ -24,7 +29,8 @@ from cfbatch_gui.core.results.rankings.score_table import (
     read_text_hashes,
 )
 
-LEAST_PAIRS = 20  # for fewer unrelated pairs the ninetieth percentile is not meaningful
+LEAST_PAIRS = 20  # for fewer other pairs the ninetieth percentile is not meaningful
+LEAST_QUERIES = 10
 _MOST_BINS = 50
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
@@ -34,6 +40,7 @@ class Baseline(StrEnum):
 
     THERE = "there"
     NO_TEXT_TWICE = "no text under two queries"
+    TOO_FEW_QUERIES = "fewer than ten queries"
     TOO_FEW = "too few pairs"
 
 
@@ -54,10 +61,10 @@ class Spread:
 class ScoreFigures:
     """The scores of one job. `contexts` counts pairs of a query with a text, with a score or without.
 
-    `edges` (n + 1,) and `counts` (n,) are a histogram of all scores, `unrelated_counts` (n,) that of the unrelated
-    pairs over the same edges; all are empty without scores. `above` counts the scores greater than the 90th percentile
-    of the unrelated pairs. `first_tied` counts queries whose highest score is shared by two or more texts. `unrelated`
-    is None unless `baseline` is THERE.
+    `edges` (n + 1,) and `counts` (n,) are a histogram of all scores, `other_counts` (n,) that of the other pairs over
+    the same edges; all are empty without scores. `others` is the spread of the other pairs, None unless `baseline` is
+    THERE, and `above` counts the scores greater than its 90th percentile. `is_whole_pool`: every query was ranked
+    against all texts. `first_tied` counts queries whose highest score is shared by two or more texts.
     """
 
     queries: int
@@ -66,12 +73,13 @@ class ScoreFigures:
     first_tied: int
     spread: Spread | None
     baseline: Baseline
-    unrelated_pairs: int
-    unrelated: Spread | None
+    other_pairs: int
+    others: Spread | None
+    is_whole_pool: bool
     above: int
     edges: NDArray[np.float64]
     counts: NDArray[np.int64]
-    unrelated_counts: NDArray[np.int64]
+    other_counts: NDArray[np.int64]
 
     @property
     def is_partial(self) -> bool:
@@ -87,12 +95,14 @@ def score_figures(folder: JobFolder) -> ScoreFigures:
         judges = schema.metadata_value(database, "layout") != Layout.SHARED
         labels = read_labels(database, table.texts) if judges else np.full(len(table), NO_LABEL)
     texts, queries = read_text_hashes(folder, table).texts, read_query_hashes(folder, table).texts
-    seen_twice, unrelated = _unrelated(table, texts, queries, labels)
+    found = _other_pairs(table, texts, queries, labels)
     there = table.has_score
     scores = table.scores[there]
-    pairs = table.scores[unrelated]
+    pairs = table.scores[found.others]
     baseline = Baseline.NO_TEXT_TWICE
-    if seen_twice:
+    if found.seen_twice and found.queries < LEAST_QUERIES:
+        baseline = Baseline.TOO_FEW_QUERIES
+    elif found.seen_twice:
         baseline = Baseline.THERE if len(pairs) >= LEAST_PAIRS else Baseline.TOO_FEW
     beside = spread_of(pairs) if baseline is Baseline.THERE else None
     edges = _edges(scores)
@@ -103,12 +113,13 @@ def score_figures(folder: JobFolder) -> ScoreFigures:
         first_tied=_first_tied(table.queries[there], scores),
         spread=spread_of(scores),
         baseline=baseline,
-        unrelated_pairs=len(pairs),
-        unrelated=beside,
+        other_pairs=len(pairs),
+        others=beside,
+        is_whole_pool=found.is_whole_pool,
         above=int((scores > beside.ninetieth).sum()) if beside else 0,
         edges=edges,
         counts=_counted(scores, edges),
-        unrelated_counts=_counted(pairs if beside else pairs[:0], edges),
+        other_counts=_counted(pairs if beside else pairs[:0], edges),
     )
 
 
@@ -120,17 +131,29 @@ def spread_of(scores: NDArray[np.float64]) -> Spread | None:
     return Spread(len(scores), lowest, tenth, median, ninetieth, highest, float(scores.mean()))
 
 
-def _unrelated(
+@dataclass(frozen=True, slots=True, eq=False)
+class _OtherPairs:
+    """`others` is a mask of shape (pairs,). `queries` counts different queries with scores; `seen_twice` says whether
+    any text is scored for two of them, `is_whole_pool` whether all texts are scored for all.
+    """
+
+    others: NDArray[np.bool_]
+    queries: int = 0
+    seen_twice: bool = False
+    is_whole_pool: bool = False
+
+
+def _other_pairs(
     table: ScoreTable, texts: NDArray[np.int64], asked: NDArray[np.int64], labels: NDArray[np.int64]
-) -> tuple[bool, NDArray[np.bool_]]:
-    """Whether any text is scored for two queries, and which pairs are unrelated, a mask of shape (pairs,).
+) -> _OtherPairs:
+    """The pairs of a text with a query that it fits less well than another one.
 
     `texts` are the hashes of the pairs' texts, `asked` those of the queries; `labels` has one for each pair.
     """
     nothing = np.zeros(len(table), dtype=np.bool_)
     known, text = np.unique(texts, return_inverse=True)
     if len(known) == len(table):
-        return False, nothing
+        return _OtherPairs(nothing)
     # Two queries with the same text and different ids count as one.
     query = np.unique(asked, return_inverse=True)[1][table.query_indices()]
     there = table.has_score
@@ -138,12 +161,13 @@ def _unrelated(
     pairs = distinct(text[there] * queries + query[there])
     queries_of_text = np.bincount(pairs // queries, minlength=len(known))
     if not (queries_of_text > 1).any():
-        return False, nothing
+        return _OtherPairs(nothing)
     scores = np.where(there, table.scores, -np.inf)
-    unrelated = there & (labels <= 0) & (queries_of_text[text] > 1)
-    unrelated &= scores < _most(scores, text)[text]  # the text fits another query better
-    unrelated &= scores < _most(scores, query)[query]  # and is not the best of this query
-    return True, unrelated
+    others = there & (labels <= 0) & (queries_of_text[text] > 1)
+    others &= scores < _most(scores, text)[text]  # the text fits another query better
+    others &= scores < _most(scores, query)[query]  # and is not the best of this query
+    scored = len(distinct(query[there]))
+    return _OtherPairs(others, scored, True, len(pairs) == scored * int((queries_of_text > 0).sum()))
 
 
 def _most(scores: NDArray[np.float64], group: NDArray[np.int64]) -> NDArray[np.float64]:
