@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 import msgspec.structs
 
 from cfbatch_gui.cli.console import one_line
+from cfbatch_gui.cli.quality_report import json_of_measures, json_of_unusable, remarks, unusable_words
 from cfbatch_gui.cli.report import table
 from cfbatch_gui.core.evaluation.comparison import Comparison
-from cfbatch_gui.core.evaluation.judged import Evaluation, RunMeasures
+from cfbatch_gui.core.evaluation.judged import Evaluation
 from cfbatch_gui.core.evaluation.matching import MatchedBy
 from cfbatch_gui.core.evaluation.moves import QueryMove, QueryMoves, summary
 from cfbatch_gui.core.evaluation.overlap import P
@@ -78,6 +79,10 @@ class Report:
                 yield ""
                 yield f"Moved most from 1 to {number}:"
                 yield from table(("RBO", f"TOP {self.top_k}", "MOST RANKS", "QUERY"), _move_rows(most), width)
+        for number, run in enumerate(comparison.runs, 1):
+            if run.unusable is not None:
+                yield ""
+                yield f"Job {number}: {unusable_words(run.unusable)}"
         if self.evaluation is not None:
             yield ""
             yield from self._metric_lines(self.evaluation, width)
@@ -108,12 +113,7 @@ class Report:
             f" {evaluation.conflicts:,} contexts labelled differently; a query without an answer counts 0):"
         )
         yield from table(("JOB", *names, "NO ANSWER"), rows, width)
-        if evaluation.measures_nothing:
-            yield "Nothing can be measured: all candidates of a query have the same grade, so every order is as good."
-        if any(mean.depends_on_ties for run in evaluation.runs for mean in run.means.values()):
-            yield "A range is what a figure may be, as contexts of other labels have equal scores."
-        if repeated := sum(run.repeated for run in evaluation.runs):
-            yield f"{repeated:,} contexts are listed twice in their query; each document counts once, by its best rank."
+        yield from remarks(evaluation.runs)
 
     def _job(self, number: int) -> dict[str, object]:
         run, joined = self.comparison.runs[number], self.comparison.joined[number]
@@ -124,6 +124,7 @@ class Report:
             "queries": len(run.table.asked),
             "contexts": len(run.table),
             "scored": run.scored,
+            "labels_left_out": json_of_unusable(run.unusable),
         }
         if number:
             value["matched_queries"] = _counts(joined.queries)
@@ -147,19 +148,8 @@ class Report:
             "left_out": found.left_out,
             "conflicts": found.conflicts,
             "measures_nothing": found.measures_nothing,
-            "jobs": [_measures(run) for run in found.runs],
+            "jobs": [json_of_measures(run) for run in found.runs],
         }
-
-
-def _measures(run: RunMeasures) -> dict[str, object]:
-    ties = {name: [mean.lowest, mean.highest] for name, mean in run.means.items() if mean.depends_on_ties}
-    return {
-        **{name: mean.value for name, mean in run.means.items()},
-        "without_answer": run.without_answer,
-        "listed_twice": run.repeated,
-        "judged_share": run.judged_share,
-        "lowest_and_highest_by_ties": ties,
-    }
 
 
 def _matched(by: dict[MatchedBy, int]) -> str:

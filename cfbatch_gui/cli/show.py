@@ -4,16 +4,19 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from cfbatch_gui.cli import report, vector_report
+from cfbatch_gui.cli import quality_report, report, vector_report
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.evaluation.judged import Evaluation, measure
+from cfbatch_gui.core.evaluation.runs import Run, read_run
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.program import metadata_of
+from cfbatch_gui.core.results.rankings.score_table import read_score_table
 from cfbatch_gui.core.results.vectors.clusters import MOST_CLUSTERS, Clusters, find_clusters
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.near_duplicates import Duplicates, find_duplicates
@@ -49,8 +52,9 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         ledger.close()
     folder = JobFolder(paths.job(job.id))
     embeddings, duplicates, clusters = await asyncio.to_thread(_vectors, job, folder, arguments)
+    quality = await asyncio.to_thread(_quality, job, folder)
     if arguments.json:
-        more: dict[str, object] = {}
+        more: dict[str, object] = {"quality": quality_report.json_of_quality(*quality) if quality else None}
         if embeddings is not None and duplicates is not None:
             more["duplicates"] = vector_report.json_of_duplicates(embeddings, duplicates)
         if embeddings is not None and clusters is not None:
@@ -59,11 +63,21 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         return ExitStatus.DONE
     title = title_of(Settings.load(paths.settings).connections, job.connection)
     console.print_result(report.lines_of_job(job, folder, console.width, title))
+    if quality is not None and (lines := list(quality_report.lines_of_quality(*quality))):
+        console.print_result(["", *lines])
     if embeddings is not None and duplicates is not None:
         console.print_result(vector_report.lines_of_duplicates(embeddings, duplicates, console.width))
     if embeddings is not None and clusters is not None:
         console.print_result(vector_report.lines_of_clusters(embeddings, clusters, console.width))
     return ExitStatus.DONE
+
+
+def _quality(job: Job, folder: JobFolder) -> tuple[Run, Evaluation | None] | None:
+    """The run of a ranking job that has scores, and its measures if it has labels."""
+    if job.kind is not Kind.RANK or not folder.data.exists() or not read_score_table(folder).has_score.any():
+        return None
+    run = read_run(folder, metadata_of(job, ""))
+    return run, measure(run)
 
 
 def _vectors(

@@ -122,3 +122,32 @@ def test_show_has_the_figures_of_the_overview(run: Run) -> None:
     scores = json.loads(out)["scores"]
     assert (scores["scored"], scores["other_pairs"]) == (36, 24)
     assert sum(scores["histogram"]["counts"]) == 36
+
+
+def test_show_measures_a_job_by_its_labels(run: Run) -> None:
+    _, out, _ = run("show", "one")
+    assert "means of 3 judged queries" in out
+    assert "100% are judged" in out
+    _, out, _ = run("show", "one", "--json")
+    quality = json.loads(out)["quality"]
+    assert (quality["queries"], quality["relevant"], quality["labels_left_out"]) == (3, 3, None)
+    assert quality["MRR"] == 1.0
+    assert [query["rank_of_best"] for query in quality["by_query"]] == [1, 1, 1]
+
+
+def test_labels_that_are_no_grades_are_said_with_their_rows(run: Run, paths: Paths) -> None:
+    odd = {1: "0.5", 4: "yes", 5: "{n}", 6: "yes"}
+    made = [replace(pair, label=odd.get(number, pair.label)) for number, pair in enumerate(pairs())]
+    Table(paths.job("odd")).rank(made)
+    ledger = Ledger.open(paths)
+    job = Job("odd", "Odd labels", Kind.RANK, "@cf/baai/bge-m3", "practice", 1.0, is_sent=True, rows_in=36, texts=36)
+    ledger.save_plan(job, [Batch("odd", 1, BatchState.DONE, 3, 36, 1000)])
+    ledger.close()
+    said = "4 labels are no whole numbers and were left out, such as “0.5” and “yes” and “{n}” (rows 3, 6, 7, 8)"
+    assert said in run("show", "odd")[1]
+    assert f"Job 2: {said}" in run("compare", "one", "odd")[1]
+    _, out, _ = run("show", "odd", "--json")
+    left_out = {"count": 4, "examples": ["0.5", "yes", "{n}"], "first_rows": [3, 6, 7, 8]}
+    assert json.loads(out)["quality"]["labels_left_out"] == left_out
+    _, out, _ = run("compare", "odd", "one", "--json")
+    assert json.loads(out)["jobs"][0]["labels_left_out"] == left_out

@@ -13,7 +13,14 @@ from cfbatch_gui.core.inputs.input_values import Kind, Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.job_metadata import JobMetadata
-from cfbatch_gui.core.results.labels import NO_LABEL, OutsideGrade, read_labels, read_outside_grades
+from cfbatch_gui.core.results.labels import (
+    NO_LABEL,
+    OutsideGrade,
+    UnusableLabels,
+    read_labels,
+    read_outside_grades,
+    read_unusable_labels,
+)
 from cfbatch_gui.core.results.rankings.score_table import ScoreTable, read_score_table
 from cfbatch_gui.core.results.rankings.tie_order import ranked_order
 from cfbatch_gui.core.results.retrieval_ids import RetrievalIds
@@ -35,7 +42,7 @@ class RunText(msgspec.Struct, frozen=True, gc=False):
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
     """The scores of a job at the time of reading. `labels` has one for each pair of the table, NO_LABEL for none;
-    `outside` are the judgements of documents that are in no pair.
+    `outside` are the judgements of documents that are in no pair, `unusable` what is in the label column and no grade.
     """
 
     metadata: JobMetadata
@@ -43,6 +50,7 @@ class Run:
     table: ScoreTable
     labels: NDArray[np.int64]
     outside: tuple[OutsideGrade, ...] = ()
+    unusable: UnusableLabels | None = None
 
     @property
     def scored(self) -> int:
@@ -82,4 +90,5 @@ def read_run(folder: JobFolder, metadata: JobMetadata) -> Run:
         judges = schema.metadata_value(database, "layout") != Layout.SHARED
         labels = read_labels(database, table.texts) if judges else np.full(len(table), NO_LABEL)
         outside = read_outside_grades(database)
-    return Run(metadata, folder, table, labels, outside)
+        unusable = read_unusable_labels(database) if judges else None
+    return Run(metadata, folder, table, labels, outside, unusable)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 NO_LABEL = -(2**31)
+_MOST_EXAMPLES, _MOST_ROWS = 3, 10
 
 
 def read_labels(database: sqlite3.Connection, texts: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -20,11 +21,42 @@ def read_labels(database: sqlite3.Connection, texts: NDArray[np.int32]) -> NDArr
     for number, label in database.execute("SELECT text_no, label FROM texts WHERE label <> ''"):
         value = known.get(label)
         if value is None:
-            found = grade(label)
-            value = known[label] = found if found is not None and abs(found) < -NO_LABEL else NO_LABEL
+            value = known[label] = _usable_grade(label)
         if number < len(by_number):
             by_number[number] = value
     return by_number[texts]
+
+
+@dataclass(frozen=True, slots=True)
+class UnusableLabels:
+    """Labels that are no grade: their number, the first different ones as they stand, and the first rows, ascending."""
+
+    count: int
+    examples: tuple[str, ...]
+    rows: tuple[int, ...]
+
+
+def read_unusable_labels(database: sqlite3.Connection) -> UnusableLabels | None:
+    """The labels that `read_labels` cannot use, None without any. Labels of white space only are none."""
+    usable: dict[str, bool] = {}
+    examples: dict[str, None] = {}
+    rows: list[int] = []
+    count = 0
+    for label, row in database.execute("SELECT label, row FROM texts WHERE label <> '' ORDER BY file, row"):
+        if label not in usable:
+            usable[label] = not label.strip() or _usable_grade(label) != NO_LABEL
+        if not usable[label]:
+            count += 1
+            if len(examples) < _MOST_EXAMPLES:
+                examples[label.strip()] = None
+            if len(rows) < _MOST_ROWS and (not rows or rows[-1] != row):
+                rows.append(row)
+    return UnusableLabels(count, tuple(examples), tuple(rows)) if count else None
+
+
+def _usable_grade(label: str) -> int:
+    found = grade(label)
+    return found if found is not None and abs(found) < -NO_LABEL else NO_LABEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +73,8 @@ def read_outside_grades(database: sqlite3.Connection) -> tuple[OutsideGrade, ...
     are left out.
     """
     rows = database.execute("SELECT * FROM outside_judgements ORDER BY query_id, document_id")
-    graded = ((query, document, grade(label)) for query, document, label in rows)
-    return tuple(
-        OutsideGrade(query, document, found)
-        for query, document, found in graded
-        if found is not None and abs(found) < -NO_LABEL
-    )
+    graded = ((query, document, _usable_grade(label)) for query, document, label in rows)
+    return tuple(OutsideGrade(query, document, found) for query, document, found in graded if found != NO_LABEL)
 
 
 def grade(label: str) -> int | None:

@@ -116,6 +116,30 @@ def scatter_words(same_model: bool) -> str:
     )
 
 
+def unusable_words(compared: Compared) -> str:
+    """Which labels are no grades and were left out; "" if all are used."""
+    sentences = []
+    for number, run in enumerate(compared.comparison.runs):
+        if run.unusable is not None:
+            pattern = _tr("Job {job}: {n} labels are no whole numbers and are left out ({examples}; {rows}).")
+            if run.unusable.count == 1:
+                pattern = _tr("Job {job}: {n} label is no whole number and is left out ({examples}; {rows}).")
+            rows = [display.number(row) for row in run.unusable.rows]
+            if len(rows) < run.unusable.count:
+                rows.append("…")
+            sentences.append(
+                pattern.format(
+                    n=display.number(run.unusable.count),
+                    job=letter(number),
+                    examples=display.listed(
+                        [_tr("“{label}”").format(label=display.one_line(each, 40)) for each in run.unusable.examples]
+                    ),
+                    rows=(_tr("row {rows}") if len(rows) == 1 else _tr("rows {rows}")).format(rows=", ".join(rows)),
+                )
+            )
+    return " ".join(sentences)
+
+
 def judged_words(found: Evaluation | None) -> str:
     """What the metrics are computed from, or why there are none."""
     if found is None:

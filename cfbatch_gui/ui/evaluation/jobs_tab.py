@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.evaluation.comparison_figures import Compared, judged_words, letter, matched_words
+from cfbatch_gui.ui.evaluation.comparison_figures import Compared, judged_words, letter, matched_words, unusable_words
 from cfbatch_gui.ui.job_labels import is_practice, short_model
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, IconLine, Label, Role, boxed, column, scrolled
@@ -58,7 +58,7 @@ class JobsTab(QWidget):
 
     def _show_metrics(self, compared: Compared) -> None:
         found = compared.evaluation
-        self._judged.set_line(judged_words(found))
+        self._judged.set_line(" ".join(filter(None, (judged_words(found), unusable_words(compared)))))
         self._metrics.setVisible(found is not None)
         if found is None:
             return

@@ -1,0 +1,103 @@
+"""The measures of a ranking by its labels, and what of the label column could not be used."""
+
+from collections.abc import Iterator, Sequence
+
+from cfbatch_gui.cli.console import one_line
+from cfbatch_gui.core.evaluation.judged import Evaluation, RunMeasures
+from cfbatch_gui.core.evaluation.runs import Run
+from cfbatch_gui.core.results.labels import UnusableLabels
+
+_LONGEST_LABEL = 40  # characters
+_MOST_QUERIES = 10
+
+
+def lines_of_quality(run: Run, evaluation: Evaluation | None) -> Iterator[str]:
+    """The means, and the queries that are ranked worst; what was left out. Nothing for a job without labels."""
+    if run.unusable is not None:
+        yield f"{'Labels':<11} {unusable_words(run.unusable)}"
+    if evaluation is None:
+        return
+    (measures,) = evaluation.runs
+    yield (
+        f"{'Quality':<11} means of {len(evaluation.queries):,} judged queries ({evaluation.left_out:,} without labels"
+        f" left out); of the first {evaluation.k} {measures.judged_share:.0%} are judged"
+    )
+    for name, mean in measures.means.items():
+        yield f"{'':<11} {name:<14} {mean.text()}"
+    yield from (f"{'':<11} {words}" for words in remarks((measures,)))
+    name = next(iter(measures.values))
+    values = measures.values[name]
+    worst = [index for index in values.argsort(kind="stable").tolist() if values[index] < 1][:_MOST_QUERIES]
+    if worst:
+        yield f"{'Worst':<11} {name} of single queries:"
+    for index in worst:
+        query = evaluation.queries[index]
+        yield f"{'':<11} {values[index]:.4f}  {one_line(f'{query.id}  {query.text}' if query.id else query.text)}"
+
+
+def json_of_quality(run: Run, evaluation: Evaluation | None) -> dict[str, object] | None:
+    """The measures as a JSON object, None for a job without labels."""
+    if evaluation is None and run.unusable is None:
+        return None
+    found: dict[str, object] = {"labels_left_out": json_of_unusable(run.unusable)}
+    if evaluation is not None:
+        (measures,) = evaluation.runs
+        found |= {
+            "queries": len(evaluation.queries),
+            "left_out": evaluation.left_out,
+            "judgements": evaluation.judged,
+            "relevant": evaluation.relevant,
+            "measures_nothing": evaluation.measures_nothing,
+            **json_of_measures(measures),
+            "by_query": [
+                {
+                    "id": query.id,
+                    "query": query.text,
+                    **{name: float(values[index]) for name, values in measures.values.items()},
+                    "judged_of_first": [int(measures.judged_top[index]), int(measures.top[index])],
+                    "rank_of_best": int(measures.best_rank[index]) or None,
+                }
+                for index, query in enumerate(evaluation.queries)
+            ],
+        }
+    return found
+
+
+def json_of_measures(run: RunMeasures) -> dict[str, object]:
+    """The means of one run; `lowest_and_highest_by_ties` has those that equal scores leave open."""
+    ties = {name: [mean.lowest, mean.highest] for name, mean in run.means.items() if mean.depends_on_ties}
+    return {
+        **{name: mean.value for name, mean in run.means.items()},
+        "without_answer": run.without_answer,
+        "listed_twice": run.repeated,
+        "judged_share": run.judged_share,
+        "lowest_and_highest_by_ties": ties,
+    }
+
+
+def json_of_unusable(unusable: UnusableLabels | None) -> dict[str, object] | None:
+    """The labels that are no grade, None without any."""
+    if unusable is None:
+        return None
+    return {"count": unusable.count, "examples": list(unusable.examples), "first_rows": list(unusable.rows)}
+
+
+def unusable_words(unusable: UnusableLabels) -> str:
+    """ "12 labels are no whole numbers and were left out, such as “0.5” and “yes” (rows 2, 3, 5, …)"."""
+    examples = " and ".join(f"“{one_line(each)[:_LONGEST_LABEL]}”" for each in unusable.examples)
+    rows = ", ".join(f"{row:,}" for row in unusable.rows) + (", …" if len(unusable.rows) < unusable.count else "")
+    if unusable.count == 1:
+        return f"1 label is no whole number and was left out: {examples} (row {rows})"
+    return f"{unusable.count:,} labels are no whole numbers and were left out, such as {examples} (rows {rows})"
+
+
+def remarks(runs: Sequence[RunMeasures]) -> Iterator[str]:
+    """Sentences about what the measures of these runs cannot say."""
+    if not any(run.has_contrast for run in runs):
+        yield "Nothing can be measured: all candidates of a query have the same grade, so every order is as good."
+    if any(mean.depends_on_ties for run in runs for mean in run.means.values()):
+        yield "A range is what a figure may be, as contexts of other labels have equal scores."
+    if without := sum(run.without_answer for run in runs):
+        yield f"{without:,} judged queries have no answer; each counts 0."
+    if repeated := sum(run.repeated for run in runs):
+        yield f"{repeated:,} contexts are listed twice in their query; each document counts once, by its best rank."
