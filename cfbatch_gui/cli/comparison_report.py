@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 import msgspec.structs
 
 from cfbatch_gui.cli.console import one_line
-from cfbatch_gui.cli.quality_report import json_of_measures, json_of_unusable, remarks, unusable_words
+from cfbatch_gui.cli.quality_report import answer_words, json_of_measures, json_of_unusable, remarks, unusable_words
 from cfbatch_gui.cli.report import table
 from cfbatch_gui.core.evaluation.comparison import Comparison
-from cfbatch_gui.core.evaluation.judged import Evaluation
+from cfbatch_gui.core.evaluation.judged import Evaluation, answers
 from cfbatch_gui.core.evaluation.matching import MatchedBy
 from cfbatch_gui.core.evaluation.moves import QueryMove, QueryMoves, summary
 from cfbatch_gui.core.evaluation.overlap import P
@@ -40,6 +40,7 @@ class Report:
             "top_k": self.top_k,
             "with_first": [self._with_first(number) for number in range(1, len(self.comparison.runs))],
             "metrics": self._metrics(),
+            "answers": self._answers(),
         }
         return json.dumps(value, indent=2)  # ASCII, which every terminal encoding preserves
 
@@ -114,6 +115,11 @@ class Report:
         )
         yield from table(("JOB", *names, "NO ANSWER"), rows, width)
         yield from remarks(evaluation.runs)
+        if not any(run.has_contrast for run in evaluation.runs):
+            return
+        for number, found in enumerate(answers(evaluation), 2):
+            yield ""
+            yield answer_words(found, number, names[0])
 
     def _job(self, number: int) -> dict[str, object]:
         run, joined = self.comparison.runs[number], self.comparison.joined[number]
@@ -138,6 +144,15 @@ class Report:
             for move in self._most(moves)
         ]
         return {"job": self.comparison.runs[number].metadata.id, **asdict(summary(moves)), "moved_most": most}
+
+    def _answers(self) -> list[dict[str, object]] | None:
+        """What each other job is to the first by the first metric, None without labels."""
+        if self.evaluation is None:
+            return None
+        name = next(iter(self.evaluation.runs[0].values))
+        return [
+            {"metric": name, **asdict(found), "difference_is_seen": found.is_seen} for found in answers(self.evaluation)
+        ]
 
     def _metrics(self) -> dict[str, object] | None:
         found = self.evaluation

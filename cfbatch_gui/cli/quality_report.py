@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from cfbatch_gui.cli.console import one_line
 from cfbatch_gui.core.evaluation.judged import Evaluation, RunMeasures
 from cfbatch_gui.core.evaluation.runs import Run
+from cfbatch_gui.core.evaluation.significance import TOLD_APART, Paired
 from cfbatch_gui.core.results.labels import UnusableLabels
 
 _LONGEST_LABEL = 40  # characters
@@ -89,6 +90,26 @@ def unusable_words(unusable: UnusableLabels) -> str:
     if unusable.count == 1:
         return f"1 label is no whole number and was left out: {examples} (row {rows})"
     return f"{unusable.count:,} labels are no whole numbers and were left out, such as {examples} (rows {rows})"
+
+
+def answer_words(found: Paired, number: int, metric: str) -> str:
+    """What job `number` is to the first: whether a difference can be seen, with its interval, and what would tell."""
+    counts = (
+        f"{number} is better than 1 for {found.better:,} queries, worse for {found.worse:,}, the same for"
+        f" {found.same:,}"
+    )
+    if found.low is None or found.high is None:
+        return f"{counts}: {found.better + found.worse + found.same:,} queries are too few to tell."
+    verdict = "no difference can be seen"
+    if found.is_seen:
+        verdict = f"{number} is better" if found.difference > 0 else f"{number} is worse"
+    words = (
+        f"{counts}: {verdict} ({metric} {found.difference:+.4f}, 95 % {found.low:+.4f} to {found.high:+.4f},"
+        f" p = {found.p:.3f})."
+    )
+    if not found.is_seen and found.needed:
+        words += f" To see a difference of {TOLD_APART:g}, judge about {found.needed:,} more queries."
+    return words
 
 
 def remarks(runs: Sequence[RunMeasures]) -> Iterator[str]:

@@ -151,3 +151,16 @@ def test_labels_that_are_no_grades_are_said_with_their_rows(run: Run, paths: Pat
     assert json.loads(out)["quality"]["labels_left_out"] == left_out
     _, out, _ = run("compare", "odd", "one", "--json")
     assert json.loads(out)["jobs"][0]["labels_left_out"] == left_out
+
+
+def test_compare_answers_in_words(run: Run) -> None:
+    _, out, _ = run("compare", "one", "two")
+    assert "2 is better than 1 for 0 queries, worse for 3, the same for 0: 3 queries are too few to tell." in out
+    _, out, _ = run("compare", "one", "two", "--json")
+    (answer,) = json.loads(out)["answers"]
+    assert (answer["metric"], answer["worse"], answer["low"], answer["difference_is_seen"]) == (
+        "nDCG@10",
+        3,
+        None,
+        False,
+    )

@@ -91,6 +91,26 @@ async def test_jobs_are_matched_and_their_figures_shown(compared: Compared) -> N
     assert not page.others.isVisible()  # there is only one
 
 
+async def test_the_answer_is_given_in_words(compared: Compared, until: Until) -> None:
+    page = compared.page
+    assert any("these queries are too few to tell" in text for text in page.job_lines.texts())
+    pairs = [
+        Pair(f"question {query}", f"text {query} {text}", 0.9 - text / 10, label="1" if text == 2 else odd)
+        for query, odd in enumerate([*"0000000", "0.5"])
+        for text in range(4)
+    ]
+    better = [replace(pair, outcome=0.95 if pair.label == "1" else pair.outcome) for pair in pairs]
+    jobs = [compared.job("Before", pairs), compared.job("After", better)]
+    page.compare(jobs)
+    await until(lambda: page.header.facts().startswith("A: Before"))
+    await until(lambda: any(text.startswith("B is better than A for 8 queries") for text in page.job_lines.texts()))
+    answer = next(text for text in page.job_lines.texts() if text.startswith("B is better"))
+    assert "worse for 0, the same for 0: B is better (nDCG@3 +0.500, with 95 % certainty between" in answer
+    assert (
+        "Job A: 3 labels are no whole numbers and are left out (“0.5”; rows 30, 31, 33)." in page.job_lines.texts()[-1]
+    )
+
+
 async def test_the_arrow_keys_read_one_query_after_the_other(compared: Compared, until: Until) -> None:
     queries = compared.page.queries
     assert compared.page.window().focusWidget() is queries.queries

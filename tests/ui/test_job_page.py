@@ -89,7 +89,7 @@ async def test_at_cloudflare_a_job_costs_what_was_counted(driver: JobPageDriver,
     job = await driver.finished(TIED, Kind.RANK)
     batches = [replace(batch, tokens=4_000_000) for batch in job.batches]
     await driver.show(driver.pretend(replace(job, connection="cloudflare"), batches))
-    assert driver.page.header.facts().endswith("· $0.047")
+    assert driver.page.header.facts().endswith("· $0.048")
     unfinished = [replace(batch, state=BatchState.QUEUED, tokens=0) for batch in job.batches]
     await driver.show(driver.pretend(replace(job, connection="cloudflare", finished_at=0.0), unfinished))
     assert driver.page.header.facts() == "2 queries · 6 contexts · bge-m3 · under $0.001"

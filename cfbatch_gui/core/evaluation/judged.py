@@ -15,6 +15,7 @@ from cfbatch_gui.core.evaluation.joining import NOT_THERE, Joined, join
 from cfbatch_gui.core.evaluation.judged_documents import JudgedDocuments, judge
 from cfbatch_gui.core.evaluation.metrics import Metric, usual_metrics
 from cfbatch_gui.core.evaluation.runs import Run
+from cfbatch_gui.core.evaluation.significance import Paired, compare_pairs
 from cfbatch_gui.core.results.labels import NO_LABEL
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.query_texts import QueryTexts, read_queries
@@ -129,6 +130,12 @@ def evaluate(runs: Sequence[Run], joined: Sequence[Joined], *, k: int = 10) -> E
             for run, each, numbers in zip(runs, joined, documents.of_run, strict=True)
         ),
     )
+
+
+def answers(evaluation: Evaluation) -> tuple[Paired, ...]:
+    """Each further run compared with the first, by the first measure, nDCG@k. Up to seconds for many queries."""
+    first, *others = (next(iter(run.values.values())) for run in evaluation.runs)
+    return compare_pairs(first, others)
 
 
 class _Ranking:

@@ -7,10 +7,11 @@ from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.evaluation.comparison import Comparison, compare
 from cfbatch_gui.core.evaluation.joining import Joined
-from cfbatch_gui.core.evaluation.judged import Evaluation, evaluate
+from cfbatch_gui.core.evaluation.judged import Evaluation, answers, evaluate
 from cfbatch_gui.core.evaluation.matching import MatchedBy
 from cfbatch_gui.core.evaluation.moves import MoveSummary, QueryMoves, query_moves, summary
 from cfbatch_gui.core.evaluation.runs import read_run
+from cfbatch_gui.core.evaluation.significance import TOLD_APART, Paired
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.ui import display
@@ -22,7 +23,8 @@ _TOPS = (10, 5, 3)
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
     """`moves`, `orders` and `summaries` have one for each job but the first. An order is that in which queries are
-    shown, those that moved most first. `evaluation` is None without labels.
+    shown, those that moved most first. `evaluation` is None without labels, and then there are no `answers`, of which
+    each further job has one.
     """
 
     jobs: tuple[Job, ...]
@@ -31,6 +33,7 @@ class Compared:
     orders: tuple[tuple[int, ...], ...]
     summaries: tuple[MoveSummary, ...]
     evaluation: Evaluation | None
+    answers: tuple[Paired, ...]
     top_k: int
 
 
@@ -56,7 +59,8 @@ def with_top(jobs: tuple[Job, ...], comparison: Comparison, top_k: int) -> Compa
     moves = tuple(query_moves(comparison, other, top_k=top_k) for other in range(1, len(jobs)))
     orders = tuple(tuple(each.most_moved_first().tolist()) for each in moves)
     evaluation = evaluate(comparison.runs, comparison.joined, k=top_k)
-    return Compared(jobs, comparison, moves, orders, tuple(map(summary, moves)), evaluation, top_k)
+    found = answers(evaluation) if evaluation is not None else ()
+    return Compared(jobs, comparison, moves, orders, tuple(map(summary, moves)), evaluation, found, top_k)
 
 
 def letter(number: int) -> str:
@@ -114,6 +118,41 @@ def scatter_words(same_model: bool) -> str:
         "Each dot is a text with a query. Scores of two models have scales of their own: look at the order, not at the"
         " difference."
     )
+
+
+def answer_words(compared: Compared) -> str:
+    """Whether each further job is better than the first, by the first metric; "" where that cannot be measured."""
+    if compared.evaluation is None or compared.evaluation.measures_nothing:
+        return ""
+    metric = next(iter(compared.evaluation.runs[0].values))
+    return " ".join(_answer(found, letter(number), metric) for number, found in enumerate(compared.answers, 1))
+
+
+def _answer(found: Paired, job: str, metric: str) -> str:
+    counts = _tr("{job} is better than A for {better} queries, worse for {worse}, the same for {same}").format(
+        job=job, better=display.number(found.better), worse=display.number(found.worse), same=display.number(found.same)
+    )
+    if found.low is None or found.high is None:
+        return _tr("{counts}: these queries are too few to tell.").format(counts=counts)
+    verdict = _tr("no difference can be seen")
+    if found.is_seen:
+        verdict = (_tr("{job} is better") if found.difference > 0 else _tr("{job} is worse")).format(job=job)
+    said = _tr("{counts}: {verdict} ({metric} {difference}, with 95 % certainty between {low} and {high}).").format(
+        counts=counts,
+        verdict=verdict,
+        metric=metric,
+        difference=_signed(found.difference),
+        low=_signed(found.low),
+        high=_signed(found.high),
+    )
+    if found.is_seen or not found.needed:
+        return said
+    more = _tr("To see a difference of {size}, judge about {n} more queries.")
+    return f"{said} {more.format(size=f'{TOLD_APART:g}', n=display.number(found.needed))}"
+
+
+def _signed(difference: float) -> str:
+    return f"{difference:+.3f}".replace("-", "−")
 
 
 def unusable_words(compared: Compared) -> str:

@@ -210,7 +210,7 @@ async def test_a_text_that_is_too_long_is_cut_or_left_out(driver: DraftDriver, t
     view = driver.page.check.problems
     await until(view.isVisible)
     assert [(row.row, row.reason) for row in view.shown_rows()] == [
-        (3, "15,000 to 20,000 tokens; the model reads 8,192.")
+        (3, "15,000 to 20,002 tokens; the model reads 8,192.")
     ]
     driver.click(leave_out)
     await until(lambda: driver.is_ready() and driver.figures()[0] == ("1", "text"))

@@ -1,0 +1,105 @@
+"""The comparison of two rankings by query: known values, symmetry, and how often intervals and tests are right."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from cfbatch_gui.core.evaluation.significance import (
+    LEAST_QUERIES,
+    compare_pairs,
+    holm,
+    mean_interval,
+    randomisation_p,
+)
+
+
+def test_p_of_few_queries_is_that_of_all_signs() -> None:
+    values = np.array([0.3, -0.1, 0.25, 0.0, 0.4, 0.05])
+    extreme = [
+        abs(sum(sign * value for sign, value in zip(signs, values, strict=True))) >= abs(values.sum()) - 1e-9
+        for signs in product((-1, 1), repeat=len(values))
+    ]
+    assert randomisation_p(values) == pytest.approx(sum(extreme) / len(extreme))
+
+
+def test_p_of_many_queries_is_near_that_of_all_signs() -> None:
+    values = np.random.default_rng(1).normal(0.15, 0.4, 15)
+    signs = (np.arange(2**15)[:, None] >> np.arange(15) & 1) * 2 - 1
+    exact = float((np.abs(signs @ values) >= abs(values.sum()) - 1e-9).mean())
+    assert randomisation_p(values) == pytest.approx(exact, abs=0.01)
+
+
+def test_where_no_query_differs_nothing_is_seen() -> None:
+    (found,) = compare_pairs(np.full(30, 0.5), [np.full(30, 0.5)])
+    assert (found.better, found.worse, found.same, found.p) == (0, 0, 30, 1.0)
+    assert (found.low, found.high, found.needed) == (0.0, 0.0, None)
+    assert not found.is_seen
+
+
+def test_swapping_the_rankings_swaps_the_answer() -> None:
+    draw = np.random.default_rng(2)
+    one, other = draw.random(30), draw.random(30) + 0.2
+    (there,), (back,) = compare_pairs(one, [other]), compare_pairs(other, [one])
+    assert (there.better, there.worse, there.difference) == (back.worse, back.better, -back.difference)
+    assert there.p == pytest.approx(back.p, abs=0.005)
+    assert there.low is not None
+    assert back.high is not None
+    assert there.low == pytest.approx(-back.high, abs=0.01)
+    assert there.is_seen
+    assert back.is_seen
+
+
+def test_the_same_values_give_the_same_figures() -> None:
+    draw = np.random.default_rng(3)
+    one, other = draw.random(200), draw.random(200)
+    assert compare_pairs(one, [other]) == compare_pairs(one, [other])
+
+
+@pytest.mark.parametrize("count", range(LEAST_QUERIES))
+def test_few_queries_show_nothing(count: int) -> None:
+    (found,) = compare_pairs(np.zeros(count), [np.ones(count)])
+    assert (found.better, found.low, found.high, found.needed) == (count, None, None, None)
+    assert not found.is_seen
+
+
+def test_holm_corrects_for_several_comparisons() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
+    assert holm([0.9, 0.6]) == (1.0, 1.0)
+    assert holm([0.2]) == (0.2,)
+    assert holm([]) == ()
+
+
+def test_how_many_more_queries_would_tell() -> None:
+    values = np.tile([0.2, -0.2], 15)
+    (found,) = compare_pairs(np.zeros(30), [values])
+    # n = variance · ((1.96 + 0.84) / 0.05)²
+    assert found.needed == pytest.approx(float(values.var(ddof=1)) * (2.8016 / 0.05) ** 2 - 30, abs=1)
+    (enough,) = compare_pairs(np.zeros(30), [values / 10])
+    assert enough.needed == 0
+
+
+def test_thousands_of_queries_are_compared_too() -> None:
+    draw = np.random.default_rng(4)
+    one = draw.random(20_000)
+    (found,) = compare_pairs(one, [one + draw.normal(0.01, 0.1, 20_000)])
+    assert found.is_seen
+    assert found.low is not None
+    assert found.low < 0.01 < (found.high or 0)
+
+
+def test_intervals_hold_the_truth_and_tests_seldom_cry_wolf() -> None:
+    """Of differences as rankings have them: skewed, bounded, and exactly zero for every fifth query."""
+    draw = np.random.default_rng(5)
+    population = draw.beta(2, 4, 50_000) - draw.beta(2, 4, 50_000)
+    population[draw.random(50_000) < 0.2] = 0.0
+    population -= population.mean()
+    held = alarms = 0
+    for _ in range(300):
+        values = draw.choice(population, 30)
+        interval = mean_interval(values)
+        assert interval is not None
+        held += interval[0] <= 0.0 <= interval[1]
+        alarms += randomisation_p(values) < 0.05
+    assert 0.92 <= held / 300 <= 0.98
+    assert alarms / 300 <= 0.07
