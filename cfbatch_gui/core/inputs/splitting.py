@@ -65,7 +65,8 @@ def _begin_again(text: str, start: int, stop: int, overlap: int, count: Callable
     if not overlap:
         return stop
     begin = max(start + 1, stop - overlap * _LETTERS_A_TOKEN)
-    while begin < stop and count(text[begin:stop]) > overlap:
+    around = count("")  # tokens that each part has besides those of its text
+    while begin < stop and count(text[begin:stop]) - around > overlap:
         begin += max(1, (stop - begin) // 4)
     word = _WORD.search(text, begin, stop)
     return word.end() if word and word.end() < stop else begin

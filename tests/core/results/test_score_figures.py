@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 
@@ -76,6 +77,25 @@ def test_where_every_query_has_every_text_one_far_pair_in_ten_lies_above(table: 
     assert figures.is_whole_pool
     far = strange @ texts.T / np.linalg.norm(strange, axis=1)[:, None]  # with queries that nothing was picked for
     assert 0.08 <= float((far > figures.others.ninetieth).mean()) <= 0.12
+
+
+def test_a_pair_without_a_score_does_not_make_it_another_pool(table: Table) -> None:
+    pairs = crossed(30)
+    pairs[7] = replace(pairs[7], outcome=FAILED)
+    assert score_figures(table.rank(pairs).folder).is_whole_pool
+
+
+def test_where_no_text_answers_a_question_at_most_one_far_pair_in_five_lies_above(table: Table) -> None:
+    draw = np.random.default_rng(8)
+    queries, texts, strange = (draw.standard_normal((count, 64)) for count in (10, 100, 4_000))
+    texts /= np.linalg.norm(texts, axis=1)[:, None]
+    scores = queries @ texts.T / np.linalg.norm(queries, axis=1)[:, None]
+    figures = score_figures(
+        table.rank([Pair(f"q{q}", f"t{t}", float(scores[q, t])) for q in range(10) for t in range(100)]).folder
+    )
+    assert figures.others is not None
+    far = strange @ texts.T / np.linalg.norm(strange, axis=1)[:, None]
+    assert 0.08 <= float((far > figures.others.ninetieth).mean()) <= 0.20
 
 
 def test_where_candidates_were_picked_the_pairs_are_not_called_those_of_the_whole_pool(table: Table) -> None:

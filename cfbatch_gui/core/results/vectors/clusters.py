@@ -19,8 +19,8 @@ MOST_CLUSTERS = 200
 _SAMPLE = 8_192
 _ROUNDS = 30
 _SEED = 20_250_402
-_STARTS, _STARTS_OF_MANY = 5, 2  # for more than _MANY clusters a start takes seconds, and gains less
-_MANY = 50
+_MOST_STARTS, _LEAST_STARTS = 5, 2
+_CENTRES = 100  # of all starts together, about: with many clusters a start takes seconds, and gains less
 _TEXTS_FOR_EACH = 40
 
 
@@ -87,7 +87,7 @@ def _from_sample(sample: NDArray[np.float32], number: int, progress: Progress) -
 
     Of starts that are equally near the first is taken, so that the result is the same each time.
     """
-    starts = _STARTS if number <= _MANY else _STARTS_OF_MANY
+    starts = max(_LEAST_STARTS, min(_MOST_STARTS, _CENTRES // number))
     found = _one_start(sample, number, _SEED)
     for start in range(1, starts):
         progress(start / starts)

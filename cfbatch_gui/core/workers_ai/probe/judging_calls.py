@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from cfbatch_gui.core.errors import QueueNotSupported
 from cfbatch_gui.core.workers_ai.catalogue import find_model
-from cfbatch_gui.core.workers_ai.prices import DOLLARS_PER_NEURON
 from cfbatch_gui.core.workers_ai.probe.evidence import Evidence, Exchange, Step, is_number, shown
 from cfbatch_gui.core.workers_ai.probe.findings import Seen, held, not_held, not_seen
 
@@ -121,7 +120,7 @@ def catalogue_price(evidence: Evidence) -> Seen:
     ]
     if not prices or prices[0] is None:
         return not_held("No price for input tokens can be read.")
-    ours = known.neurons_per_million * DOLLARS_PER_NEURON
+    ours = known.dollars_per_million
     words = f"The list says ${prices[0]:g} for a million tokens, the program ${ours:.4g}."
     return held(words) if abs(prices[0] / ours - 1) < _ROUNDING else not_held(words)
 
