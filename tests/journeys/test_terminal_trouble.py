@@ -321,7 +321,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 def test_reading_mends_what_a_crash_has_left_half_written(terminal: Terminal, service: str) -> None:
     terminal.connect(service)
-    before = terminal.run(*RUN, "--json").json
+    before = terminal.run("show", terminal.run(*RUN, "--json").json["job"], "--json").json
     folder = terminal.data / "jobs" / before["job"]
     for database, what in ((terminal.data / "ledger.db", "jobs SET value"), (folder / "data.db", "facts SET value")):
         subprocess.run([sys.executable, "-c", DIES_HALF_WAY, str(database), what], check=False)

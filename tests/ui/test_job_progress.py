@@ -196,7 +196,7 @@ def test_facts_say_how_much_how_long_and_what_it_costs() -> None:
         "$0.004",
     )
     working = replace(past(0, 1), finished_at=0.0, texts=18_204, batches=(made(BatchState.QUEUED),))
-    assert summary_words(working, Planned((4_000_000, 6_000_000))) == ("18,204 texts", "bge-m3", "", "about $0.059")
+    assert summary_words(working, Planned((4_000_000, 6_000_000))) == ("18,204 texts", "bge-m3", "", "about $0.060")
     assert running_words(working, 100.0 + 545) == "Running for 9 minutes."
 
 
