@@ -65,6 +65,11 @@ class Paths:
         return self.jobs / job_id
 
     @property
+    def judgements(self) -> Path:
+        """The folder of the books of judgements; see judgements/shelf.py."""
+        return self.root / "judgements"
+
+    @property
     def practice(self) -> Path:
         """The folder of the practice service's queue, which the client does not read."""
         return self.root / "practice"

@@ -1,0 +1,75 @@
+"""How far judges agree, with each other and with themselves when they see a pair again."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfbatch_gui.core.judgements.records import AGAIN, CANNOT_TELL, TAKEN_BACK, Records, newest
+from cfbatch_gui.core.judgements.values import Source
+
+Grades = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """`pairs` were graded twice; `same` of them got the same grade. `kappa` is None where chance cannot be told from
+    agreement: without pairs, or if every grade is the same.
+    """
+
+    pairs: int
+    same: int
+    kappa: float | None
+
+    @property
+    def share(self) -> float:
+        """The share with the same grade, 0.0 without pairs."""
+        return self.same / self.pairs if self.pairs else 0.0
+
+
+def between_judges(records: Records) -> Agreement:
+    """Of people, each judge with each other one, by the newest grade of each."""
+    counting = newest(records)
+    counting = counting[(counting["source"] == Source.PERSON) & (counting["flags"] & CANNOT_TELL == 0)]
+    grades: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for record in counting:
+        grades[int(record["query"]), int(record["document"])].append(int(record["grade"]))
+    twice = [
+        (one, other) for of_pair in grades.values() for at, one in enumerate(of_pair) for other in of_pair[at + 1 :]
+    ]
+    return _agreement(twice)
+
+
+def with_themselves(records: Records) -> Agreement:
+    """Each judge's grade of a pair that was shown again with the grade before it."""
+    last: dict[tuple[int, int, int], int | None] = {}
+    twice = []
+    for record in records[records["source"] == Source.PERSON]:
+        key = (int(record["query"]), int(record["document"]), int(record["judge"]))
+        if record["flags"] & (TAKEN_BACK | CANNOT_TELL):
+            last[key] = None
+            continue
+        grade, before = int(record["grade"]), last.get(key)
+        if record["flags"] & AGAIN and before is not None:
+            twice.append((before, grade))
+        last[key] = grade
+    return _agreement(twice)
+
+
+def weighted_kappa(one: Grades, other: Grades) -> float | None:
+    """Cohen's kappa with linear weights (J. Cohen, 1968): 1 for full agreement, 0 for that of chance.
+
+    The roles of the two are not fixed, so that both share one distribution of grades by chance.
+    """
+    observed = float(np.abs(one - other).mean()) if len(one) else 0.0
+    values, counts = np.unique(np.concatenate((one, other)), return_counts=True)
+    shares = counts / counts.sum() if len(counts) else counts
+    expected = float(shares @ np.abs(values[:, None] - values[None, :]) @ shares) if len(values) else 0.0
+    return 1.0 - observed / expected if expected else None
+
+
+def _agreement(twice: list[tuple[int, int]]) -> Agreement:
+    grades = np.array(twice, dtype=np.int64).reshape(-1, 2)
+    same = int((grades[:, 0] == grades[:, 1]).sum())
+    return Agreement(len(grades), same, weighted_kappa(grades[:, 0], grades[:, 1]))

@@ -1,0 +1,234 @@
+"""A book of judgements: what is added stays, what counts, and what is left of a damaged file."""
+
+import itertools
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.errors import DataError, UsageError
+from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.records import disagreeing, newest, verdicts
+from cfbatch_gui.core.judgements.scales import THREE, own_scale
+from cfbatch_gui.core.judgements.shelf import Shelf
+from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
+
+_ticks = itertools.count(1_800_000_000)
+
+
+def said(
+    query: str,
+    text: str,
+    grade: int | None,
+    *,
+    judge: str = "me",
+    source: Source = Source.PERSON,
+    taken_back: bool = False,
+) -> Judgement:
+    time = float(next(_ticks))
+    return Judgement(Subject("", query), Subject("", text), grade, judge, source, time, taken_back=taken_back)
+
+
+def read(book: Book) -> dict[tuple[str, str], int]:
+    """The grade of each judged pair."""
+    records, of = book.contents()
+    found, _ = verdicts(newest(records))
+    return {(of[each["query"]].text, of[each["document"]].text): int(each["grade"]) for each in found}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "judgements" / "book.db"
+
+
+@pytest.fixture
+def reopened(path: Path) -> Iterator[Callable[[], Book]]:
+    """Opens the book anew; closed at the end."""
+    opened: list[Book] = []
+
+    def reopen() -> Book:
+        opened.append(Book(path, read_only=False, clock=lambda: 5.0))
+        return opened[-1]
+
+    yield reopen
+    for each in opened:
+        each.close()
+
+
+def test_what_was_added_is_there_when_it_is_opened_again(path: Path, reopened: Callable[[], Book]) -> None:
+    judgements = [
+        said("red", "an apple", 2),
+        said("red", "a leaf", None),
+        Judgement(Subject("q1"), Subject("d 7"), -1, "trec", Source.FILE, 12.5, note="spam"),
+    ]
+    book = Book.create(path, "Fruit “and” <b>leaves</b>", THREE, clock=lambda: 5.0)
+    book.add(judgements[:1])
+    book.add(judgements[1:])
+    book.close()
+    again = reopened()
+    assert list(again.judgements()) == judgements
+    assert (again.name, again.scale) == ("Fruit “and” <b>leaves</b>", THREE)
+    tally = again.tally()
+    assert (tally.pairs, tally.untold, tally.judges, tally.queries, tally.records) == (2, 1, 2, 2, 3)
+
+
+def test_a_text_is_one_whatever_its_id_and_two_versions_are_two(path: Path) -> None:
+    with closing(Book.create(path, "b", clock=lambda: 5.0)) as book:
+        query = Subject("q", "red")
+        for number, document in enumerate((Subject("1", "apple"), Subject("2", "apple"), Subject("1", "green apple"))):
+            book.add([Judgement(query, document, number, "me", Source.PERSON, float(number))])
+        assert read(book) == {("red", "apple"): 1, ("red", "green apple"): 2}
+
+
+def test_the_newest_of_a_judge_counts_unless_it_was_taken_back(path: Path) -> None:
+    with closing(Book.create(path, "b", clock=lambda: 5.0)) as book:
+        book.add([said("q", "a", 0), said("q", "b", 1), said("q", "a", 2)])
+        book.add([said("q", "b", None, taken_back=True), said("q", "c", 3), said("q", "c", None)])
+        assert read(book) == {("q", "a"): 2}
+
+
+def test_of_several_sources_the_strongest_counts_and_of_judges_the_middle(path: Path) -> None:
+    with closing(Book.create(path, "b", clock=lambda: 5.0)) as book:
+        book.add([said("q", "a", 0, judge="from file", source=Source.LABELS), said("q", "a", 3)])
+        book.add([said("q", "b", 3, judge=name) for name in ("one", "two")] + [said("q", "b", 0, judge="three")])
+        book.add([said("q", "c", 2, judge="one"), said("q", "c", 1, judge="two")])
+        book.add([said("q", "d", 0, judge="one"), said("q", "d", 3, judge="two")])
+        book.add([said("q", "d", 2, judge="one", source=Source.SETTLED)])
+        assert read(book) == {("q", "a"): 3, ("q", "b"): 3, ("q", "c"): 1, ("q", "d"): 2}
+        of = book.subjects()
+        assert [of[each["document"]].text for each in disagreeing(newest(book.records()))] == ["b"] * 3 + ["c"] * 2
+
+
+def test_adding_what_is_there_already_adds_nothing(path: Path) -> None:
+    labels = [said("q", f"text {number}", number % 3, source=Source.LABELS) for number in range(20)]
+    with closing(Book.create(path, "b", clock=lambda: 5.0)) as book:
+        assert book.add_new([*labels, labels[0]]) == 20
+        assert book.add_new(labels) == 0
+        assert book.add_new([said("q", "text 4", 0, source=Source.LABELS)]) == 1
+        assert len(book.records()) == 21
+
+
+@pytest.mark.parametrize(
+    "unusable",
+    [said("", "text", 1), said("q", "", 1), said("q", "text", 2**31)],
+)
+def test_a_judgement_of_nothing_is_refused_and_none_of_its_batch_is_kept(path: Path, unusable: Judgement) -> None:
+    with closing(Book.create(path, "b", clock=lambda: 5.0)) as book:
+        with pytest.raises(UsageError):
+            book.add([said("q", "a", 1), unusable])
+        assert len(book.records()) == 0
+
+
+def filled(path: Path, count: int = 400) -> dict[tuple[str, str], int]:
+    book = Book.create(path, "Fruit", THREE, clock=lambda: 5.0)
+    book.add(
+        [said(f"query {number % 7}", f"a longer text about fruit, {number}", number % 3) for number in range(count)]
+    )
+    expected = read(book)
+    book.close()
+    return expected
+
+
+def test_a_changed_record_is_left_out_and_said(path: Path, reopened: Callable[[], Book]) -> None:
+    expected = filled(path)
+    with closing(sqlite3.connect(path)) as database:
+        (record,) = database.execute("SELECT record FROM records WHERE number = 7").fetchone()
+        changed = record[:12] + bytes([record[12] ^ 1]) + record[13:]
+        database.execute("UPDATE records SET record = ? WHERE number = 7", (changed,))
+        database.commit()
+    book = reopened()
+    assert read(book) == {key: grade for key, grade in expected.items() if not key[1].endswith(", 6")}
+    (sentence,) = book.damage
+    assert "399 of 400 judgements are kept" in sentence
+    assert len(list(path.parent.glob("book.db.damaged-*"))) == 1
+    assert reopened().damage == ()
+
+
+def test_rows_that_vanished_at_the_end_are_noticed(path: Path, reopened: Callable[[], Book]) -> None:
+    filled(path)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("DELETE FROM records WHERE number > 390")
+        database.commit()
+    assert "390 of 400 judgements are kept" in reopened().damage[0]
+
+
+def test_the_copy_brings_back_what_is_damaged(path: Path, reopened: Callable[[], Book]) -> None:
+    expected = filled(path)
+    first = reopened()
+    first.back_up()
+    first.add([said("query 0", "new since the copy", 2)])
+    first.close()
+    expected["query 0", "new since the copy"] = 2
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("UPDATE records SET record = zeroblob(32) WHERE number BETWEEN 100 AND 200")
+        database.execute("UPDATE subjects SET text = 'another' WHERE number = 9")
+        database.commit()
+    book = reopened()
+    assert read(book) == expected
+    assert "All 401 judgements are kept" in book.damage[0]
+    assert book.scale == THREE
+
+
+@pytest.mark.parametrize("at", range(0, 40_000, 3_100))
+def test_overwritten_pages_leave_a_book_that_opens_with_nothing_wrong_in_it(
+    path: Path, reopened: Callable[[], Book], at: int
+) -> None:
+    expected = filled(path)
+    content = bytearray(path.read_bytes())
+    content[at : at + 600] = b"\xa5" * len(content[at : at + 600])
+    path.write_bytes(content)
+    assert read(reopened()).items() <= expected.items()
+
+
+def test_a_changed_text_is_noticed_when_the_texts_are_read(path: Path, reopened: Callable[[], Book]) -> None:
+    expected = filled(path)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("UPDATE subjects SET text = text || ' or leaves' WHERE text LIKE '%, 11'")
+        database.commit()
+    book = reopened()
+    assert read(book) == {key: grade for key, grade in expected.items() if not key[1].endswith(", 11")}
+    assert "399 of 400 judgements are kept" in book.damage[0]
+
+
+def test_a_cut_file_and_one_that_is_no_database_are_put_aside(path: Path, reopened: Callable[[], Book]) -> None:
+    expected = filled(path)
+    reopened().back_up()
+    path.write_bytes(path.read_bytes()[:5000])
+    assert read(reopened()) == expected
+    path.write_bytes(b"no database at all" * 100)
+    assert read(reopened()) == expected
+
+
+def test_a_newer_version_is_refused_and_not_changed(path: Path) -> None:
+    filled(path)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA user_version = 2")
+    before = path.read_bytes()
+    with pytest.raises(DataError, match="newer version"):
+        Book(path, read_only=False, clock=lambda: 5.0)
+    assert path.read_bytes() == before
+    assert len(list(path.parent.iterdir())) == 1
+
+
+def test_books_are_found_by_their_names_which_are_no_paths(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path / "judgements", clock=lambda: 0.0)
+    assert shelf.names() == ()
+    shelf.book_or_new("../../Support, 2026").add([said("q", "a", 1)])
+    shelf.book_or_new("a book")
+    assert shelf.book("../../support,  2026").tally().pairs == 1
+    shelf.close()
+    assert Shelf(tmp_path / "judgements").names() == ("../../Support, 2026", "a book")
+    assert {path.parent for path in tmp_path.rglob("*") if path.is_file()} == {tmp_path / "judgements"}
+    with pytest.raises(UsageError, match=r"no book of judgements “other”\. There are: “\.\./\.\./Support"):
+        Shelf(tmp_path / "judgements").book("other")
+    with pytest.raises(UsageError, match="at most 80 characters"):
+        shelf.book_or_new("two\x00lines")
+
+
+def test_a_scale_of_ones_own_has_two_to_ten_different_words() -> None:
+    assert [grade.name for grade in own_scale((" no ", "yes")).grades] == ["no", "yes"]
+    for names in (("one",), ("a", "a"), ("a", " "), tuple(map(str, range(11)))):
+        with pytest.raises(UsageError):
+            own_scale(names)
