@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cfbatch_gui.core.evaluation.book_grades import BookGrades, BookMatch
 from cfbatch_gui.core.evaluation.documents import documents_of
 from cfbatch_gui.core.evaluation.joining import NOT_THERE, Joined, join
 from cfbatch_gui.core.evaluation.judged_documents import JudgedDocuments, judge
@@ -19,7 +20,6 @@ from cfbatch_gui.core.evaluation.significance import Paired, compare_pairs
 from cfbatch_gui.core.results.labels import NO_LABEL
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.query_texts import QueryTexts, read_queries
-from cfbatch_gui.core.results.rankings.score_table import ScoreTable
 
 Numbers = NDArray[np.int64]
 NOTICED = 0.005  # a mean that the order of equal scores moves by more than this is shown as a range
@@ -83,7 +83,8 @@ class Evaluation:
     """`queries` are the judged queries that all runs have, in the order of the first run; `left_out` counts those of
     all runs without a label. `conflicts` counts documents whose labels differ. `runs` are in the order given.
 
-    `judged` counts the judgements of these queries, and `relevant` those with a grade above 0.
+    `judged` counts the judgements of these queries, and `relevant` those with a grade above 0. `book` is how those of a
+    book matched, None without one.
     """
 
     k: int
@@ -93,6 +94,7 @@ class Evaluation:
     judged: int
     relevant: int
     runs: tuple[RunMeasures, ...]
+    book: BookMatch | None = None
 
     @property
     def measures_nothing(self) -> bool:
@@ -103,18 +105,22 @@ class Evaluation:
         return not any(run.has_contrast for run in self.runs)
 
 
-def measure(run: Run, *, k: int = 10) -> Evaluation | None:
-    """The measures of one run with cut-off `k`, None without labels. Blocking, see `evaluate`. Raises DataError."""
-    return evaluate((run,), join((run,)), k=k)
+def measure(run: Run, *, k: int = 10, book: BookGrades | None = None) -> Evaluation | None:
+    """The measures of one run with cut-off `k`, None without judgements. Blocking, see `evaluate`. Raises DataError."""
+    return evaluate((run,), join((run,)), k=k, book=book)
 
 
-def evaluate(runs: Sequence[Run], joined: Sequence[Joined], *, k: int = 10) -> Evaluation | None:
-    """The measures of each run with cut-off `k`, None if no run has labels; `joined` is `joining.join` of the runs.
+def evaluate(
+    runs: Sequence[Run], joined: Sequence[Joined], *, k: int = 10, book: BookGrades | None = None
+) -> Evaluation | None:
+    """The measures of each run with cut-off `k` by its labels and by those of a book, None if no query is judged.
+
+    `joined` is `joining.join` of the runs.
 
     Blocking: some seconds for a million pairs. Raises DataError.
     """
     documents = documents_of(runs, joined)
-    judged = judge(runs, joined, documents)
+    judged = judge(runs, joined, documents, book)
     if not len(judged.queries):
         return None
     metrics = usual_metrics(k)
@@ -129,6 +135,7 @@ def evaluate(runs: Sequence[Run], joined: Sequence[Joined], *, k: int = 10) -> E
             _Ranking(run, each, numbers, judged).measure(metrics, k)
             for run, each, numbers in zip(runs, joined, documents.of_run, strict=True)
         ),
+        judged.book,
     )
 
 
@@ -145,7 +152,7 @@ class _Ranking:
         self._judged = judged
         table = run.table
         wanted = np.flatnonzero(table.has_score & np.isin(joined.query_of, judged.queries) & (numbers != NOT_THERE))
-        pairs = wanted[run.ranked(_part(table, wanted))]
+        pairs = wanted[run.ranked(table.part(wanted))]
         is_first = np.zeros(len(pairs), dtype=np.bool_)
         is_first[np.unique(numbers[pairs], return_index=True)[1]] = True
         self.repeated = int((~is_first).sum())
@@ -191,13 +198,6 @@ class _Ranking:
             repeated=self.repeated,
             has_contrast=has_contrast,
         )
-
-
-def _part(table: ScoreTable, pairs: Numbers) -> ScoreTable:
-    """The pairs at these indices as a table of their own."""
-    return ScoreTable(
-        table.items[pairs], table.queries[pairs], table.texts[pairs], table.positions[pairs], table.scores[pairs]
-    )
 
 
 def _extremes(grades: Numbers, scores: NDArray[np.float64]) -> tuple[Numbers, Numbers]:

@@ -44,17 +44,24 @@ def between_judges(records: Records) -> Agreement:
 def with_themselves(records: Records) -> Agreement:
     """Each judge's grade of a pair that was shown again with the grade before it."""
     last: dict[tuple[int, int, int], int | None] = {}
-    twice = []
+    twice: dict[tuple[int, int, int], list[tuple[int, int]]] = defaultdict(list)
+    was_again: set[tuple[int, int, int]] = set()
     for record in records[records["source"] == Source.PERSON]:
         key = (int(record["query"]), int(record["document"]), int(record["judge"]))
-        if record["flags"] & (TAKEN_BACK | CANNOT_TELL):
+        if record["flags"] & TAKEN_BACK:
+            if key in was_again:
+                twice[key].pop()
             last[key] = None
+            was_again.discard(key)
             continue
-        grade, before = int(record["grade"]), last.get(key)
-        if record["flags"] & AGAIN and before is not None:
-            twice.append((before, grade))
+        grade = None if record["flags"] & CANNOT_TELL else int(record["grade"])
+        before = last.get(key)
+        was_again.discard(key)
+        if record["flags"] & AGAIN and before is not None and grade is not None:
+            twice[key].append((before, grade))
+            was_again.add(key)
         last[key] = grade
-    return _agreement(twice)
+    return _agreement([pair for of_pair in twice.values() for pair in of_pair])
 
 
 def weighted_kappa(one: Grades, other: Grades) -> float | None:

@@ -150,6 +150,21 @@ class Book:
             subjects = self._subjects()
             return self._records, subjects
 
+    def newest_of(self, query: Subject, document: Subject, judge: str) -> Judgement | None:
+        """What this judge said last about a pair, None if nothing counts. Raises DataError."""
+        with self._lock, _translating(self.path):
+            numbers = tuple(tables.find_subject(self._database, subject) for subject in (query, document))
+            by = {name: number for number, name in self._judges().items()}.get(judge)
+            if None in numbers or by is None:
+                return None
+            records = self._records
+            found = records[(records["query"] == numbers[0]) & (records["document"] == numbers[1])]
+            found = newest(found[found["judge"] == by])
+        if not len(found):
+            return None
+        source, time = Source(int(found[0]["source"])), float(found[0]["time"]) / 1000
+        return Judgement(query, document, _grade(found[0]), judge, source, time)
+
     def judges(self) -> dict[int, str]:
         """The judges' names by their numbers."""
         with self._lock, _translating(self.path):

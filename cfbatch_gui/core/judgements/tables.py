@@ -100,17 +100,23 @@ def append(
     database.execute("UPDATE book SET records = ?", (after + len(records),))
 
 
-def subject_number(database: sqlite3.Connection, subject: Subject) -> int:
-    """The number of a subject, which is added if it is new; within a transaction."""
+def find_subject(database: sqlite3.Connection, subject: Subject) -> int | None:
+    """The number of a subject, None if the book does not have it."""
     digest = text_digest(subject.text)
     if digest is not None:
         found = database.execute("SELECT number FROM subjects WHERE digest = ?", (digest,)).fetchone()
     else:
         statement = "SELECT number FROM subjects WHERE id = ? AND digest IS NULL"
         found = database.execute(statement, (subject.id,)).fetchone()
-    if found:
-        return int(found[0])
-    row = (digest, subject.id, subject.text)
+    return int(found[0]) if found else None
+
+
+def subject_number(database: sqlite3.Connection, subject: Subject) -> int:
+    """The number of a subject, which is added if it is new; within a transaction."""
+    found = find_subject(database, subject)
+    if found is not None:
+        return found
+    row = (text_digest(subject.text), subject.id, subject.text)
     return int(database.execute("INSERT INTO subjects VALUES(NULL, ?, ?, ?)", row).lastrowid or 0)
 
 

@@ -73,6 +73,13 @@ class ScoreTable:
         """Which pairs have a score, of shape (n,)."""
         return ~np.isnan(self.scores)
 
+    def part(self, indices: NDArray[np.int64]) -> "ScoreTable":
+        """The pairs at these indices as a table of their own."""
+        return ScoreTable(
+            *(self.items[indices], self.queries[indices], self.texts[indices], self.positions[indices]),
+            self.scores[indices],
+        )
+
     def query_indices(self) -> NDArray[np.int32]:
         """The index of each pair's query in `asked`, of shape (n,)."""
         index = np.zeros(int(self.asked.max(initial=0)) + 1, dtype=np.int32)

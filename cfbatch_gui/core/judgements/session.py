@@ -1,0 +1,105 @@
+"""Judging a list of texts one after the other: each answer is in the book before the next text is shown."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
+
+_PAUSE = 120.0  # seconds; whoever takes longer has been away
+_FASTEST, _USUAL = 1.0, 8.0  # seconds for one text
+_LOOKED_AT = 20  # answers
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A pair to judge; `again`: this judge has judged it before."""
+
+    query: Subject
+    document: Subject
+    again: bool = False
+
+
+class Session:
+    """One judge, one book, one list of pairs. Methods that write are blocking and return when it is on the disk."""
+
+    def __init__(self, book: Book, pairs: Sequence[Shown], *, judge: str, clock: Callable[[], float]) -> None:
+        self._book, self._pairs, self._judge, self._clock = book, tuple(pairs), judge, clock
+        self._given: list[tuple[int | None, Judgement | None]] = []  # the answers, and what the judge said before
+        self._took: list[float] = []
+        self._since = clock()
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    @property
+    def position(self) -> int:
+        """How many are judged."""
+        return len(self._given)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all are judged."""
+        return self.position == len(self._pairs)
+
+    @property
+    def current(self) -> Shown | None:
+        """The pair to judge now, None at the end."""
+        return None if self.is_done else self._pairs[self.position]
+
+    @property
+    def last_grade(self) -> int | None:
+        """The grade given last, None for "cannot tell" and before the first."""
+        return self._given[-1][0] if self._given else None
+
+    def judge(self, grade: int | None, note: str = "") -> None:
+        """Answer with a grade, None for "cannot tell". Raises DataError, DiskFull, after which nothing has changed."""
+        shown, now = self._pairs[self.position], self._clock()
+        before = self._book.newest_of(shown.query, shown.document, self._judge) if shown.again else None
+        self._book.add([self._judgement(shown, grade, now, again=shown.again, note=note)])
+        self._given.append((grade, before))
+        self._took.append(min(max(now - self._since, _FASTEST), _PAUSE))
+        self._since = now
+
+    def undo(self) -> bool:
+        """Take the last answer back and show its pair again; False before the first. Raises DataError, DiskFull."""
+        if not self._given:
+            return False
+        _, before = self._given[-1]
+        shown, now = self._pairs[self.position - 1], self._clock()
+        taken_back = self._judgement(shown, None, now, taken_back=True)
+        if before is None:
+            self._book.add([taken_back])
+        else:
+            self._book.add([taken_back, self._judgement(shown, before.grade, now)])
+        self._given.pop()
+        self._took.pop()
+        self._since = now
+        return True
+
+    def seconds_left(self) -> float:
+        """How long the rest will take at the pace of the last answers."""
+        pace = median(self._took[-_LOOKED_AT:]) if self._took else _USUAL
+        return pace * (len(self._pairs) - self.position)
+
+    def resume(self) -> None:
+        """Start the clock of the shown pair anew, after a pause."""
+        self._since = self._clock()
+
+    def _judgement(
+        self,
+        shown: Shown,
+        grade: int | None,
+        time: float,
+        *,
+        again: bool = False,
+        taken_back: bool = False,
+        note: str = "",
+    ) -> Judgement:
+        return Judgement(
+            *(shown.query, shown.document, grade, self._judge, Source.PERSON, time),
+            again=again,
+            taken_back=taken_back,
+            note=note,
+        )

@@ -1,0 +1,166 @@
+"""Measures by the judgements of a book: which documents they are about, and which of several counts."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cfbatch_gui.core.evaluation.book_grades import read_book_grades
+from cfbatch_gui.core.evaluation.joining import join
+from cfbatch_gui.core.evaluation.judged import evaluate, measure
+from cfbatch_gui.core.evaluation.label_judgements import label_judgements
+from cfbatch_gui.core.evaluation.runs import Run
+from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
+from tests.core.evaluation.generated import generated_table, run_of_table
+from tests.core.evaluation.runs import run_of
+from tests.core.evaluation.test_as_exported import trec_eval
+from tests.core.results.folders import Pair
+
+RED, GREEN = Subject("", "red"), Subject("", "green")
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Iterator[Book]:
+    with closing(Book.create(tmp_path / "book.db", "b", clock=lambda: 0.0)) as opened:
+        yield opened
+
+
+def judged(
+    query: Subject, document: Subject, grade: int | None, source: Source = Source.PERSON, time: float = 1.0
+) -> Judgement:
+    return Judgement(query, document, grade, "judge", source, time)
+
+
+def ndcg(run: Run, book: Book) -> list[float]:
+    found = measure(run, book=read_book_grades(book))
+    return found.runs[0].values["nDCG@10"].tolist() if found is not None else []
+
+
+def test_a_text_is_judged_whatever_its_id_and_an_id_whatever_its_text(book: Book, tmp_path: Path) -> None:
+    pairs = [
+        *(Pair("red", "leaf", 0.9, id="1"), Pair("red", "apple", 0.8, id="2"), Pair("red", "apple", 0.7, id="3")),
+        *(Pair("green", "leaf", 0.9, id="1"), Pair("green", "sky", 0.2, id="4")),
+    ]
+    book.add([judged(RED, Subject("77", "apple"), 2), judged(GREEN, Subject("4"), 1), judged(GREEN, Subject("5"), 1)])
+    run = run_of(tmp_path, pairs)
+    found = measure(run, book=read_book_grades(book))
+    assert found is not None
+    assert [found.queries[at].text for at in range(2)] == ["red", "green"]
+    red = trec_eval({"1": 0.9, "2": 0.8, "3": 0.7}, {"2": 2, "3": 2})
+    green = trec_eval({"1": 0.9, "4": 0.2}, {"4": 1, "5": 1})
+    assert found.runs[0].values["nDCG@10"] == pytest.approx([red["nDCG@10"], green["nDCG@10"]])
+    assert found.book is not None
+    assert (found.book.matched, found.book.unmatched, found.book.other_versions) == (2, 1, 0)
+    assert found.runs[0].judged_top.tolist() == [2, 1]
+
+
+def test_another_version_of_a_text_is_no_missing_document(book: Book, tmp_path: Path) -> None:
+    run = run_of(tmp_path, [Pair("red", "apple, new", 0.5, id="1"), Pair("red", "leaf", 0.4, id="2")])
+    book.add([judged(RED, Subject("1", "apple, old"), 3), judged(RED, Subject("2", "leaf"), 1)])
+    found = measure(run, book=read_book_grades(book))
+    assert found is not None
+    assert found.book is not None
+    assert (found.book.matched, found.book.unmatched, found.book.other_versions) == (1, 0, 1)
+    assert found.runs[0].values["Recall@10"].tolist() == [1.0]
+
+
+def test_people_overrule_labels_and_labels_overrule_those_of_other_files(book: Book, tmp_path: Path) -> None:
+    pairs = [Pair("red", "apple", 0.9, label="0"), Pair("red", "leaf", 0.8, label="1"), Pair("red", "sky", 0.7)]
+    run = run_of(tmp_path, pairs)
+    labels = [judged(RED, Subject("", text), 1 - (text == "leaf"), Source.LABELS) for text in ("leaf", "apple", "sky")]
+    book.add(labels)
+    assert ndcg(run, book) == pytest.approx([trec_eval({"a": 3, "l": 2, "s": 1}, {"a": 0, "l": 1, "s": 1})["nDCG@10"]])
+    book.add([judged(RED, Subject("", "apple"), 2)])
+    assert ndcg(run, book) == pytest.approx([trec_eval({"a": 3, "l": 2, "s": 1}, {"a": 2, "l": 1, "s": 1})["nDCG@10"]])
+    book.add([judged(RED, Subject("", "leaf"), None), judged(RED, Subject("", "sky"), None)])
+    assert len(ndcg(run, book)) == 1
+
+
+def test_what_cannot_be_told_is_not_judged(book: Book, tmp_path: Path) -> None:
+    book.add([judged(RED, Subject("", "apple"), None)])
+    assert measure(run_of(tmp_path, [Pair("red", "apple", 0.9)]), book=read_book_grades(book)) is None
+
+
+def test_two_jobs_are_measured_by_the_same_judgements(book: Book, tmp_path: Path) -> None:
+    one = run_of(tmp_path, [Pair("red", "apple", 0.9), Pair("red", "leaf", 0.8), Pair("green", "leaf", 0.1)], "one")
+    other = run_of(tmp_path, [Pair("red", "sky", 0.9), Pair("red", "apple", 0.8), Pair("blue", "sky", 0.1)], "other")
+    book.add([judged(RED, Subject("", text), grade) for text, grade in (("apple", 1), ("sky", 2), ("sea", 3))])
+    book.add([judged(GREEN, Subject("", "leaf"), 1)])
+    found = evaluate((one, other), join((one, other)), book=read_book_grades(book))
+    assert found is not None
+    grades = {"apple": 1, "sky": 2, "sea": 3}
+    expected = [trec_eval({"apple": 2, "leaf": 1}, grades), trec_eval({"sky": 2, "apple": 1}, grades)]
+    assert [run.values["nDCG@10"].tolist() for run in found.runs] == [
+        pytest.approx([each["nDCG@10"]]) for each in expected
+    ]
+    assert (found.judged, found.relevant) == (3, 3)
+
+
+@pytest.mark.parametrize("seed", range(1, 8))
+def test_the_labels_of_a_deleted_job_measure_the_next_one(seed: int, book: Book, tmp_path: Path) -> None:
+    run = run_of_table(generated_table(seed, tmp_path / "job"))
+    without = replace(run, labels=np.full_like(run.labels, -(2**31)))
+    assert measure(without) is None
+    assert book.add_new(label_judgements(run, time=1.0)) > 0
+    assert book.add_new(label_judgements(run, time=2.0)) == 0
+    ours, by_book = measure(run), measure(without, book=read_book_grades(book))
+    assert ours is not None
+    assert by_book is not None
+    for name, mean in ours.runs[0].means.items():
+        assert by_book.runs[0].means[name].value == pytest.approx(mean.value), name
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_generated_judgements_give_what_a_plain_search_gives(seed: int, book: Book, tmp_path: Path) -> None:
+    random = np.random.default_rng(seed)
+    texts = [f"text {number}" for number in range(8)]
+    pairs: dict[tuple[str, str], Pair] = {}
+    for query in ("a", "b", "c"):
+        for number in random.choice(8, size=6, replace=False).tolist():
+            label = str(random.integers(0, 4)) if random.random() < 0.3 else ""
+            identifier = f"d{number}"
+            pairs[query, identifier] = Pair(query, texts[number], float(random.random()), id=identifier, label=label)
+    run = run_of(tmp_path, list(pairs.values()))
+    entries = []
+    for time in range(30):
+        about = Subject("", str(random.choice(["a", "b", "c", "nobody"])))
+        number = int(random.integers(0, 8))
+        document = [Subject(f"d{number}"), Subject("", texts[number]), Subject(f"d{number}", texts[number])][time % 3]
+        source = Source(int(random.integers(1, 5)))
+        entries.append(replace(judged(about, document, int(random.integers(0, 4)), source, time), judge=source.name))
+    book.add(entries)
+    expected: dict[str, dict[str, int]] = {}
+    newest = {(each.query.text, each.document.text or each.document.id, each.judge): each for each in entries}
+    strongest: dict[tuple[str, str], Judgement] = {}
+    for (asked, known_by, _), entry in newest.items():
+        before = strongest.get((asked, known_by))
+        if before is None or entry.source > before.source:
+            strongest[asked, known_by] = entry
+    for name in "abc":
+        grades = expected.setdefault(name, {})
+        for number, text in enumerate(texts):
+            identifier = f"d{number}"
+            found = [each for key in (text, identifier) if (each := strongest.get((name, key))) is not None]
+            found.sort(key=lambda each: (each.source, bool(each.document.text), each.time), reverse=True)
+            pair = pairs.get((name, identifier))
+            labelled = int(pair.label) if pair is not None and pair.label else None
+            if found and not (labelled is not None and found[0].source is Source.LABELS):
+                grades[identifier] = found[0].grade or 0
+            elif labelled is not None:
+                grades[identifier] = labelled
+    found_by_book = measure(run, book=read_book_grades(book))
+    assert found_by_book is not None
+    theirs = []
+    for name in "abc":
+        ranked = {key: pair.outcome for (query, key), pair in pairs.items() if query == name}
+        # What is in no pair is one document for each id and one for each text without an id.
+        if expected[name]:
+            theirs.append(trec_eval({key: float(value) for key, value in ranked.items()}, expected[name]))
+    in_runs = [name for name in "abc" if expected[name]]
+    assert len(found_by_book.queries) == len(in_runs)
+    assert found_by_book.runs[0].values["MRR"] == pytest.approx([each["MRR"] for each in theirs])
+    assert found_by_book.runs[0].values["P@10"] == pytest.approx([each["P@10"] for each in theirs])

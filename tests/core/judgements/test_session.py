@@ -1,0 +1,110 @@
+"""Judging one text after the other: answers, undo, the second look, the time left."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.judgements.agreement import between_judges, with_themselves
+from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.records import newest, verdicts
+from cfbatch_gui.core.judgements.session import Session, Shown
+from cfbatch_gui.core.judgements.values import Subject
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Iterator[Book]:
+    with closing(Book.create(tmp_path / "book.db", "b", clock=lambda: 0.0)) as opened:
+        yield opened
+
+
+def pairs(*texts: str) -> list[Shown]:
+    """An exclamation mark: the text is shown again."""
+    return [Shown(Subject("", "q"), Subject("", text.rstrip("!")), again=text.endswith("!")) for text in texts]
+
+
+def grades(book: Book) -> dict[str, int]:
+    records, of = book.contents()
+    found, _ = verdicts(newest(records))
+    return {of[int(each["document"])].text: int(each["grade"]) for each in found}
+
+
+def test_each_answer_is_in_the_file_before_the_next_text(book: Book) -> None:
+    session = Session(book, pairs("a", "b", "c"), judge="me", clock=Clock())
+    session.judge(2)
+    with closing(Book(book.path, read_only=True, clock=lambda: 0.0)) as other:
+        assert grades(other) == {"a": 2}
+    session.judge(None, note="cut off")
+    session.judge(0)
+    assert session.is_done
+    assert session.current is None
+    assert grades(book) == {"a": 2, "c": 0}
+    assert [each.note for each in book.judgements()] == ["", "cut off", ""]
+
+
+def test_undo_goes_back_as_far_as_the_first(book: Book) -> None:
+    session = Session(book, pairs("a", "b"), judge="me", clock=Clock())
+    assert not session.undo()
+    session.judge(1)
+    session.judge(3)
+    assert session.undo()
+    assert grades(book) == {"a": 1}
+    assert session.undo()
+    assert grades(book) == {}
+    assert (session.position, session.current) == (0, pairs("a")[0])
+    session.judge(2)
+    assert grades(book) == {"a": 2}
+
+
+def test_undoing_a_second_look_brings_the_first_answer_back(book: Book) -> None:
+    session = Session(book, pairs("a", "b", "a!"), judge="me", clock=Clock())
+    for grade in (3, 0, 1):
+        session.judge(grade)
+    assert grades(book) == {"a": 1, "b": 0}
+    assert (with_themselves(book.records()).pairs, with_themselves(book.records()).same) == (1, 0)
+    session.undo()
+    assert grades(book) == {"a": 3, "b": 0}
+    assert with_themselves(book.records()).pairs == 0
+    session.judge(3)
+    assert (with_themselves(book.records()).pairs, with_themselves(book.records()).same) == (1, 1)
+
+
+def test_two_judges_agree_as_far_as_the_plain_figures_say(book: Book) -> None:
+    texts = [f"text {number}" for number in range(6)]
+    for judge, given in (("one", (0, 0, 1, 2, 3, 3)), ("two", (0, 1, 1, 2, 3, 0))):
+        session = Session(book, pairs(*texts), judge=judge, clock=Clock())
+        for grade in given:
+            session.judge(grade)
+    found = between_judges(book.records())
+    assert (found.pairs, found.same) == (6, 4)
+    # Distances 0, 1, 0, 0, 0, 3; by chance from the shares 4, 3, 2 and 3 of 12 of the grades 0 to 3.
+    shares = (4 / 12, 3 / 12, 2 / 12, 3 / 12)
+    chance = sum(one * two * abs(at - to) for at, one in enumerate(shares) for to, two in enumerate(shares))
+    assert found.kappa == pytest.approx(1 - (4 / 6) / chance)
+
+
+def test_agreement_without_variety_has_no_kappa(book: Book) -> None:
+    for judge in ("one", "two"):
+        Session(book, pairs("a"), judge=judge, clock=Clock()).judge(1)
+    found = between_judges(book.records())
+    assert (found.pairs, found.share, found.kappa) == (1, 1.0, None)
+    assert with_themselves(book.records()).share == 0.0
+
+
+def test_the_time_left_is_at_the_pace_of_the_last_answers_without_pauses(book: Book) -> None:
+    clock = Clock()
+    session = Session(book, pairs(*map(str, range(50))), judge="me", clock=clock)
+    assert session.seconds_left() == 50 * 8
+    for took in (5, 5, 3600, 5):
+        clock.now += took
+        session.judge(0)
+    assert session.seconds_left() == pytest.approx(46 * 5)
