@@ -15,6 +15,8 @@ from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.connections.user_connections import Connections
 from cfbatch_gui.core.errors import DataError, NotConnected, OverBudget
+from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
+from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.inputs.columns.recipes import RecipeBook
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Source
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -33,6 +35,7 @@ from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.jobs.store.submissions import Submission
 from cfbatch_gui.core.jobs.verify.job_check import asked_for_again
 from cfbatch_gui.core.jobs.verify.verifying import check_last_written
+from cfbatch_gui.core.judgements.shelf import Shelf
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.system.folder_identity import place_of, state_root
 from cfbatch_gui.core.system.paths import Paths
@@ -77,7 +80,7 @@ class Program:
         clock: Callable[[], float],
     ) -> None:
         self.paths, self.ledger, self.credentials = paths, ledger, credentials
-        self._clock = clock
+        self.clock = clock
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="ledger")
         self._settings = SettingsStore(paths.settings, self._disk)
         self.recipes = RecipeBook(paths.recipes)
@@ -104,6 +107,9 @@ class Program:
         )
         self.runner = Runner(self.store, clock=clock, patience=patience)
         self.actions = JobActions(self.store, self.runner, clock=clock, metadata_for=self._metadata_for)
+        self.judgements = JobJudgements(
+            Shelf(paths.judgements, clock=clock), lambda: self.settings.judgement_book, clock=clock
+        )
         self.connections = Connections(
             self.address_book,
             credentials,
@@ -159,8 +165,15 @@ class Program:
         """Stop all tasks and release the ledger. Batches at the service go on there."""
         await self.runner.close()
         await asyncio.to_thread(self._disk.shutdown)
+        await asyncio.to_thread(self.judgements.shelf.close)
         end_list(self.paths.unfinished)
         self.ledger.close()
+
+    def keep_labels(self, job_id: str) -> None:
+        """Put the labels of a job that has scores into the book of judgements; blocking. Raises DataError, DiskFull."""
+        job = self.ledger.job(job_id)
+        if job.kind is Kind.RANK and job.batches_done:
+            self.judgements.keep_labels(read_run(self.folder(job_id), metadata_of(job, "")))
 
     async def check_last_written(self) -> tuple[str, ...]:
         """Hold what was stored last against its answers, and put it right; to be called before jobs are resumed.
@@ -247,7 +260,7 @@ class Program:
 
     def spent_today(self) -> Spent:
         """What left for Cloudflare since midnight UTC; for a thread, as it may read the folders of jobs at work."""
-        return spent_today(self.ledger.jobs(), self.folder, self._metadata_for, self._clock())
+        return spent_today(self.ledger.jobs(), self.folder, self._metadata_for, self.clock())
 
     async def send_again(self, job_id: str, *numbers: int, budget: Budget | None = None) -> Job:
         """Send batches of a job once more, or without `numbers` exactly what failed; it may be billed again.

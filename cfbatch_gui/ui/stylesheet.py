@@ -24,6 +24,9 @@ QLabel[role="figure"] { font-size: ${figure}px; font-weight: 600; }
 QLabel[state="true"] { font-weight: 500; }
 QLabel[role="display"] { font-size: ${display}px; font-weight: 600; }
 QLabel[role="number"] { color: $quiet; }
+QLabel[kind="key"] { border: 1px solid $grip; border-bottom: 2px solid $grip; border-radius: 4px; padding: 1px 5px;
+  min-width: 10px; }
+QPlainTextEdit[kind="large"] { background: transparent; border: none; padding: 0; font-size: ${part}px; }
 
 QDialog { border: 1px solid $line; }
 QMessageBox QLabel#qt_msgbox_label { font-size: ${part}px; font-weight: 600; }

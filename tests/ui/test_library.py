@@ -132,7 +132,7 @@ def test_the_menu_offers_what_can_be_done(qtbot: Any, library: Library) -> None:
     menu = library.findChild(QMenu)
     assert menu is not None
     actions = {action.text(): action for action in menu.actions() if action.text()}
-    assert list(actions) == ["Rename", "Duplicate", "Compare with…", "Archive", "Delete"]
+    assert list(actions) == ["Rename", "Duplicate", "Compare with…", "Judge its texts…", "Archive", "Delete"]
     for name in ("Duplicate", "Archive", "Delete"):
         actions[name].trigger()
     menu.close()

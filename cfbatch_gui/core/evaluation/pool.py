@@ -46,11 +46,11 @@ class Pool:
 
 
 def make_pool(
-    runs: Sequence[Run], joined: Sequence[Joined], book: Book, *, judge: str, k: int = 10, seed: int = 1
+    runs: Sequence[Run], joined: Sequence[Joined], book: Book | None, *, judge: str, k: int = 10, seed: int = 1
 ) -> Pool:
-    """The pool of these runs; the same for the same seed and book. `joined` is `joining.join` of the runs.
+    """The pool of these runs; the same for the same seed and book, of which None is an empty one.
 
-    Blocking: seconds for a million pairs. Raises DataError.
+    `joined` is `joining.join` of the runs. Blocking: seconds for a million pairs. Raises DataError.
     """
     documents = documents_of(runs, joined)
     first: dict[int, tuple[int, int]] = {}  # the run and the pair that a document's text is read from
@@ -66,7 +66,7 @@ def make_pool(
     turn = {query: at for at, query in enumerate(dict.fromkeys(query_of[document] for document in shuffled))}
     shuffled.sort(key=lambda document: turn[query_of[document]])  # stable: the texts of a query stay shuffled
     items = _items(runs, first, shuffled, query_of, turn)
-    said = _said(book, judge)
+    said = _said(book, judge) if book is not None else {}
     fresh: list[PoolItem] = []
     second: list[PoolItem] = []
     judged = 0

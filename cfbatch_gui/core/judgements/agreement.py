@@ -30,8 +30,8 @@ class Agreement:
 
 def between_judges(records: Records) -> Agreement:
     """Of people, each judge with each other one, by the newest grade of each."""
-    counting = newest(records)
-    counting = counting[(counting["source"] == Source.PERSON) & (counting["flags"] & CANNOT_TELL == 0)]
+    counting = newest(records[records["source"] == Source.PERSON])  # what was settled later does not hide what differed
+    counting = counting[counting["flags"] & CANNOT_TELL == 0]
     grades: dict[tuple[int, int], list[int]] = defaultdict(list)
     for record in counting:
         grades[int(record["query"]), int(record["document"])].append(int(record["grade"]))

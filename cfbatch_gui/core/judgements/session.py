@@ -1,7 +1,7 @@
 """Judging a list of texts one after the other: each answer is in the book before the next text is shown."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from cfbatch_gui.core.judgements.book import Book
@@ -24,14 +24,28 @@ class Shown:
 class Session:
     """One judge, one book, one list of pairs. Methods that write are blocking and return when it is on the disk."""
 
-    def __init__(self, book: Book, pairs: Sequence[Shown], *, judge: str, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        book: Book,
+        pairs: Sequence[Shown],
+        *,
+        judge: str,
+        clock: Callable[[], float],
+        source: Source = Source.PERSON,
+    ) -> None:
         self._book, self._pairs, self._judge, self._clock = book, tuple(pairs), judge, clock
+        self._source = source
         self._given: list[tuple[int | None, Judgement | None]] = []  # the answers, and what the judge said before
         self._took: list[float] = []
         self._since = clock()
 
     def __len__(self) -> int:
         return len(self._pairs)
+
+    @property
+    def texts(self) -> int:
+        """How many pairs there are, those that are shown again counted once."""
+        return sum(not pair.again for pair in self._pairs)
 
     @property
     def position(self) -> int:
@@ -56,7 +70,7 @@ class Session:
     def judge(self, grade: int | None, note: str = "") -> None:
         """Answer with a grade, None for "cannot tell". Raises DataError, DiskFull, after which nothing has changed."""
         shown, now = self._pairs[self.position], self._clock()
-        before = self._book.newest_of(shown.query, shown.document, self._judge) if shown.again else None
+        before = self._book.newest_of(shown.query, shown.document, self._judge)
         self._book.add([self._judgement(shown, grade, now, again=shown.again, note=note)])
         self._given.append((grade, before))
         self._took.append(min(max(now - self._since, _FASTEST), _PAUSE))
@@ -72,7 +86,7 @@ class Session:
         if before is None:
             self._book.add([taken_back])
         else:
-            self._book.add([taken_back, self._judgement(shown, before.grade, now)])
+            self._book.add([taken_back, replace(before, time=now)])
         self._given.pop()
         self._took.pop()
         self._since = now
@@ -98,7 +112,7 @@ class Session:
         note: str = "",
     ) -> Judgement:
         return Judgement(
-            *(shown.query, shown.document, grade, self._judge, Source.PERSON, time),
+            *(shown.query, shown.document, grade, self._judge, self._source, time),
             again=again,
             taken_back=taken_back,
             note=note,

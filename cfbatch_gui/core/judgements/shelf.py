@@ -38,6 +38,10 @@ class Shelf:
                         found.append(self._book(path).name)
         return tuple(sorted(found, key=str.casefold))
 
+    def has(self, name: str) -> bool:
+        """Whether there is a book with this name."""
+        return self._path(name).exists()
+
     def book(self, name: str) -> Book:
         """The book with this name. Raises UsageError without one, DataError."""
         path = self._path(name)

@@ -77,6 +77,8 @@ class Settings:
     table_layouts: dict[str, str] = field(default_factory=dict)  # column widths and order by the table's name, base64
     seen_close_note: bool = False
     budget: Budget = Budget()
+    judgement_book: str = ""  # the name of the book that jobs are measured by; "" for the usual one
+    judge: str = ""  # the name under which the user judges
     version: int = VERSION
 
     @classmethod

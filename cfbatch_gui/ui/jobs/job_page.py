@@ -43,6 +43,7 @@ class JobPage(QWidget):
     deleted = Signal(str)
     export_wanted = Signal(str)
     compare_wanted = Signal(str)
+    judge_wanted = Signal(str)
     connection_wanted = Signal()
 
     def __init__(
@@ -127,6 +128,9 @@ class JobPage(QWidget):
         self._compare = more.add(
             self.tr("Compare with…"), lambda: self._with_job(self.compare_wanted.emit), "git-compare"
         )
+        self._judge = more.add(
+            self.tr("Judge its texts…"), lambda: self._with_job(self.judge_wanted.emit), "list-ordered"
+        )
         self._export_so_far = more.add(
             self.tr("Export what is here…"), lambda: self._with_job(self.export_wanted.emit), "download"
         )
@@ -160,6 +164,7 @@ class JobPage(QWidget):
         can_compare = job.kind is Kind.RANK and job.batches_done > 0
         self.compare_button.setVisible(can_compare and over)
         self._compare.setVisible(can_compare and not over)
+        self._judge.setVisible(can_compare)
         self._export_so_far.setVisible(job.batches_done > 0 and not over)
         self._copy_ids.setEnabled(bool(request_ids(job.batches)))
         for action in self._copy_code:

@@ -47,6 +47,7 @@ class Library(QFrame):
     renamed = Signal(str, str)
     duplicated = Signal(str)
     compare_wanted = Signal(str)
+    judge_wanted = Signal(str)
     archived = Signal(str)
     deleted = Signal(str)
     connection_opened = Signal()
@@ -145,6 +146,7 @@ class Library(QFrame):
         job = index.data(ENTRY_ROLE)
         if isinstance(job, Job) and job.kind is Kind.RANK and job.batches_done:
             add_action(menu, self.tr("Compare with…"), lambda: self.compare_wanted.emit(job_id), "git-compare")
+            add_action(menu, self.tr("Judge its texts…"), lambda: self.judge_wanted.emit(job_id), "list-ordered")
         if isinstance(job, Job) and job.is_sent:
             text = self.tr("Take out of the archive") if job.archived else self.tr("Archive")
             add_action(menu, text, lambda: self.archived.emit(job_id), "archive")

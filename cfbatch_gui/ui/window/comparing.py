@@ -1,5 +1,7 @@
 """Comparing jobs: asks which others to compare a job with, and shows the comparison in the window."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog
 
@@ -14,9 +16,8 @@ from cfbatch_gui.ui.window.main_window import MainWindow
 
 
 class Comparing(QObject):
-    """Emits `shown` when the page of the comparison is shown, and `opened` with the id of a job to open instead."""
+    """Emits `opened` with the id of a job to open instead of the comparison."""
 
-    shown = Signal()
     opened = Signal(str)
 
     def __init__(
@@ -38,7 +39,11 @@ class Comparing(QObject):
         accepted = await dialogs.finished(dialog) == QDialog.DialogCode.Accepted
         others = [job.id for job in dialog.chosen()]
         if accepted and others:
-            self._window.show_page(self.page)
-            self._window.set_can_export(False)
-            self.shown.emit()
-            self.page.compare([ledger.job(each) for each in (job_id, *others)])
+            self.compare((job_id, *others))
+
+    def compare(self, job_ids: Sequence[str]) -> None:
+        """Show the comparison of the first of these jobs with the others."""
+        self._window.show_page(self.page)
+        self._window.set_can_export(False)
+        self._window.library.open_job("")
+        self.page.compare([self._program.ledger.job(each) for each in job_ids])

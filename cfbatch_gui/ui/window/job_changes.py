@@ -93,6 +93,7 @@ class JobChanges:
             if job.state in AT_WORK and not await self._is_sure(job):
                 return
             await self._program.runner.pause(job_id)
+            await asyncio.to_thread(self._program.keep_labels, job_id)
             await self._program.store.on_disk(self._program.drafts.delete, job_id)
             self._show_jobs()
             self._notices.show_notice(

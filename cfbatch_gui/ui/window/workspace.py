@@ -35,6 +35,7 @@ from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
 from cfbatch_gui.ui.window.comparing import Comparing
 from cfbatch_gui.ui.window.data_folder import DataFolder
 from cfbatch_gui.ui.window.job_changes import AT_WORK, JobChanges, SettingsMemory
+from cfbatch_gui.ui.window.judging import Judging
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.welcome_page import WelcomePage
 
@@ -93,6 +94,7 @@ class Workspace:
             changed=self._show_changed,
         )
         self._comparing = Comparing(program, self._notices, self.window, self._tasks, memory=memory)
+        self._judging = Judging(program, self._notices, self.window)
         self._data_folder = DataFolder(program, self.window, self._tasks)
         self._connect_window()
         self._connect_pages()
@@ -122,7 +124,7 @@ class Workspace:
         self._is_closing = True
         self._settle.stop()
         await self._draft.close_work()
-        results = (self._ranking, self._overview, self._vectors, self._comparing.page)
+        results = (self._ranking, self._overview, self._vectors, self._comparing.page, self._judging.page)
         await self._vector_views.close()
         for owner in (self._job, self._job.progress, *results, self._connection, self._traffic):
             await owner.tasks.close()
@@ -371,8 +373,10 @@ class Workspace:
             owner.archived.connect(changes.archive)
             owner.deleted.connect(changes.delete)
             owner.compare_wanted.connect(self._comparing.choose)
-        self._comparing.shown.connect(lambda: window.library.open_job(""))
+            owner.judge_wanted.connect(lambda job_id: self._judging.judge([job_id]))
         self._comparing.opened.connect(self._open)
+        self._judging.opened.connect(self._open)
+        self._judging.compared.connect(self._comparing.compare)
         self._system.clicked.connect(window.raise_)
 
     def _connect_pages(self) -> None:

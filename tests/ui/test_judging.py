@@ -1,0 +1,216 @@
+"""The page of judging: by keys alone, each answer in the book before the next text."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.records import newest, verdicts
+from cfbatch_gui.core.judgements.scales import THREE
+from cfbatch_gui.core.judgements.session import Session
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.judging.judge_page import JudgePage
+from cfbatch_gui.ui.notices import Notices
+from tests.core.results.folders import Pair
+from tests.ui.conftest import Until
+from tests.ui.test_comparison import finished
+
+QUERIES, TEXTS = 4, 8
+
+
+@dataclass
+class Judging:
+    program: Program
+    page: JudgePage
+    jobs: tuple[Job, Job]
+    until: Until
+
+    async def begin(self) -> Session:
+        self.page.judge(self.jobs)
+        await self.until(self.page.start.begin_button.isVisible)
+        await self.until(self.page.start.begin_button.isEnabled)
+        QTest.keyClick(self.page.start.begin_button, Qt.Key.Key_Return)
+        await self.until(lambda: self.page.session() is not None and self.page.view.isVisible())
+        session = self.page.session()
+        assert session is not None
+        return session
+
+    async def press(self, key: Qt.Key | str) -> None:
+        """Press a key and wait until its answer is written and the next text is there."""
+        if isinstance(key, str):
+            QTest.keyClicks(self.page.view, key)
+        else:
+            QTest.keyClick(self.page.view, key)
+        await self.until(lambda: not self.page.tasks.running())
+
+    def grades(self) -> dict[str, int]:
+        """What another program would read in the book now."""
+        book = self.program.judgements.book_in_use()
+        assert book is not None
+        with closing(Book(book.path, read_only=True, clock=lambda: 0.0)) as read:
+            records, of = read.contents()
+            found, _ = verdicts(newest(records))
+            return {of[int(each["document"])].text: int(each["grade"]) for each in found}
+
+
+@pytest.fixture
+async def judging(tmp_path: Path, until: Until) -> AsyncIterator[Judging]:
+    program = await Program.open(tmp_path / "data", environ={}, on_change=lambda job: None)
+    pairs = [
+        Pair(f"question {query}", f"answer {query}.{text}", 0.9 - text / 20) for query in range(QUERIES)
+        for text in range(TEXTS)
+    ]  # fmt: skip
+    jobs = (
+        finished(program, "Long titles", pairs),
+        finished(program, "Short titles", [replace(pair, outcome=1 - float(pair.outcome)) for pair in pairs]),
+    )
+    notices = Notices()
+    page = JudgePage(program, notices)
+    page.resize(1004, 820)
+    page.show()
+    yield Judging(program, page, jobs, until)
+    await page.tasks.close()
+    await program.close()
+    for widget in (page, notices):
+        widget.close()
+        widget.deleteLater()
+
+
+async def test_digits_grade_space_leaves_open_and_backspace_undoes(judging: Judging) -> None:
+    session = await judging.begin()
+    page = judging.page
+    first = page.view.words()[:2]
+    await judging.press("2")
+    assert judging.grades() == {first[1]: 2}
+    assert page.view.words()[2] == f"1 of {len(session)}"
+    second = page.view.words()[1]
+    await judging.press(Qt.Key.Key_Space)
+    await judging.press("0")
+    assert len(judging.grades()) == 2
+    assert second not in judging.grades()
+    await judging.press(Qt.Key.Key_Backspace)
+    await judging.press(Qt.Key.Key_Backspace)
+    assert page.view.words()[1] == second
+    await judging.press(Qt.Key.Key_Backspace)
+    assert page.view.words()[:2] == first
+    assert page.view.cards.chosen() == 2  # what was given before
+    assert judging.grades() == {}
+    await judging.press(Qt.Key.Key_Backspace)
+    assert session.position == 0
+
+
+async def test_keys_that_are_no_grade_of_the_scale_do_nothing(judging: Judging) -> None:
+    session = await judging.begin()
+    for key in ("4", "9", "x"):
+        await judging.press(key)
+    QTest.keyClick(judging.page.view, Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
+    assert session.position == 0
+    assert judging.grades() == {}
+
+
+async def test_scores_ranks_and_jobs_are_not_shown_while_judging(judging: Judging) -> None:
+    await judging.begin()
+    shown = " ".join(judging.page.view.words())
+    assert not any(job.name in shown for job in judging.jobs)
+    assert "0." not in shown.replace(judging.page.view.words()[1], "")
+
+
+async def test_a_note_is_kept_with_the_answer(judging: Judging) -> None:
+    await judging.begin()
+    QTest.keyClick(judging.page.view, Qt.Key.Key_N)
+    note = judging.page.focusWidget()
+    assert note is not None
+    QTest.keyClicks(note, "cut off at the 2nd line")
+    QTest.keyClick(note, Qt.Key.Key_Return)
+    await judging.press("1")
+    book = judging.program.judgements.book_in_use()
+    assert book is not None
+    assert [each.note for each in book.judgements()] == ["cut off at the 2nd line"]
+
+
+async def test_the_end_says_how_steady_the_judge_was_and_leads_to_the_comparison(judging: Judging) -> None:
+    session = await judging.begin()
+    done: list[list[str]] = []
+    judging.page.done.connect(done.append)
+    while not session.is_done:
+        await judging.press(str(session.position % 3))
+    await judging.until(judging.page.end.button.isVisible)
+    await judging.until(lambda: not judging.page.tasks.running())
+    assert len(judging.grades()) == QUERIES * TEXTS
+    QTest.keyClick(judging.page.end.button, Qt.Key.Key_Return)
+    assert done == [[job.id for job in judging.jobs]]
+    judging.page.judge(judging.jobs)
+    await judging.until(lambda: judging.page.start.counts.text() == "All of these texts are judged already.")
+    assert not judging.page.start.begin_button.isEnabled()
+
+
+async def test_a_new_book_has_the_chosen_scale_and_an_old_one_keeps_its_own(judging: Judging) -> None:
+    page = judging.page
+    page.judge(judging.jobs)
+    await judging.until(page.start.begin_button.isVisible)
+    page.start.book.setText("Support, 2026")
+    page.start.scales.set_value(THREE)
+    page.start.changed.emit()
+    await judging.until(lambda: not page.tasks.running())
+    QTest.keyClick(page.start.begin_button, Qt.Key.Key_Return)
+    await judging.until(page.view.isVisible)
+    await judging.press("3")  # not on this scale
+    await judging.press("2")
+    assert sorted(judging.grades().values()) == [2]
+    assert judging.program.settings.judgement_book == "Support, 2026"
+    page.judge(judging.jobs)
+    await judging.until(page.start.begin_button.isVisible)
+    assert page.start.book.text() == "Support, 2026"
+    assert not page.start.scales.isVisible()
+
+
+async def test_a_second_judge_settles_what_both_see_differently(judging: Judging) -> None:
+    session = await judging.begin()
+    while not session.is_done:
+        await judging.press("0")
+    judging.page.start.judge.setText("Ada")
+    judging.page.judge(judging.jobs)
+    await judging.until(lambda: not judging.page.tasks.running())
+    judging.page.start.judge.setText("Ada")
+    judging.page.start.changed.emit()
+    await judging.until(lambda: judging.page.start.begin_button.isEnabled() and not judging.page.tasks.running())
+    QTest.keyClick(judging.page.start.begin_button, Qt.Key.Key_Return)
+    await judging.until(lambda: judging.page.session() not in (None, session))
+    second = judging.page.session()
+    assert second is not None
+    assert len(second) == round(QUERIES * TEXTS * 0.2)
+    while not second.is_done:
+        await judging.press("3")
+    judging.page.judge(judging.jobs)
+    await judging.until(judging.page.start.settle_button.isVisible)
+    await judging.until(lambda: not judging.page.tasks.running())
+    assert judging.page.start.settle_button.text() == f"Settle {len(second)} disagreements"
+    QTest.keyClick(judging.page.start.settle_button, Qt.Key.Key_Return)
+    await judging.until(judging.page.view.isVisible)
+    last = judging.page.session()
+    assert last is not None
+    while not last.is_done:
+        await judging.press("2")
+    assert sorted(judging.grades().values()) == [0] * (QUERIES * TEXTS - len(last)) + [2] * len(last)
+
+
+async def test_words_of_ones_own_are_asked_for_until_they_make_a_scale(judging: Judging) -> None:
+    page = judging.page
+    page.judge(judging.jobs)
+    await judging.until(page.start.begin_button.isVisible)
+    page.start.scales.set_value("own")
+    page.start.scales.picked.emit("own")
+    await judging.until(page.start.trouble.isVisible)
+    assert "the least relevant first" in page.start.trouble.text()
+    page.start.words.setText("bad, fine, great")
+    page.start.changed.emit()
+    await judging.until(page.start.begin_button.isEnabled)
+    await asyncio.sleep(0)
+    assert page.start.asked().scale.name_of(2) == "great"
