@@ -23,7 +23,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process that forks must have no th
 
 from cfbatch_gui.core.system.paths import Paths
 from tests.journeys.terminal import Terminal, practice_service, read_until
-from tests.prove import data_parts, parts, power_proof, truth
+from tests.prove import data_parts, judging, parts, power_proof, truth
 from tests.prove.compare import written_tokens
 from tests.prove.leftovers import BROKEN
 from tests.prove.mending import mend_damages
@@ -33,7 +33,10 @@ from tests.prove.report import Report
 from tests.prove.variants import VARIANTS
 from tests.prove.world import Service
 
-PARTS = ("random", "steps", "exports", "migration", "power", "answers", "results", "starts", "variants", "machine")
+PARTS = (
+    *("random", "steps", "exports", "migration", "judging"),
+    *("power", "answers", "results", "starts", "variants", "machine"),
+)
 ALL_PARTS = (*PARTS, "thorough")  # which takes longer than all the others together
 SECONDS = 0.02  # for which a batch is queued, and then running
 STALL = 1.0  # seconds; longer than a submit's limit
@@ -149,6 +152,10 @@ def _share(bench: Bench, asked: argparse.Namespace, number: int) -> Iterator[Cal
         yield partial(parts.kill_exports, bench, of(asked.export_kills), seed, share, **every)
         if number == 0:
             yield partial(parts.watch_order, bench)
+    if "judging" in asked.only:
+        yield partial(judging.kill_judging, bench, of(asked.judgement_kills), seed)
+        if number == 0:
+            yield partial(judging.catch_late_writing, bench, seed)
     if "power" in asked.only:
         yield partial(power_proof.examine, bench, share, seed, every=asked.every_place)
         for mutant in power_proof.chosen_mutants(asked.mutants)[share]:
@@ -177,6 +184,7 @@ def _gather(workers: list[tuple[int, Path]], counter: Counter) -> Report:
             report.take_in(Report.load(path))
     names = [*(variant.name for variant in VARIANTS), *data_parts.broken_clients()]
     names += [mutant.name for mutant in power_proof.chosen_mutants(0)]
+    names.append(judging.LATE)
     report.catches.sort(key=lambda catch: names.index(catch.variant))
     if failed:
         print("\n".join(report.lines()))  # noqa: T201
@@ -234,6 +242,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.prove", description=(__doc__ or "").split("\n\n")[1])
     parser.add_argument("--kills", type=int, default=2000, help="at random moments (default: %(default)s)")
     parser.add_argument("--export-kills", type=int, help="at random moments of an export (default: a quarter of them)")
+    parser.add_argument(
+        "--judgement-kills", type=int, default=1000, help="while somebody judges (default: %(default)s)"
+    )
     parser.add_argument("--only", action="append", choices=ALL_PARTS, help="this part only; may be given several times")
     parser.add_argument(
         "--workers", type=int, default=3 * (os.cpu_count() or 1), help="processes side by side (default: %(default)s)"
