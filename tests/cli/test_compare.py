@@ -131,7 +131,7 @@ def test_show_measures_a_job_by_its_labels(run: Run) -> None:
     _, out, _ = run("show", "one", "--json")
     quality = json.loads(out)["quality"]
     assert (quality["queries"], quality["relevant"], quality["labels_left_out"]) == (3, 3, None)
-    assert quality["MRR"] == 1.0
+    assert quality["RR"] == 1.0
     assert [query["rank_of_best"] for query in quality["by_query"]] == [1, 1, 1]
 
 

@@ -9,10 +9,12 @@ from tests.core.evaluation.generated import exported, generated_table, run_of_ta
 
 NAMES = {
     "nDCG@10": "ndcg_cut_10",
-    "MRR": "recip_rank",
-    "Recall@10": "recall_10",
+    "RR": "recip_rank",
+    "R@10": "recall_10",
     "P@10": "P_10",
-    "MAP": "map",
+    "Success@10": "success_10",
+    "AP": "map",
+    "bpref": "bpref",
 }
 CASES, PART = 1_000, 50
 

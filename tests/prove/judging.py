@@ -144,7 +144,7 @@ def catch_late_writing(bench: Bench, seed: int) -> None:
             now, waiting[:] = list(waiting), judgements
             add(book, now)
 
-        Book.add = late  # type: ignore[method-assign]
+        Book.add = late  # type: ignore[method-assign, assignment]
 
     path = bench.folder / "judging late" / "book.db"
     Book.create(path, "late", clock=time.time).close()

@@ -53,6 +53,18 @@ def success(found: Labels, judged: Labels, k: int) -> float:
     return float(_relevant(found[:k]) > 0)
 
 
+def binary_preference(found: Labels, judged: Labels) -> float:
+    """bpref: how rarely texts that are judged not relevant stand above relevant ones; unjudged texts do not count.
+
+    As in trec_eval's m_bpref.c a text is judged not relevant if its label is 0; a negative label is as good as none.
+    """
+    relevant, others = _relevant(judged), int((judged == 0).sum())
+    if not relevant:
+        return 0.0
+    above = np.minimum(np.cumsum(found == 0)[found > 0], relevant)
+    return float((1.0 - above / min(others, relevant) if others else np.ones(len(above))).sum()) / relevant
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
     """`name` is the usual spelling; `of` takes (`found`, `judged`)."""
@@ -62,14 +74,16 @@ class Metric:
 
 
 def usual_metrics(k: int = 10) -> tuple[Metric, ...]:
-    """nDCG@k with linear and with exponential gain, MRR, Recall@k, P@k and MAP, in this order."""
+    """nDCG@k first, then RR, R@k, P@k, Success@k, AP, bpref and nDCG@k with exponential gain."""
     return (
         Metric(f"nDCG@{k}", lambda found, judged: ndcg(found, judged, k)),
-        Metric(f"nDCG@{k} (exp)", lambda found, judged: ndcg_exponential(found, judged, k)),
-        Metric("MRR", reciprocal_rank),
-        Metric(f"Recall@{k}", lambda found, judged: recall(found, judged, k)),
+        Metric("RR", reciprocal_rank),
+        Metric(f"R@{k}", lambda found, judged: recall(found, judged, k)),
         Metric(f"P@{k}", lambda found, judged: precision(found, judged, k)),
-        Metric("MAP", average_precision),
+        Metric(f"Success@{k}", lambda found, judged: success(found, judged, k)),
+        Metric("AP", average_precision),
+        Metric("bpref", binary_preference),
+        Metric(f"nDCG@{k} (exp)", lambda found, judged: ndcg_exponential(found, judged, k)),
     )
 
 

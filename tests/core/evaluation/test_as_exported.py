@@ -24,9 +24,9 @@ def trec_eval(run: dict[str, float], judged: dict[str, int]) -> dict[str, float]
     found = sum(grade / log2(rank + 1) for rank, grade in enumerate(grades[:K], 1))
     return {
         "nDCG@10": found / best if best else 0.0,
-        "MRR": 1 / hits[0] if hits else 0.0,
-        "MAP": sum(count / rank for count, rank in enumerate(hits, 1)) / relevant if relevant else 0.0,
-        "Recall@10": sum(rank <= K for rank in hits) / relevant if relevant else 0.0,
+        "RR": 1 / hits[0] if hits else 0.0,
+        "AP": sum(count / rank for count, rank in enumerate(hits, 1)) / relevant if relevant else 0.0,
+        "R@10": sum(rank <= K for rank in hits) / relevant if relevant else 0.0,
         "P@10": sum(rank <= K for rank in hits) / K,
     }
 
@@ -64,7 +64,7 @@ def test_the_exported_run_falls_strictly_in_the_order_of_the_measures(tmp_path: 
     assert list(run["q1"]) == ["c", "b", "a"]
     scores = np.array(list(run["q1"].values()), dtype=np.float32)
     assert (scores[1:] < scores[:-1]).all()
-    assert found.runs[0].means["MRR"].value == pytest.approx(1 / 3)
+    assert found.runs[0].means["RR"].value == pytest.approx(1 / 3)
 
 
 def test_a_document_listed_twice_counts_once_by_its_best_rank(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_document_listed_twice_counts_once_by_its_best_rank(tmp_path: Path) ->
     found = measure(run_of_table(Table(tmp_path / "job").rank(pairs)))
     assert found is not None
     assert found.runs[0].repeated == 1
-    assert found.runs[0].means["MAP"].value == pytest.approx((1 + 2 / 3) / 2)
+    assert found.runs[0].means["AP"].value == pytest.approx((1 + 2 / 3) / 2)
     assert (found.judged, found.relevant) == (3, 2)
 
 
@@ -85,7 +85,7 @@ def test_equal_scores_of_other_grades_leave_a_range(tmp_path: Path) -> None:
     pairs = [Pair("q", name, 0.5, id=name, label=label) for name, label in (("a", "1"), ("b", "0"), ("c", "0"))]
     found = measure(run_of_table(Table(tmp_path / "job").rank(pairs)))
     assert found is not None
-    mean = found.runs[0].means["MRR"]
+    mean = found.runs[0].means["RR"]
     assert mean.lowest == pytest.approx(1 / 3)
     assert mean.highest == 1.0
     assert mean.depends_on_ties

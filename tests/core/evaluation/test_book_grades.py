@@ -65,7 +65,7 @@ def test_another_version_of_a_text_is_no_missing_document(book: Book, tmp_path: 
     assert found is not None
     assert found.book is not None
     assert (found.book.matched, found.book.unmatched, found.book.other_versions) == (1, 0, 1)
-    assert found.runs[0].values["Recall@10"].tolist() == [1.0]
+    assert found.runs[0].values["R@10"].tolist() == [1.0]
 
 
 def test_people_overrule_labels_and_labels_overrule_those_of_other_files(book: Book, tmp_path: Path) -> None:
@@ -162,5 +162,5 @@ def test_generated_judgements_give_what_a_plain_search_gives(seed: int, book: Bo
             theirs.append(trec_eval({key: float(value) for key, value in ranked.items()}, expected[name]))
     in_runs = [name for name in "abc" if expected[name]]
     assert len(found_by_book.queries) == len(in_runs)
-    assert found_by_book.runs[0].values["MRR"] == pytest.approx([each["MRR"] for each in theirs])
+    assert found_by_book.runs[0].values["RR"] == pytest.approx([each["RR"] for each in theirs])
     assert found_by_book.runs[0].values["P@10"] == pytest.approx([each["P@10"] for each in theirs])

@@ -56,6 +56,13 @@ def test_recall_and_success() -> None:
     assert metrics.success(FOUND, JUDGED, 2) == 1.0
 
 
+def test_bpref_counts_the_judged_texts_above_each_relevant_one() -> None:
+    found = labels(0, 1, NO_LABEL, 2, -1, 1)
+    assert metrics.binary_preference(found, labels(0, 1, 2, -1, 1, 0, 0)) == pytest.approx((3 * (1 - 1 / 3)) / 3)
+    assert metrics.binary_preference(labels(1, 1), labels(1, 1)) == 1.0
+    assert metrics.binary_preference(labels(0, 0, 0, 1), labels(0, 0, 0, 1)) == 0.0
+
+
 def test_a_query_without_an_answer_or_without_a_relevant_text_is_0() -> None:
     for metric in metrics.usual_metrics():
         assert metric.of(NOTHING, JUDGED) == 0.0
@@ -68,4 +75,4 @@ def test_a_label_below_zero_gains_nothing() -> None:
 
 def test_the_usual_ones_have_the_names_that_people_know() -> None:
     names = [metric.name for metric in metrics.usual_metrics(5)]
-    assert names == ["nDCG@5", "nDCG@5 (exp)", "MRR", "Recall@5", "P@5", "MAP"]
+    assert names == ["nDCG@5", "RR", "R@5", "P@5", "Success@5", "AP", "bpref", "nDCG@5 (exp)"]

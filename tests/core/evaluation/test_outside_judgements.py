@@ -72,7 +72,7 @@ def test_measures_are_over_all_judged_documents(header: bool, tmp_path: Path) ->
     assert found is not None
     for name in theirs[0]:
         assert found.runs[0].values[name] == pytest.approx([each[name] for each in theirs]), name
-    assert found.runs[0].values["Recall@10"][0] == pytest.approx(1 / 3)  # d1 of d1, d7 and d9
+    assert found.runs[0].values["R@10"][0] == pytest.approx(1 / 3)  # d1 of d1, d7 and d9
     assert (found.judged, found.relevant) == (6, 5)
 
 
@@ -106,7 +106,7 @@ def test_a_document_outside_of_one_run_is_found_in_the_other(tmp_path: Path) -> 
         assert {name: mean.value for name, mean in run.means.items()} == pytest.approx(
             {name: mean.value for name, mean in each.runs[0].means.items()}
         )
-    assert found.runs[1].values["MRR"][0] == 1.0
+    assert found.runs[1].values["RR"][0] == 1.0
 
 
 def test_a_job_of_an_older_version_has_none(tmp_path: Path) -> None:
