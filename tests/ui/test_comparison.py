@@ -14,7 +14,7 @@ from cfbatch_gui.core.job_folder.checksums import forget_checksums
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.evaluation.choose_jobs import ChooseJobsDialog, candidates
-from cfbatch_gui.ui.evaluation.comparison_page import JOBS, QUERIES, SCORES, ComparisonPage
+from cfbatch_gui.ui.evaluation.comparison_page import ANSWER, JOBS, QUERIES, SCORES, ComparisonPage
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Dots
 from cfbatch_gui.ui.widgets import Label
@@ -87,13 +87,14 @@ async def test_jobs_are_matched_and_their_figures_shown(compared: Compared) -> N
     texts = page.job_lines.texts()
     assert "queries: 2 by text; texts: 6 by id, with another text" in texts
     assert "nDCG@1" in texts
-    assert texts[-1].startswith("By the labels of 2 queries.")
+    assert texts[-1].startswith("By the judgements of 2 queries.")
     assert not page.others.isVisible()  # there is only one
 
 
 async def test_the_answer_is_given_in_words(compared: Compared, until: Until) -> None:
     page = compared.page
-    assert any("these queries are too few to tell" in text for text in page.job_lines.texts())
+    await until(lambda: page.answer.headline.text() == "Too few queries to tell")
+    assert page.tabs.current() == ANSWER
     pairs = [
         Pair(f"question {query}", f"text {query} {text}", 0.9 - text / 10, label="1" if text == 2 else odd)
         for query, odd in enumerate([*"0000000", "0.5"])
@@ -103,9 +104,15 @@ async def test_the_answer_is_given_in_words(compared: Compared, until: Until) ->
     jobs = [compared.job("Before", pairs), compared.job("After", better)]
     page.compare(jobs)
     await until(lambda: page.header.facts().startswith("A: Before"))
-    await until(lambda: any(text.startswith("B is better than A for 8 queries") for text in page.job_lines.texts()))
-    answer = next(text for text in page.job_lines.texts() if text.startswith("B is better"))
-    assert "worse for 0, the same for 0: B is better (nDCG@3 +0.500, with 95 % certainty between" in answer
+    await until(lambda: page.answer.headline.text() == "B is better")
+    answer = page.answer.sentence.text()
+    assert answer.startswith("B is better for 8 queries, worse for 0, the same for 0. nDCG@3 changes by +0.500;")
+    assert "with 95 % certainty by something between +0.500 and +0.500" in answer
+    assert [page.answer.rows.text(0, column) for column in (1, 2, 3, 5)] == ["0.5000", "1.0000", "+0.5000", "3 → 1"]
+    assert page.answer.rows.text(0, 4).startswith("text ")
+    page.answer.measures.set_value("RR")
+    page.answer.measures.picked.emit("RR")
+    await until(lambda: "RR changes by +0.667" in page.answer.sentence.text())
     assert (
         "Job A: 3 labels are no whole numbers and are left out (“0.5”; rows 30, 31, 33)." in page.job_lines.texts()[-1]
     )
@@ -113,7 +120,9 @@ async def test_the_answer_is_given_in_words(compared: Compared, until: Until) ->
 
 async def test_the_arrow_keys_read_one_query_after_the_other(compared: Compared, until: Until) -> None:
     queries = compared.page.queries
-    assert compared.page.window().focusWidget() is queries.queries
+    assert compared.page.window().focusWidget() is compared.page.answer.table
+    compared.page.tabs.choose(QUERIES)
+    queries.queries.setFocus()
     assert {queries.queries_model.text(index, 1) for index in range(2)} == {"4", "2"}
     before = queries.texts_model.rowCount()
     QTest.keyClick(queries.queries, Qt.Key.Key_Down)

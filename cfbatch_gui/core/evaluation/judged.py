@@ -22,6 +22,7 @@ from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.query_texts import QueryTexts, read_queries
 
 Numbers = NDArray[np.int64]
+ENOUGH_JUDGED = 0.8  # of the first k texts; with fewer judged, the figures are not to be relied upon
 NOTICED = 0.005  # a mean that the order of equal scores moves by more than this is shown as a range
 
 
@@ -139,9 +140,12 @@ def evaluate(
     )
 
 
-def answers(evaluation: Evaluation) -> tuple[Paired, ...]:
-    """Each further run compared with the first, by the first measure, nDCG@k. Up to seconds for many queries."""
-    first, *others = (next(iter(run.values.values())) for run in evaluation.runs)
+def answers(evaluation: Evaluation, metric: str = "") -> tuple[Paired, ...]:
+    """Each further run compared with the first, by a measure, "" for the first one, nDCG@k.
+
+    Up to seconds for many queries.
+    """
+    first, *others = (run.values[metric or next(iter(run.values))] for run in evaluation.runs)
     return compare_pairs(first, others)
 
 

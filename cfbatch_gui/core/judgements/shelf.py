@@ -42,6 +42,11 @@ class Shelf:
         """Whether there is a book with this name."""
         return self._path(name).exists()
 
+    def size(self, name: str) -> int:
+        """How many records an open book has, 0 for another: changes when something was added in this program."""
+        book = self._open.get(self._path(name))
+        return len(book.records()) if book is not None else 0
+
     def book(self, name: str) -> Book:
         """The book with this name. Raises UsageError without one, DataError."""
         path = self._path(name)

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
+from cfbatch_gui.core.evaluation.book_grades import BookGrades
 from cfbatch_gui.core.evaluation.comparison import Comparison, compare
 from cfbatch_gui.core.evaluation.joining import Joined
 from cfbatch_gui.core.evaluation.judged import Evaluation, answers, evaluate
 from cfbatch_gui.core.evaluation.matching import MatchedBy
 from cfbatch_gui.core.evaluation.moves import MoveSummary, QueryMoves, query_moves, summary
 from cfbatch_gui.core.evaluation.runs import read_run
-from cfbatch_gui.core.evaluation.significance import TOLD_APART, Paired
+from cfbatch_gui.core.evaluation.significance import Paired
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.ui import display
@@ -23,8 +24,8 @@ _TOPS = (10, 5, 3)
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
     """`moves`, `orders` and `summaries` have one for each job but the first. An order is that in which queries are
-    shown, those that moved most first. `evaluation` is None without labels, and then there are no `answers`, of which
-    each further job has one.
+    shown, those that moved most first. `evaluation` is None without labels and judgements, and then there are no
+    `answers`, of which each further job has one. `book` has the judgements that count beside the labels.
     """
 
     jobs: tuple[Job, ...]
@@ -35,6 +36,7 @@ class Compared:
     evaluation: Evaluation | None
     answers: tuple[Paired, ...]
     top_k: int
+    book: BookGrades | None = None
 
 
 def version_of(jobs: Sequence[Job]) -> tuple[object, ...]:
@@ -51,16 +53,17 @@ def read_comparison(program: Program, jobs: Sequence[Job], top_k: int | None = N
     comparison = compare(runs)
     texts = len(comparison.query) / len(comparison.queries)
     usual = next((count for count in _TOPS if count < texts), 1)
-    return with_top(tuple(jobs), comparison, usual if top_k is None else top_k)
+    book = program.judgements.grades()
+    return with_top(tuple(jobs), comparison, usual if top_k is None else top_k, book)
 
 
-def with_top(jobs: tuple[Job, ...], comparison: Comparison, top_k: int) -> Compared:
-    """The figures with the overlap of the first `top_k` texts. Blocking."""
+def with_top(jobs: tuple[Job, ...], comparison: Comparison, top_k: int, book: BookGrades | None) -> Compared:
+    """The figures with the overlap of the first `top_k` texts, and measures with this cut-off. Blocking."""
     moves = tuple(query_moves(comparison, other, top_k=top_k) for other in range(1, len(jobs)))
     orders = tuple(tuple(each.most_moved_first().tolist()) for each in moves)
-    evaluation = evaluate(comparison.runs, comparison.joined, k=top_k)
+    evaluation = evaluate(comparison.runs, comparison.joined, k=top_k, book=book)
     found = answers(evaluation) if evaluation is not None else ()
-    return Compared(jobs, comparison, moves, orders, tuple(map(summary, moves)), evaluation, found, top_k)
+    return Compared(jobs, comparison, moves, orders, tuple(map(summary, moves)), evaluation, found, top_k, book)
 
 
 def letter(number: int) -> str:
@@ -120,41 +123,6 @@ def scatter_words(same_model: bool) -> str:
     )
 
 
-def answer_words(compared: Compared) -> str:
-    """Whether each further job is better than the first, by the first metric; "" where that cannot be measured."""
-    if compared.evaluation is None or compared.evaluation.measures_nothing:
-        return ""
-    metric = next(iter(compared.evaluation.runs[0].values))
-    return " ".join(_answer(found, letter(number), metric) for number, found in enumerate(compared.answers, 1))
-
-
-def _answer(found: Paired, job: str, metric: str) -> str:
-    counts = _tr("{job} is better than A for {better} queries, worse for {worse}, the same for {same}").format(
-        job=job, better=display.number(found.better), worse=display.number(found.worse), same=display.number(found.same)
-    )
-    if found.low is None or found.high is None:
-        return _tr("{counts}: these queries are too few to tell.").format(counts=counts)
-    verdict = _tr("no difference can be seen")
-    if found.is_seen:
-        verdict = (_tr("{job} is better") if found.difference > 0 else _tr("{job} is worse")).format(job=job)
-    said = _tr("{counts}: {verdict} ({metric} {difference}, with 95 % certainty between {low} and {high}).").format(
-        counts=counts,
-        verdict=verdict,
-        metric=metric,
-        difference=_signed(found.difference),
-        low=_signed(found.low),
-        high=_signed(found.high),
-    )
-    if found.is_seen or not found.needed:
-        return said
-    more = _tr("To see a difference of {size}, judge about {n} more queries.")
-    return f"{said} {more.format(size=f'{TOLD_APART:g}', n=display.number(found.needed))}"
-
-
-def _signed(difference: float) -> str:
-    return f"{difference:+.3f}".replace("-", "−")
-
-
 def unusable_words(compared: Compared) -> str:
     """Which labels are no grades and were left out; "" if all are used."""
     sentences = []
@@ -183,19 +151,21 @@ def judged_words(found: Evaluation | None) -> str:
     """What the metrics are computed from, or why there are none."""
     if found is None:
         return _tr(
-            "There are no metrics, for no job has labels of pairs. Name a label column (whole numbers, 0 is irrelevant)"
-            " to measure the jobs by it."
+            "There are no measures, for no text is judged. Judge some, or name a label column (whole numbers, 0 is not"
+            " relevant) to measure the jobs by it."
         )
     sentences = [
-        display.plural(len(found.queries), _tr("By the labels of {n} query."), _tr("By the labels of {n} queries.")),
+        display.plural(
+            len(found.queries), _tr("By the judgements of {n} query."), _tr("By the judgements of {n} queries.")
+        ),
         _tr("All are means over these queries, as trec_eval defines them; “exp” takes 2 to the label less 1 as gain."),
     ]
     if found.left_out:
         sentences.append(
             display.plural(
                 found.left_out,
-                _tr("{n} query without labels is left out."),
-                _tr("{n} queries without labels are left out."),
+                _tr("{n} query without judgements is left out."),
+                _tr("{n} queries without judgements are left out."),
             )
         )
     if found.conflicts:

@@ -16,6 +16,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import ExportOptions, Preset
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.evaluation.answer_tab import AnswerTab
 from cfbatch_gui.ui.evaluation.comparison_figures import (
     Compared,
     foot_words,
@@ -48,16 +49,20 @@ from cfbatch_gui.ui.widgets import (
     row,
 )
 
-QUERIES, SCORES, JOBS = "queries", "scores", "jobs"
+ANSWER, QUERIES, SCORES, JOBS = "answer", "queries", "scores", "jobs"
 _TOPS = (1, 3, 5, 10, 20)
 _OTHERS_WIDTH = 240
 
 
 class ComparisonPage(QWidget):
-    """`done` asks for the first job's own page, `more_wanted` for a choice of other jobs; both bring its id."""
+    """`done` asks for the first job's own page, `more_wanted` for a choice of other jobs; both bring its id.
+
+    `judge_wanted` brings the ids of all jobs, whose texts are to be judged.
+    """
 
     done = Signal(str)
     more_wanted = Signal(str)
+    judge_wanted = Signal(list)
 
     def __init__(
         self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
@@ -144,7 +149,11 @@ class ComparisonPage(QWidget):
             QueriesTab(memory=memory), ScoresTab(self._notices, self.tasks), JobsTab()
         )  # fmt: skip
         self._pages = QStackedWidget()
+        self.answer = AnswerTab(self.tasks, memory=memory)
+        self.answer.judge_wanted.connect(lambda: self.judge_wanted.emit([job.id for job in self._jobs]))
+        self.answer.query_picked.connect(self._open_query_number)
         shown: dict[str, tuple[str, QWidget]] = {
+            ANSWER: (self.tr("Answer"), self.answer),
             QUERIES: (self.tr("Queries"), self.queries),
             SCORES: (self.tr("Scores"), self.scores),
             JOBS: (self.tr("Jobs and metrics"), self.job_lines),
@@ -190,6 +199,7 @@ class ComparisonPage(QWidget):
                 return
             if before is None:
                 self._show(found)
+                self.tabs.choose(QUERIES if found.evaluation is None else ANSWER)
                 self._take_focus()
             else:
                 self._show_again(found)
@@ -221,7 +231,7 @@ class ComparisonPage(QWidget):
     async def _change_top(self) -> None:
         if self._compared is not None:
             before = self._compared
-            found = await asyncio.to_thread(with_top, before.jobs, before.comparison, self._top_k())
+            found = await asyncio.to_thread(with_top, before.jobs, before.comparison, self._top_k(), before.book)
             if self._compared is before:
                 self._show(found, other=self.other())
 
@@ -255,7 +265,8 @@ class ComparisonPage(QWidget):
         """Give the queries the keyboard focus, unless it is outside this page by now."""
         focused = self.window().focusWidget()
         if focused is None or self.isAncestorOf(focused):  # type: ignore[redundant-expr]  # it can be None
-            self.queries.queries.setFocus(Qt.FocusReason.OtherFocusReason)
+            table = self.answer.table if self.tabs.current() == ANSWER else self.queries.queries
+            table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_names(self, compared: Compared) -> None:
         """Show what has the names of the jobs in it, or does not depend on which two are compared."""
@@ -299,6 +310,7 @@ class ComparisonPage(QWidget):
             of.format(n=display.number(total.unmoved), all=display.number(total.queries)),
             self.tr("are ranked the same"),
         )
+        self.answer.show_comparison(compared, other)
         self.scores.show_scores(compared, other)
         self.queries.show_moves(compared, other)
 
@@ -308,6 +320,10 @@ class ComparisonPage(QWidget):
     def _open_query(self, query: int) -> None:
         self.tabs.choose(QUERIES)
         self.queries.choose(query)
+
+    def _open_query_number(self, number: int) -> None:
+        self.tabs.choose(QUERIES)
+        self.queries.choose_number(number)
 
     def _top_k(self) -> int:
         value = self.tops.value()

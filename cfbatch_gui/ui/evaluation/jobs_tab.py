@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.evaluation.comparison_figures import (
     Compared,
-    answer_words,
     judged_words,
     letter,
     matched_words,
@@ -25,11 +24,10 @@ class JobsTab(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._jobs, self._metrics = LinesTable(stretched=1, wrapped=5), LinesTable(stretched=1)
-        self._answer = Label("", "strong", wrap=True)
         self._judged = IconLine("", "info", "body", wrap=True)
         content = column(
             _card(self.tr("What is compared"), self._jobs),
-            _card(self.tr("How well each ranks"), self._answer, self._metrics, self._judged),
+            _card(self.tr("How well each ranks"), self._metrics, self._judged),
             None,
             gap=LARGE,
             margins=(WIDE, LARGE, WIDE, LARGE),
@@ -61,14 +59,11 @@ class JobsTab(QWidget):
         self._show_metrics(compared)
 
     def texts(self) -> list[str]:
-        """The texts of both tables with the answer between them, then the sentence below."""
-        return [*self._jobs.texts(), self._answer.text(), *self._metrics.texts(), self._judged.text()]
+        """The texts of both tables, then the sentence below."""
+        return [*self._jobs.texts(), *self._metrics.texts(), self._judged.text()]
 
     def _show_metrics(self, compared: Compared) -> None:
         found = compared.evaluation
-        answer = answer_words(compared)
-        self._answer.setText(answer)
-        self._answer.setVisible(bool(answer))
         self._judged.set_line(" ".join(filter(None, (judged_words(found), unusable_words(compared)))))
         self._metrics.setVisible(found is not None)
         if found is None:

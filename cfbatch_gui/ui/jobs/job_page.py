@@ -26,7 +26,8 @@ from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Tabs, column
 
 _NOT_READ = Planned()
-PROGRESS, RANKING, OVERVIEW, VECTORS, DETAILS = "progress", "ranking", "overview", "vectors", "details"
+PROGRESS, RANKING, QUALITY, OVERVIEW = "progress", "ranking", "quality", "overview"
+VECTORS, DETAILS = "vectors", "details"
 MAP, SIMILAR, DUPLICATES, CLUSTERS, VERSUS = "map", "similar", "duplicates", "clusters", "versus"
 
 
@@ -54,6 +55,7 @@ class JobPage(QWidget):
         vectors_view: ResultView,
         *,
         overview_view: ResultView | None = None,
+        quality_view: ResultView | None = None,
         vector_pages: Mapping[str, ResultView] | None = None,
         memory: Memory | None = None,
         clock: Callable[[], float] = time.time,
@@ -68,10 +70,10 @@ class JobPage(QWidget):
         self.tasks = Tasks(self, self._say)
         self.progress = ProgressView(program, self._say, clock=clock, memory=memory)
         self.details = DetailsView(program, clock=clock, memory=memory)
-        overview = {OVERVIEW: overview_view} if overview_view is not None else {}
+        more = {QUALITY: quality_view, OVERVIEW: overview_view}
         self.results: dict[str, ResultView] = {
             RANKING: ranking_view,
-            **overview,
+            **{key: view for key, view in more.items() if view is not None},
             VECTORS: vectors_view,
             **(vector_pages or {}),
         }
@@ -189,6 +191,7 @@ class JobPage(QWidget):
         titles = {
             PROGRESS: self.tr("Progress"),
             RANKING: self.tr("Ranking"),
+            QUALITY: self.tr("Quality"),
             OVERVIEW: self.tr("Overview"),
             VECTORS: self.tr("Vectors"),
             MAP: self.tr("Map"),
@@ -210,7 +213,7 @@ class JobPage(QWidget):
         has_progress = _has_progress(job) or wanted == PROGRESS
         self.tabs.set_shown(PROGRESS, has_progress)
         for key, view in self.results.items():
-            of_kind = (key in (RANKING, OVERVIEW)) == (results == RANKING)
+            of_kind = (key in (RANKING, QUALITY, OVERVIEW)) == (results == RANKING)
             self.tabs.set_shown(key, of_kind and (view.has_something(job) or key == wanted))
         so_far = not is_over(job)
         self.tabs.set_title(RANKING, self.tr("Ranking so far") if so_far else self.tr("Ranking"))

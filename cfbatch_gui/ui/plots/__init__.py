@@ -1,7 +1,7 @@
 """Plots: light and dark from the theme's roles, sharp at every pixel ratio, interactive with a million dots.
 
 `Plot` is the base of all: it is copied with Ctrl+C, and `PictureButtons` save it as PNG or SVG, or the data
-behind it as CSV. There are two plots.
+behind it as CSV. There are three plots.
 
 `Chart` has axes, and layers over them, later ones above earlier ones:
 
@@ -20,6 +20,8 @@ behind it as CSV. There are two plots.
     chart.show_layers((Line(0, 1), dots), across="bge-m3", up="embeddinggemma")
     chart.picked.connect(self._open_text)                       # a click on a dot brings its index in `x` and `y`
 
+`DifferenceChart` has a bar for each query, from the largest gain to the largest loss, over an interval.
+
 `DotMap` is a plane without axes: wheel, drag, hover, lasso, colours by category or number.
 
     buttons = PictureButtons(chart, self._notices, self.tasks, name="scores", parent=self)   # "Copy", "Save picture…"
@@ -30,8 +32,21 @@ an optional library, and the same code draws the picture that is saved.
 """
 
 from cfbatch_gui.ui.plots.chart import Chart
+from cfbatch_gui.ui.plots.difference_chart import DifferenceChart
 from cfbatch_gui.ui.plots.dot_map import DotMap
 from cfbatch_gui.ui.plots.layers import Bars, Dots, Line, Mark, Steps
 from cfbatch_gui.ui.plots.plot import PictureButtons, Plot, PlotData
 
-__all__ = ["Bars", "Chart", "DotMap", "Dots", "Line", "Mark", "PictureButtons", "Plot", "PlotData", "Steps"]
+__all__ = [
+    "Bars",
+    "Chart",
+    "DifferenceChart",
+    "DotMap",
+    "Dots",
+    "Line",
+    "Mark",
+    "PictureButtons",
+    "Plot",
+    "PlotData",
+    "Steps",
+]

@@ -1,26 +1,47 @@
-"""Judging: shows the page for some jobs, and afterwards what the judgements say about them."""
+"""Judging: shows the page for some jobs, and the page with what the judgements say about a ranking."""
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.jobs.job_page import JobPage
+from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.judging.judge_page import JudgePage
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.results.quality_view import QualityView
+from cfbatch_gui.ui.tables.table_view import Memory
+from cfbatch_gui.ui.window.comparing import Comparing
 from cfbatch_gui.ui.window.main_window import MainWindow
 
 
 class Judging(QObject):
-    """Emits `opened` with the id of a job whose judging is over, or `compared` with those of several."""
+    """Emits `opened` with the id of a job whose judging is over; several jobs are compared then."""
 
     opened = Signal(str)
-    compared = Signal(list)
 
-    def __init__(self, program: Program, notices: Notices, window: MainWindow) -> None:
+    def __init__(
+        self,
+        program: Program,
+        notices: Notices,
+        window: MainWindow,
+        comparing: Comparing,
+        *,
+        memory: Memory | None = None,
+    ) -> None:
         super().__init__(window)
-        self._program, self._window = program, window
+        self.quality = QualityView(program, notices, memory=memory)
+        self._program, self._window, self._comparing = program, window, comparing
+        comparing.page.judge_wanted.connect(self.judge)
         self.page = JudgePage(program, notices)
         self.page.done.connect(self._done)
+        self.pages = (self.page, self.quality)
+        self.listen(self.quality)
+
+    def listen(self, *owners: Library | JobPage | QualityView) -> None:
+        """Judge a job when one of these asks for it."""
+        for owner in owners:
+            owner.judge_wanted.connect(lambda job_id: self.judge([job_id]))
 
     def judge(self, job_ids: Sequence[str]) -> None:
         """Show the page for these jobs."""
@@ -33,6 +54,6 @@ class Judging(QObject):
         there = {job.id for job in self._program.ledger.jobs()}
         left = [each for each in job_ids if each in there]
         if len(left) > 1:
-            self.compared.emit(left)
+            self._comparing.compare(left)
         elif left:
             self.opened.emit(left[0])

@@ -61,8 +61,7 @@ class Workspace:
         self._system = SystemNotices(QApplication.windowIcon(), self.window)
         self._states: dict[str, JobState] = {}
         self._is_closing = False
-        self._settle = QTimer(self.window)
-        self._settle.setSingleShot(True)
+        self._settle = QTimer(self.window, singleShot=True)
         self._settle.timeout.connect(self._show_jobs)
 
         self._welcome = WelcomePage()
@@ -72,6 +71,8 @@ class Workspace:
         figures = FigureReader(program)
         self._ranking = RankingView(program, self._notices, figures=figures, memory=memory)
         self._overview = OverviewView(program, self._notices, figures=figures)
+        self._comparing = Comparing(program, self._notices, self.window, self._tasks, memory=memory)
+        self._judging = Judging(program, self._notices, self.window, self._comparing, memory=memory)
         self._vectors = VectorsView(program, self._notices, memory=memory)
         self._vector_views = VectorViews(program, self._notices, self._vectors, memory=memory)
         self._job = JobPage(
@@ -80,6 +81,7 @@ class Workspace:
             self._ranking,
             self._vectors,
             overview_view=self._overview,
+            quality_view=self._judging.quality,
             vector_pages=self._vector_views.pages(),
             memory=memory,
         )
@@ -93,8 +95,6 @@ class Workspace:
             open_job=self._open,
             changed=self._show_changed,
         )
-        self._comparing = Comparing(program, self._notices, self.window, self._tasks, memory=memory)
-        self._judging = Judging(program, self._notices, self.window)
         self._data_folder = DataFolder(program, self.window, self._tasks)
         self._connect_window()
         self._connect_pages()
@@ -124,9 +124,9 @@ class Workspace:
         self._is_closing = True
         self._settle.stop()
         await self._draft.close_work()
-        results = (self._ranking, self._overview, self._vectors, self._comparing.page, self._judging.page)
+        results = (self._ranking, self._overview, self._vectors, self._comparing.page)
         await self._vector_views.close()
-        for owner in (self._job, self._job.progress, *results, self._connection, self._traffic):
+        for owner in (self._job, self._job.progress, *results, *self._judging.pages, self._connection, self._traffic):
             await owner.tasks.close()
         await self._tasks.close()
 
@@ -287,8 +287,9 @@ class Workspace:
         if path is None:
             return
         count = await asyncio.to_thread(back_up, self._program.paths, path)
-        said = display.plural(count, _tr("Backed up {n} file."), _tr("Backed up {n} files."))
-        self._notices.show_notice(said, "done")
+        self._notices.show_notice(
+            display.plural(count, _tr("Backed up {n} file."), _tr("Backed up {n} files.")), "done"
+        )
 
     def _choose_scheme(self, scheme: str) -> None:
         self._theme.set_scheme(Scheme(scheme))
@@ -373,10 +374,9 @@ class Workspace:
             owner.archived.connect(changes.archive)
             owner.deleted.connect(changes.delete)
             owner.compare_wanted.connect(self._comparing.choose)
-            owner.judge_wanted.connect(lambda job_id: self._judging.judge([job_id]))
         self._comparing.opened.connect(self._open)
         self._judging.opened.connect(self._open)
-        self._judging.compared.connect(self._comparing.compare)
+        self._judging.listen(window.library, self._job)
         self._system.clicked.connect(window.raise_)
 
     def _connect_pages(self) -> None:

@@ -1,0 +1,294 @@
+"""How well a ranking is, by judgements: the mean, what is not judged, and each query, the worst first."""
+
+import asyncio
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMeasures, measure
+from cfbatch_gui.core.evaluation.query_changes import JudgedQuery, judged_queries
+from cfbatch_gui.core.evaluation.runs import read_run
+from cfbatch_gui.core.evaluation.significance import mean_interval
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.program import Program, metadata_of
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.job_labels import connection_title
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.results.loaded_results import ResultLoader, nothing_yet
+from cfbatch_gui.ui.results.quality_words import (
+    Quality,
+    about_measure,
+    foot_words,
+    query_columns,
+    trouble_words,
+)
+from cfbatch_gui.ui.tables.cells import FigureDelegate
+from cfbatch_gui.ui.tables.table_rows import Rows
+from cfbatch_gui.ui.tables.table_view import Memory, TableView
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.widgets import (
+    Card,
+    EmptyPlace,
+    IconLine,
+    Label,
+    LinkButton,
+    MaybeEmpty,
+    NoticeBar,
+    boxed,
+    column,
+    line,
+    row,
+)
+
+K = 10
+
+
+class QualityView(ResultView):
+    """`judge_wanted` brings the id of the job whose texts are to be judged."""
+
+    judge_wanted = Signal(str)
+
+    def __init__(
+        self, program: Program, notices: Notices, *, memory: Memory | None = None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._program, self._notices = program, notices
+        self._judgements = 0  # records of the book at the last reading
+        self.tasks = Tasks(self, self._cannot_be_read)
+        self._loader = ResultLoader(self.tasks, self._read, self._show, begin=lambda _: self._stack.show_sentence(""))
+        self._make_cards()
+        self.table = TableView("quality", memory=memory)
+        self.table.setAccessibleName(self.tr("Queries, the worst first"))
+        self.table.setItemDelegate(FigureDelegate(self.table))
+        self.rows: Rows[JudgedQuery] = Rows(())
+        self.partial_bar = NoticeBar("", "attention")
+        self._foot = IconLine("", wrap=True)
+        self.empty = EmptyPlace(
+            "list-ordered",
+            self.tr(
+                "How good is this ranking? Nobody has judged its texts yet. Judge the first few of each query: one text"
+                " at a time, with one key each."
+            ),
+            self.tr("Judge its texts…"),
+        )
+        self.empty.pressed.connect(self._judge)
+        self._lay_out()
+
+    def has_something(self, job: Job) -> bool:
+        return job.kind is Kind.RANK and job.batches_done > 0
+
+    def show_job(self, job: Job) -> None:
+        if self._judgements != self._book_size():  # judged since
+            self._loader.loaded = ()
+        self._loader.show_job(job)
+
+    def foot(self) -> str:
+        """By whose judgements the figures are."""
+        return self._foot.text()
+
+    # Making
+
+    def _make_cards(self) -> None:
+        self.mean = _FigureCard()
+        self.judged = _FigureCard()
+        self.judge_link = self.judged.add_link(self.tr("Judge them"))
+        self.judge_link.clicked.connect(self._judge)
+        self.first = _FigureCard()
+        self.more_link = self.first.add_link(self.tr("More measures"))
+        self.more_link.clicked.connect(self._show_more)
+        self.measures = MeasureLines()
+        self.measures.hide()
+
+    def _lay_out(self) -> None:
+        cards = row(gap=MEDIUM)
+        for card, stretch in ((self.mean, 4), (self.judged, 3), (self.first, 3)):
+            cards.addWidget(card, stretch)
+        above = column(self.partial_bar, cards, self.measures, gap=MEDIUM, margins=(WIDE, LARGE, WIDE, MEDIUM))
+        shown = column(above, gap=0)
+        shown.addWidget(self.table, 1)
+        shown.addWidget(line())
+        shown.addLayout(column(self._foot, margins=(WIDE, SMALL, WIDE, MEDIUM)))
+        self._content = boxed(shown)
+        both = boxed(column(self._content, self.empty, gap=0))
+        self._stack = MaybeEmpty("list-ordered", both)
+        self.setLayout(column(self._stack))
+
+    # Reading
+
+    def _book_size(self) -> int:
+        name = self._program.judgements.used_name()
+        return self._program.judgements.shelf.size(name)
+
+    async def _read(self, job: Job) -> Quality | None:
+        return await asyncio.to_thread(self._read_quality, job)
+
+    def _read_quality(self, job: Job) -> Quality | None:
+        if not job.batches_done:
+            return None
+        book = self._program.judgements.grades()
+        self._judgements = self._book_size()
+        run = read_run(self._program.folder(job.id), metadata_of(job, connection_title(self._program, job)))
+        found = measure(run, k=K, book=book)
+        if found is None:
+            return Quality(run, None, (), None, book)
+        name = next(iter(found.runs[0].values))
+        queries = sorted(judged_queries(run, found, name), key=lambda query: query.value)
+        return Quality(run, found, tuple(queries), mean_interval(found.runs[0].values[name]), book)
+
+    def _cannot_be_read(self, error: UserError) -> None:
+        self._stack.show_sentence(error.message)
+
+    # Showing
+
+    async def _show(self, job: Job, found: Quality | None) -> None:
+        if found is None:
+            self._stack.show_sentence(nothing_yet(job))
+            return
+        evaluation = found.evaluation
+        self._content.setVisible(evaluation is not None)
+        self.empty.setVisible(evaluation is None)
+        self._stack.show_content()
+        if evaluation is not None:
+            self._show_figures(found, evaluation)
+
+    def _show_figures(self, found: Quality, evaluation: Evaluation) -> None:
+        (measures,) = evaluation.runs
+        self._show_mean(found, evaluation, measures)
+        self._show_judged(measures)
+        self._show_first(measures)
+        self.measures.show_measures(measures, evaluation)
+        trouble = trouble_words(found, evaluation)
+        self.partial_bar.set_text(trouble, "attention")
+        self.partial_bar.setVisible(bool(trouble))
+        before = self.rows
+        name = next(iter(measures.values))
+        self.rows = Rows(query_columns(name), found.queries, key=lambda query: query.index, parent=self)
+        self.table.show_rows(self.rows)
+        before.deleteLater()
+        self._foot.set_line(foot_words(found, evaluation))
+
+    def _show_mean(self, found: Quality, evaluation: Evaluation, measures: RunMeasures) -> None:
+        name, mean = next(iter(measures.means.items()))
+        queries = len(evaluation.queries)
+        pattern = self.tr("{name}, {n} query") if queries == 1 else self.tr("{name}, mean of {n} queries")
+        title = pattern.format(name=name, n=display.number(queries))
+        if evaluation.measures_nothing:
+            self.mean.show_figure(
+                title, "–", "", self.tr("Nothing can be measured: every candidate has the same grade.")
+            )
+            return
+        beside = ""
+        if found.interval is not None:
+            low, high = (f"{min(1.0, max(0.0, end)):.2f}" for end in found.interval)
+            beside = self.tr("95 % between {low} and {high}").format(low=low, high=high)
+        about = self.tr("1 is the best order there could be: the higher up the relevant texts stand, the better.")
+        self.mean.show_figure(title, mean.text(), beside, about)
+
+    def _show_judged(self, measures: RunMeasures) -> None:
+        missing = int(measures.top.sum() - measures.judged_top.sum())
+        share = f"{measures.judged_share:.0%}".replace("%", " %")
+        about = display.plural(
+            missing, self.tr("{n} text is not judged yet."), self.tr("{n} texts are not judged yet.")
+        )
+        if measures.judged_share < ENOUGH_JUDGED:
+            about += " " + self.tr("The figures are not to be relied upon.")
+        self.judged.show_figure(
+            self.tr("judged among the first ten"), share, "", about if missing else self.tr("All of them are judged.")
+        )
+        self.judge_link.setVisible(missing > 0)
+
+    def _show_first(self, measures: RunMeasures) -> None:
+        ranks = measures.first_relevant[measures.first_relevant > 0]
+        figure = f"{ranks.mean():.1f}" if len(ranks) else "–"
+        about = self.tr("at rank 1 for {n} of {all} queries.").format(
+            n=display.number(int((ranks == 1).sum())), all=display.number(len(measures.first_relevant))
+        )
+        self.first.show_figure(
+            self.tr("first relevant text"), figure, self.tr("rank, on average") if len(ranks) else "", about
+        )
+
+    def _show_more(self) -> None:
+        shown = self.measures.isHidden()
+        self.measures.setVisible(shown)
+        self.more_link.setText(self.tr("Fewer measures") if shown else self.tr("More measures"))
+
+    def _judge(self) -> None:
+        if self._loader.job is not None:
+            self.judge_wanted.emit(self._loader.job.id)
+
+
+class _FigureCard(Card):
+    """A title, a large figure with a few words beside it, and a sentence with a link below."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._title, self._figure = Label("", "quiet"), Label("", "display")
+        self._beside, self._about = Label("", "quiet", wrap=True), Label("", "small", wrap=True)
+        self._links = row(gap=SMALL)
+        self.body.setContentsMargins(20, MEDIUM, 20, MEDIUM)
+        self.body.setSpacing(4)
+        self.body.addWidget(self._title)
+        figure = row(self._figure, gap=MEDIUM)
+        figure.addWidget(self._beside, 1, Qt.AlignmentFlag.AlignBottom)
+        self.body.addLayout(figure)
+        self.body.addWidget(self._about)
+        self.body.addStretch(1)
+        self.body.addLayout(self._links)
+
+    def add_link(self, text: str) -> LinkButton:
+        """Add a link at the bottom."""
+        link = LinkButton(text)
+        self._links.addWidget(link)
+        self._links.addStretch(1)
+        return link
+
+    def show_figure(self, title: str, figure: str, beside: str, about: str) -> None:
+        """Replace all texts."""
+        self._title.setText(title)
+        self._figure.setText(figure)
+        self._beside.setText(beside)
+        self._about.setText(about)
+        self.setAccessibleName(" ".join((title, figure, beside)))
+
+    def texts(self) -> list[str]:
+        """The title, the figure, what stands beside it and below."""
+        return [each.text() for each in (self._title, self._figure, self._beside, self._about)]
+
+
+class MeasureLines(Card):
+    """All measures in two columns, each with what it says."""
+
+    def __init__(self) -> None:
+        super().__init__(inset=True)
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(LARGE)
+        self._grid.setVerticalSpacing(SMALL)
+        self._grid.setColumnStretch(2, 1)
+        self._cells: list[Label] = []
+        self.body.setContentsMargins(20, MEDIUM, 20, MEDIUM)
+        self.body.addLayout(self._grid)
+
+    def show_measures(self, measures: RunMeasures, evaluation: Evaluation) -> None:
+        """Show the means of all measures."""
+        for cell in self._cells:
+            self._grid.removeWidget(cell)
+            cell.deleteLater()
+        self._cells = []
+        judged = f"{measures.judged_share:.0%}".replace("%", " %")
+        lines = [(name, mean.text(), about_measure(name, evaluation.k)) for name, mean in measures.means.items()]
+        lines.append(
+            (f"Judged@{evaluation.k}", judged, self.tr("of the first texts are judged; the others count as 0"))
+        )
+        for number, texts in enumerate(lines):
+            for index, text in enumerate(texts):
+                cell = Label(text, "strong" if index == 1 else "quiet" if index == 2 else "body")
+                self._cells.append(cell)
+                self._grid.addWidget(cell, number, index)
+
+    def texts(self) -> list[str]:
+        """The texts of all cells, line by line."""
+        return [cell.text() for cell in self._cells]

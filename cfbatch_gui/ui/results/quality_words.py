@@ -1,0 +1,134 @@
+"""What the page of a ranking's quality reads, the columns of its table, and its sentences."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QCoreApplication
+
+from cfbatch_gui.core.evaluation.book_grades import BookGrades
+from cfbatch_gui.core.evaluation.judged import Evaluation
+from cfbatch_gui.core.evaluation.query_changes import JudgedQuery
+from cfbatch_gui.core.evaluation.runs import Run
+from cfbatch_gui.core.results.numbers import score_text
+from cfbatch_gui.ui import display
+from cfbatch_gui.ui.tables.table_rows import Column
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """What the page shows; `evaluation` is None while nothing is judged, and then there are no `queries`."""
+
+    run: Run
+    evaluation: Evaluation | None
+    queries: tuple[JudgedQuery, ...]
+    interval: tuple[float, float] | None
+    book: BookGrades | None
+
+
+def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
+    """Query, the measure with a bar, how many are judged, the best text and its rank."""
+    return (
+        Column(_tr("Query"), lambda query: query.text, key="query", stretch=True),
+        Column(
+            name,
+            lambda query: query.value,
+            score_text,
+            key="value",
+            align="right",
+            width=190,
+            bar=lambda query: query.value,
+            tip=_tr("1 is the best order there could be."),
+        ),
+        Column(
+            _tr("Judged"),
+            lambda query: query.judged / query.top if query.top else 1.0,
+            text=lambda query: _tr("{n} of {all}").format(n=query.judged, all=query.top),
+            key="judged",
+            align="right",
+            width=84,
+            colour=lambda query: "text" if query.judged == query.top else "attention",
+        ),
+        Column(_tr("Best text"), lambda query: query.best, key="best", stretch=True),
+        Column(
+            _tr("stands at"),
+            lambda query: query.best_rank or None,
+            lambda rank: _tr("rank {n}").format(n=display.number(rank)),
+            key="rank",
+            align="right",
+            width=92,
+        ),
+        Column(_tr("ID"), lambda query: query.id, key="id", width=90, hidden=True),
+    )
+
+
+def trouble_words(found: Quality, evaluation: Evaluation) -> str:
+    """What the figures do not show; "" if nothing."""
+    sentences = []
+    if found.run.is_partial:
+        sentences.append(_tr("Partial: only what is back so far is measured."))
+    if found.run.unusable is not None:
+        sentences.append(
+            display.plural(
+                found.run.unusable.count,
+                _tr("{n} label is no whole number and is left out."),
+                _tr("{n} labels are no whole numbers and are left out."),
+            )
+        )
+    if evaluation.conflicts:
+        sentences.append(
+            display.plural(
+                evaluation.conflicts,
+                _tr("{n} text has two labels; the first one counts."),
+                _tr("{n} texts have two labels; the first one counts."),
+            )
+        )
+    return " ".join(sentences)
+
+
+def foot_words(found: Quality, evaluation: Evaluation) -> str:
+    """By whose judgements the figures are, and which judgements are not in them."""
+    counts = _tr("{n} judgements").format(n=display.number(evaluation.judged))
+    matched = evaluation.book.matched if evaluation.book is not None else 0
+    words = [_tr("By the labels of the file ({counts}).").format(counts=counts)]
+    if found.book is not None and matched:
+        words = [
+            _tr("By the book “{book}” and the labels of the file ({counts}).").format(
+                book=found.book.name, counts=counts
+            )
+        ]
+    if evaluation.book is not None and evaluation.book.other_versions:
+        words.append(
+            display.plural(
+                evaluation.book.other_versions,
+                _tr("{n} judgement is about another version of a text."),
+                _tr("{n} judgements are about other versions of a text."),
+            )
+        )
+    if evaluation.left_out:
+        words.append(
+            display.plural(
+                evaluation.left_out,
+                _tr("{n} query without judgements is left out."),
+                _tr("{n} queries without judgements are left out."),
+            )
+        )
+    words.append(_tr("Measures as trec_eval defines them; equal scores are ordered by id."))
+    return " ".join(words)
+
+
+def about_measure(name: str, k: int) -> str:
+    """What a measure says, in a few words."""
+    plain = {
+        f"nDCG@{k}": _tr("how close to the best order the first {k} are, better grades counting more"),
+        "RR": _tr("1 divided by the rank of the first relevant text"),
+        f"R@{k}": _tr("of all relevant texts, the share among the first {k}"),
+        f"P@{k}": _tr("of the first {k}, the share that is relevant"),
+        f"Success@{k}": _tr("the share of queries with a relevant text among the first {k}"),
+        "AP": _tr("precision at each relevant text, on average"),
+        "bpref": _tr("how rarely a text judged not relevant stands above a relevant one"),
+        f"nDCG@{k} (exp)": _tr("nDCG with 2 to the grade less 1 as gain"),
+    }
+    return plain.get(name, "").format(k=k)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("QualityView", text)

@@ -1,0 +1,105 @@
+"""The page of a ranking's quality: its figures, its queries, and the way to what is not judged."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.results.quality_view import QualityView
+from tests.core.results.folders import Pair
+from tests.ui.conftest import Until
+from tests.ui.test_comparison import finished
+
+LABELLED = [
+    Pair(f"question {query}", f"text {query}.{text}", 0.9 - text / 10, label="2" if text == query % 3 else "0")
+    for query in range(6)
+    for text in range(4)
+]
+PLAIN = [Pair(pair.query, pair.text, pair.outcome) for pair in LABELLED]
+
+
+@dataclass
+class Shown:
+    program: Program
+    view: QualityView
+    until: Until
+
+    async def show(self, pairs: list[Pair], name: str = "Help centre") -> str:
+        job = finished(self.program, name, pairs)
+        self.view.show_job(job)
+        await self.until(lambda: not self.view.tasks.running())
+        return job.id
+
+
+@pytest.fixture
+async def shown(tmp_path: Path, until: Until) -> AsyncIterator[Shown]:
+    program = await Program.open(tmp_path / "data", environ={}, on_change=lambda job: None)
+    notices = Notices()
+    view = QualityView(program, notices)
+    view.resize(1004, 700)
+    view.show()
+    yield Shown(program, view, until)
+    await view.tasks.close()
+    await program.close()
+    for widget in (view, notices):
+        widget.close()
+        widget.deleteLater()
+
+
+async def test_figures_and_queries_the_worst_first(shown: Shown) -> None:
+    await shown.show(LABELLED)
+    view = shown.view
+    title, figure, beside, _ = view.mean.texts()
+    assert (title, figure) == ("nDCG@10, mean of 6 queries", "0.7103")  # (1 + 0.6309 + 0.5) / 3
+    assert beside.startswith("95 % between 0.")
+    assert view.judged.texts()[1:] == ["100 %", "", "All of them are judged."]
+    assert view.first.texts()[1:] == ["2.0", "rank, on average", "at rank 1 for 2 of 6 queries."]
+    assert not view.judge_link.isVisible()
+    rows = [[view.rows.text(row, column) for column in range(5)] for row in range(6)]
+    assert rows[0] == ["question 2", "0.5000", "4 of 4", "text 2.2", "rank 3"]
+    assert rows[5][1] == "1.0000"
+    QTest.mouseClick(view.more_link, Qt.MouseButton.LeftButton)
+    texts = view.measures.texts()
+    assert [texts[at + 1] for at in range(0, len(texts), 3) if texts[at] in ("RR", "Success@10", "Judged@10")] == [
+        *("0.6111", "1.0000", "100 %")
+    ]
+
+
+async def test_without_judgements_there_is_one_button(shown: Shown) -> None:
+    wanted: list[str] = []
+    shown.view.judge_wanted.connect(wanted.append)
+    job_id = await shown.show(PLAIN)
+    assert shown.view.empty.isVisible()
+    QTest.mouseClick(shown.view.empty.button, Qt.MouseButton.LeftButton)
+    assert wanted == [job_id]
+
+
+async def test_judgements_made_since_are_shown_at_the_next_look(shown: Shown) -> None:
+    job_id = await shown.show(PLAIN)
+    book = shown.program.judgements.book_for("Support, 2026")
+    await shown.program.keep_settings(judgement_book=book.name)
+    book.add(
+        [
+            Judgement(Subject("", "question 1"), Subject("", "text 1.1"), 1, "me", Source.PERSON, 1.0),
+            Judgement(Subject("", "question 1"), Subject("", "text 1.0"), 0, "me", Source.PERSON, 1.0),
+        ]
+    )
+    shown.view.show_job(shown.program.ledger.job(job_id))
+    await shown.until(lambda: shown.view.rows.rowCount() == 1)
+    assert shown.view.mean.texts()[0] == "nDCG@10, 1 query"
+    assert shown.view.judged.texts()[1] == "50 %"
+    assert "not to be relied upon" in shown.view.judged.texts()[3]
+    assert shown.view.judge_link.isVisible()
+    assert "By the book “Support, 2026”" in shown.view.foot()
+
+
+async def test_a_ranking_of_relevant_texts_only_measures_nothing(shown: Shown) -> None:
+    await shown.show([Pair("q", f"text {number}", number / 10, label="1") for number in range(3)])
+    assert shown.view.mean.texts()[1] == "–"
+    assert "Nothing can be measured" in shown.view.mean.texts()[3]
