@@ -26,9 +26,21 @@ from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import Memory, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
-from cfbatch_gui.ui.widgets import Card, Choice, EmptyPlace, Label, LinkButton, NoticeBar, boxed, column, row, split
+from cfbatch_gui.ui.widgets import (
+    Card,
+    Choice,
+    EmptyPlace,
+    Label,
+    LinkButton,
+    NoticeBar,
+    boxed,
+    column,
+    row,
+    scrolled,
+    split,
+)
 
-_CHART_HEIGHT = 210
+_CHART_HEIGHT = 150
 _WORK = "answer"
 _SAME = 5e-5  # a difference that is shown as 0.0000
 
@@ -91,7 +103,7 @@ class AnswerTab(QWidget):
         chart.body.addWidget(self.chart, 1)
         above = column(self.warning, answer, gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
         above.addWidget(chart, 1)
-        parts = split(boxed(above), self.table, sizes=(440, 260), vertical=True)
+        parts = split(scrolled(boxed(above)), self.table, sizes=(440, 260), vertical=True)
         return boxed(column(parts, gap=0))
 
     def show_comparison(self, compared: Compared, other: int) -> None:

@@ -11,7 +11,7 @@ from cfbatch_gui.ui.plots.plot import Plot, PlotData, paint_tip
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 
 _GAP = 0.35  # of a bar's width
-_WIDEST = 28.0  # pixels of a bar with its gap
+_WIDEST = 44.0  # pixels of a bar with its gap
 _SAME = 1e-9
 
 
@@ -53,12 +53,13 @@ class DifferenceChart(Plot):
     def draw(self, painter: QPainter, size: QSizeF, *, as_picture: bool) -> None:
         box = self._box(size)
         zero, scale = self._zero_and_scale(box)
+        width = self._bar_width(box)
+        box.setWidth(min(box.width(), width * len(self._values)))
         painter.setPen(Qt.PenStyle.NoPen)
         if self._interval is not None:
             low, high = (zero - value * scale for value in self._interval)
             painter.setBrush(theme.colour("selection"))
             painter.drawRect(QRectF(box.left(), high, box.width(), max(1.0, low - high)))
-        width = self._bar_width(box)
         for index, value in enumerate(self._values):
             painter.setBrush(theme.colour("accent" if value > 0 else "attention"))
             bar = QRectF(box.left() + index * width, zero, max(1.0, width * (1 - _GAP)), -value * scale).normalized()
