@@ -6,9 +6,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from cfbatch_gui.cli import comparison_report
+from cfbatch_gui.cli import comparison_report, quality_gate
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.judgement_books import add_judgements_argument, read_judgements
+from cfbatch_gui.cli.quality_gate import Limit
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.comparison import Comparison, compare
@@ -33,35 +35,60 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "jobs", metavar="JOB", nargs="+", help="a job's id, the beginning of it, or its name; all are compared with"
         " the first",
     )  # fmt: skip
-    parser.add_argument("--top", metavar="K", type=int, default=TOP_K, help=f"how many first texts (default: {TOP_K})")
+    parser.add_argument("--top", metavar="K", type=int, help=f"how many first texts (default: {TOP_K})")
     parser.add_argument(
         "--most", metavar="N", type=int, default=_MOST, help=f"how many queries that moved most (default: {_MOST})"
     )
     parser.add_argument("--out", metavar="FILE", type=Path, help="write a row for each text, as CSV")
     parser.add_argument("--queries", metavar="FILE", type=Path, help="write a row for each query, as CSV")
+    add_judgements_argument(parser)
+    parser.add_argument(
+        "--fail-if-worse",
+        metavar="MEASURE:BY",
+        type=_limit,
+        help="exit with 6 if a job's mean is below the first's by more than BY and p < 0.05, with 7 if it is below by"
+        " more and that cannot be told from chance, with 8 if less than 80 %% of the first texts are judged; for"
+        " example nDCG@10:0.02",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     """Compare the jobs, print the comparison, and write the files asked for. Raises UserError."""
-    if arguments.top < 1:
+    if arguments.top is not None and arguments.top < 1:
         raise UsageError("--top must be 1 or more.")
+    limit: Limit | None = arguments.fail_if_worse
+    top = arguments.top or (limit.k if limit is not None and limit.k else TOP_K)
+    if limit is not None and limit.k not in (None, top):
+        raise UsageError(f"--top {top} and --fail-if-worse {limit.metric} differ; give one of them.")
     files = _checked((arguments.out, arguments.queries))
     paths = Paths(data_dir)
     jobs = _jobs(paths, arguments.jobs)
     comparison = await asyncio.to_thread(_read, paths, jobs)
-    moves = [query_moves(comparison, other, top_k=arguments.top) for other in range(1, len(jobs))]
-    evaluation = await asyncio.to_thread(evaluate, comparison.runs, comparison.joined, k=arguments.top)
-    report = comparison_report.Report(comparison, moves, evaluation, arguments.top, max(0, arguments.most))
+    moves = [query_moves(comparison, other, top_k=top) for other in range(1, len(jobs))]
+    book = await asyncio.to_thread(read_judgements, paths, arguments.judgements)
+    evaluation = await asyncio.to_thread(evaluate, comparison.runs, comparison.joined, k=top, book=book)
+    report = comparison_report.Report(comparison, moves, evaluation, top, max(0, arguments.most), book)
     console.print_result([report.json()] if arguments.json else report.lines(console.width))
     with listing(paths.unfinished):
         texts, queries = files
         if texts is not None:
             console.say(f"Wrote {await asyncio.to_thread(write_texts, comparison, texts):,} rows to {texts}")
         if queries is not None:
-            count = await asyncio.to_thread(write_queries, comparison, queries, top_k=arguments.top)
+            count = await asyncio.to_thread(write_queries, comparison, queries, top_k=top)
             console.say(f"Wrote {count:,} rows to {queries}")
-    return ExitStatus.DONE
+    if limit is None:
+        return ExitStatus.DONE
+    status, sentence = quality_gate.check(evaluation, limit)
+    console.say(sentence)
+    return status
+
+
+def _limit(text: str) -> Limit:
+    try:
+        return quality_gate.read_limit(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _jobs(paths: Paths, names: Sequence[str]) -> tuple[Job, ...]:

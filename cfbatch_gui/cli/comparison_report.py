@@ -7,14 +7,25 @@ from dataclasses import asdict, dataclass
 import msgspec.structs
 
 from cfbatch_gui.cli.console import one_line
-from cfbatch_gui.cli.quality_report import answer_words, json_of_measures, json_of_unusable, remarks, unusable_words
+from cfbatch_gui.cli.quality_report import (
+    answer_words,
+    json_of_measures,
+    json_of_unusable,
+    judged_by,
+    remarks,
+    unusable_words,
+)
 from cfbatch_gui.cli.report import table
+from cfbatch_gui.core.evaluation.book_grades import BookGrades
 from cfbatch_gui.core.evaluation.comparison import Comparison
 from cfbatch_gui.core.evaluation.judged import Evaluation, answers
 from cfbatch_gui.core.evaluation.matching import MatchedBy
 from cfbatch_gui.core.evaluation.moves import QueryMove, QueryMoves, summary
 from cfbatch_gui.core.evaluation.overlap import P
+from cfbatch_gui.core.evaluation.query_changes import QueryChange, query_changes
 from cfbatch_gui.core.results.numbers import score_text
+
+_SHOWN = 5e-5  # a smaller difference is shown as 0.0000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,6 +37,7 @@ class Report:
     evaluation: Evaluation | None
     top_k: int
     most: int
+    book: BookGrades | None = None
 
     def json(self) -> str:
         """The comparison as one JSON object; the jobs are in the order given."""
@@ -41,6 +53,7 @@ class Report:
             "with_first": [self._with_first(number) for number in range(1, len(self.comparison.runs))],
             "metrics": self._metrics(),
             "answers": self._answers(),
+            "judgements": self.book.name if self.book is not None else None,
         }
         return json.dumps(value, indent=2)  # ASCII, which every terminal encoding preserves
 
@@ -106,20 +119,42 @@ class Report:
     def _metric_lines(self, evaluation: Evaluation, width: int) -> Iterator[str]:
         names = tuple(evaluation.runs[0].means)
         rows = [
-            (f"{number}", *(run.means[name].text() for name in names), f"{run.without_answer:,}")
+            (
+                f"{number}",
+                *(run.means[name].text() for name in names),
+                f"{run.judged_share:.0%}",
+                f"{run.without_answer:,}",
+            )
             for number, run in enumerate(evaluation.runs, 1)
         ]
         yield (
-            f"By the labels of {len(evaluation.queries):,} queries ({evaluation.left_out:,} without labels left out,"
-            f" {evaluation.conflicts:,} contexts labelled differently; a query without an answer counts 0):"
+            f"By {judged_by(self.book)} of {len(evaluation.queries):,} queries ({evaluation.left_out:,} without"
+            f" judgements left out, {evaluation.conflicts:,} contexts labelled differently; a query without an answer"
+            " counts 0):"
         )
-        yield from table(("JOB", *names, "NO ANSWER"), rows, width)
+        yield from table(("JOB", *names, f"JUDGED@{evaluation.k}", "NO ANSWER"), rows, width)
         yield from remarks(evaluation.runs)
         if not any(run.has_contrast for run in evaluation.runs):
             return
         for number, found in enumerate(answers(evaluation), 2):
             yield ""
             yield answer_words(found, number, names[0])
+            if rows := self._changed_rows(query_changes(self.comparison, evaluation, number - 1, names[0])):
+                yield from table(("1", f"{number}", "DIFFERENCE", "QUERY"), rows, width)
+
+    def _changed_rows(self, changes: Sequence[QueryChange]) -> list[tuple[str, ...]]:
+        """The queries whose measure changed most."""
+        changed = sorted(changes, key=lambda each: -abs(each.difference))
+        return [
+            (
+                score_text(each.value),
+                score_text(each.other_value),
+                f"{each.difference:+.4f}",
+                one_line(each.text),
+            )
+            for each in changed[: self.most]
+            if abs(each.difference) > _SHOWN
+        ]
 
     def _job(self, number: int) -> dict[str, object]:
         run, joined = self.comparison.runs[number], self.comparison.joined[number]
@@ -151,7 +186,16 @@ class Report:
             return None
         name = next(iter(self.evaluation.runs[0].values))
         return [
-            {"metric": name, **asdict(found), "difference_is_seen": found.is_seen} for found in answers(self.evaluation)
+            {
+                "metric": name,
+                **asdict(found),
+                "difference_is_seen": found.is_seen,
+                "by_query": [
+                    {"query": each.text, "value": each.value, "other_value": each.other_value}
+                    for each in query_changes(self.comparison, self.evaluation, number, name)
+                ],
+            }
+            for number, found in enumerate(answers(self.evaluation), 1)
         ]
 
     def _metrics(self) -> dict[str, object] | None:

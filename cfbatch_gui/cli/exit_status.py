@@ -26,6 +26,9 @@ class ExitStatus(IntEnum):
     OUTCOME_UNKNOWN = 3, "outcome unknown"
     NO_CONNECTION = 4, "no connection or token refused"
     OVER_BUDGET = 5, "over budget"  # nothing was sent
+    WORSE = 6, "a ranking is worse than --fail-if-worse allows"
+    CANNOT_TELL = 7, "it may be worse, which these judgements cannot tell"
+    TOO_FEW_JUDGED = 8, "too few of the first texts are judged"
     INTERRUPTED = 128 + signal.SIGINT  # 128 + SIGINT, as shells report it
     TERMINATED = 128 + signal.SIGTERM
 

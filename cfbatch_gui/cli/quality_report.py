@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from cfbatch_gui.cli.console import one_line
+from cfbatch_gui.core.evaluation.book_grades import BookGrades
 from cfbatch_gui.core.evaluation.judged import Evaluation, RunMeasures
 from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.evaluation.significance import TOLD_APART, Paired
@@ -12,16 +13,22 @@ _LONGEST_LABEL = 40  # characters
 _MOST_QUERIES = 10
 
 
-def lines_of_quality(run: Run, evaluation: Evaluation | None) -> Iterator[str]:
-    """The means, and the queries that are ranked worst; what was left out. Nothing for a job without labels."""
+def judged_by(book: BookGrades | None) -> str:
+    """ "the labels", or "the book “Support” and the labels"."""
+    return f"the book “{one_line(book.name)}” and the labels" if book is not None else "the labels"
+
+
+def lines_of_quality(run: Run, evaluation: Evaluation | None, book: BookGrades | None = None) -> Iterator[str]:
+    """The means, and the queries that are ranked worst; what was left out. Nothing for a job without judgements."""
     if run.unusable is not None:
         yield f"{'Labels':<11} {unusable_words(run.unusable)}"
     if evaluation is None:
         return
     (measures,) = evaluation.runs
     yield (
-        f"{'Quality':<11} means of {len(evaluation.queries):,} judged queries ({evaluation.left_out:,} without labels"
-        f" left out); of the first {evaluation.k} {measures.judged_share:.0%} are judged"
+        f"{'Quality':<11} by {judged_by(book)}: means of {len(evaluation.queries):,} judged queries"
+        f" ({evaluation.left_out:,} others left out); of the first {evaluation.k}"
+        f" {measures.judged_share:.0%} are judged"
     )
     for name, mean in measures.means.items():
         yield f"{'':<11} {name:<14} {mean.text()}"
@@ -36,14 +43,17 @@ def lines_of_quality(run: Run, evaluation: Evaluation | None) -> Iterator[str]:
         yield f"{'':<11} {values[index]:.4f}  {one_line(f'{query.id}  {query.text}' if query.id else query.text)}"
 
 
-def json_of_quality(run: Run, evaluation: Evaluation | None) -> dict[str, object] | None:
-    """The measures as a JSON object, None for a job without labels."""
+def json_of_quality(
+    run: Run, evaluation: Evaluation | None, book: BookGrades | None = None
+) -> dict[str, object] | None:
+    """The measures as a JSON object, None for a job without judgements."""
     if evaluation is None and run.unusable is None:
         return None
     found: dict[str, object] = {"labels_left_out": json_of_unusable(run.unusable)}
     if evaluation is not None:
         (measures,) = evaluation.runs
         found |= {
+            "book": book.name if book is not None else None,
             "queries": len(evaluation.queries),
             "left_out": evaluation.left_out,
             "judgements": evaluation.judged,

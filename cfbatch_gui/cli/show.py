@@ -7,8 +7,10 @@ from pathlib import Path
 from cfbatch_gui.cli import quality_report, report, vector_report
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.judgement_books import add_judgements_argument, read_judgements
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.evaluation.book_grades import BookGrades
 from cfbatch_gui.core.evaluation.judged import Evaluation, measure
 from cfbatch_gui.core.evaluation.runs import Run, read_run
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -40,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NUMBER",
         help="of vectors: also so many groups of texts about the same things, with the texts typical of each",
     )
+    add_judgements_argument(parser)
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
@@ -52,7 +55,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         ledger.close()
     folder = JobFolder(paths.job(job.id))
     embeddings, duplicates, clusters = await asyncio.to_thread(_vectors, job, folder, arguments)
-    quality = await asyncio.to_thread(_quality, job, folder)
+    quality = await asyncio.to_thread(_quality, job, folder, paths, arguments.judgements)
     if arguments.json:
         more: dict[str, object] = {"quality": quality_report.json_of_quality(*quality) if quality else None}
         if embeddings is not None and duplicates is not None:
@@ -72,12 +75,14 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     return ExitStatus.DONE
 
 
-def _quality(job: Job, folder: JobFolder) -> tuple[Run, Evaluation | None] | None:
-    """The run of a ranking job that has scores, and its measures if it has labels."""
+def _quality(
+    job: Job, folder: JobFolder, paths: Paths, book_name: str | None
+) -> tuple[Run, Evaluation | None, BookGrades | None] | None:
+    """The run of a ranking job that has scores, its measures if something is judged, and the book they are by."""
     if job.kind is not Kind.RANK or not folder.data.exists() or not read_score_table(folder).has_score.any():
         return None
-    run = read_run(folder, metadata_of(job, ""))
-    return run, measure(run)
+    run, book = read_run(folder, metadata_of(job, "")), read_judgements(paths, book_name)
+    return run, measure(run, book=book), book
 
 
 def _vectors(

@@ -1,4 +1,4 @@
-"""All jobs in one file, while the program is running."""
+"""All jobs and all judgements in one file, while the program is running."""
 
 import shutil
 import sqlite3
@@ -21,14 +21,16 @@ _TEXTS = "texts-*.json"  # a job's texts once more, for speed: without them the 
 
 
 def back_up(paths: Paths, target: Path, *, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
-    """Write the ledger, the request ids and all job folders into a zip file; how many files went in.
+    """Write the ledger, the request ids, all job folders and all judgements into a zip file; how many files went in.
 
     Databases are copied through SQLite, so that one that is being written is whole in the copy. Put back by unpacking
     it as the data folder; jobs that have something to send wait there for the user's word. There is no token in it, but
     all texts are: only this user can read the file, also when it replaces one that others could.
     `progress` gets files done and in all. Raises DiskFull, ExportError.
     """
-    files = [paths.ledger, paths.submissions, *sorted(path for path in paths.jobs.rglob("*") if path.is_file())]
+    folders = (paths.jobs, paths.judgements)
+    found = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
+    files = [paths.ledger, paths.submissions, *found]
     files = [path for path in files if path.exists() and path.suffix not in _LEFT_BEHIND and not path.match(_TEXTS)]
     with atomic_writer(target, private=True) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, path in enumerate(files, 1):
