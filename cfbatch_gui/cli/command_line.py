@@ -18,6 +18,7 @@ from cfbatch_gui.cli import (
     connections,
     export,
     jobs,
+    judgements,
     practice,
     resume,
     run,
@@ -132,6 +133,11 @@ def _parser() -> argparse.ArgumentParser:
     add("settle", "decide about a batch of unknown outcome", settle.add_arguments).set_defaults(run=settle.run)
     add("export", "write a job's results to a file", export.add_arguments).set_defaults(run=export.run)
     add("compare", "the rankings of two or more jobs", compare.add_arguments).set_defaults(run=compare.run)
+    add(
+        "judgements",
+        "judgements in and out of files, and what is in a book",
+        lambda command: judgements.add_arguments(command, parents=[everywhere]),
+    ).set_defaults(run=judgements.run)
     add("verify", "hold results against the answers that are kept", verify.add_arguments).set_defaults(run=verify.run)
     add("backup", "all jobs in one file", backup.add_arguments).set_defaults(run=backup.run)
     add(

@@ -10,6 +10,8 @@ from cfbatch_gui.core.judgements.records import AGAIN, CANNOT_TELL, TAKEN_BACK, 
 from cfbatch_gui.core.judgements.values import Source
 
 Grades = NDArray[np.int64]
+# D. Altman, "Practical Statistics for Medical Research", 1991.
+_WORDS = ((0.8, "very good"), (0.6, "good"), (0.4, "moderate"), (0.2, "fair"), (-float("inf"), "poor"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +82,12 @@ def _agreement(twice: list[tuple[int, int]]) -> Agreement:
     grades = np.array(twice, dtype=np.int64).reshape(-1, 2)
     same = int((grades[:, 0] == grades[:, 1]).sum())
     return Agreement(len(grades), same, weighted_kappa(grades[:, 0], grades[:, 1]))
+
+
+def agreement_words(found: Agreement) -> str:
+    """How far judges agree, as a sentence: the share with the same grade, and kappa in words."""
+    share = f"the same grade for {found.same:,} of {found.pairs:,} texts ({found.share:.0%})"
+    if found.kappa is None:
+        return f"{share}; too little variety to say more"
+    word = next(word for least, word in _WORDS if found.kappa >= least)
+    return f"{share}, agreement beyond chance {word} (weighted kappa {found.kappa:.2f})"

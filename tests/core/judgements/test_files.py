@@ -1,0 +1,239 @@
+"""Judgements in files: each form is known by its content, and what goes out comes in again unchanged."""
+
+import csv
+import itertools
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from cfbatch_gui.core.errors import ExportError, InputError
+from cfbatch_gui.core.evaluation.book_grades import read_book_grades
+from cfbatch_gui.core.evaluation.judged import measure
+from cfbatch_gui.core.evaluation.runs import read_run
+from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.forms import Form, made_id, original_id
+from cfbatch_gui.core.judgements.importing import Imported, JobSubjects, import_judgements
+from cfbatch_gui.core.judgements.reading import check_all_read, read_judgements
+from cfbatch_gui.core.judgements.records import newest, verdicts
+from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
+from cfbatch_gui.core.judgements.writing import write_judgements
+from tests.core.evaluation.generated import exported, generated_table
+from tests.core.evaluation.test_as_exported import trec_eval
+from tests.core.results.folders import Pair, Table
+
+NASTY = (
+    *(
+        '=1+1"x"',
+        "two\nlines",
+        "lone\rCR",
+        "tab\there, and; more",
+        "'quoted",
+        "''-5",
+        "+49 30 123",
+        "@cmd",
+        "\tindented",
+    ),
+    *(
+        "日本語のテキスト",
+        "نص عربي",
+        "a\u2028b",
+        " space at both ends ",
+        "-12.50",
+        "%20",
+        "𝔘nicode",
+        'only "quotes"',
+        "#",
+    ),
+)
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Iterator[Book]:
+    with closing(Book.create(tmp_path / "one" / "book.db", "b", clock=lambda: 0.0)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[Book]:
+    with closing(Book.create(tmp_path / "two" / "book.db", "b", clock=lambda: 0.0)) as opened:
+        yield opened
+
+
+def fill(book: Book) -> None:
+    texts = itertools.product(NASTY[:6], NASTY)
+    book.add(
+        [
+            Judgement(
+                Subject(f"q {number}" if number % 2 else "", query),
+                Subject(f"d%{number}" if number % 3 else "", text),
+                None if number % 7 == 0 else number % 5 - 1,
+                f"judge {number % 2}",
+                Source.PERSON,
+                1_800_000_000.0 + number / 8,
+                note=NASTY[number % len(NASTY)] if number % 11 == 0 else "",
+            )
+            for number, (query, text) in enumerate(texts)
+        ]
+    )
+    first = next(book.judgements())
+    book.add(
+        [Judgement(first.query, first.document, 3, "judge 0", Source.PERSON, 1.8e9, again=True, note="second look")]
+    )
+    book.add([Judgement(Subject("bare"), Subject("ids"), 2, "=judge", Source.FILE, 1.8e9 + 1)])
+
+
+def verdicts_of(book: Book) -> dict[tuple[str, str], int]:
+    records, of = book.contents()
+    found, _ = verdicts(newest(records))
+    return {
+        (of[each["query"]].text or of[each["query"]].id, of[each["document"]].text or of[each["document"]].id): int(
+            each["grade"]
+        )
+        for each in found
+    }
+
+
+def take_in(book: Book, path: Path, job: JobSubjects | None = None) -> Imported:
+    found = read_judgements(path)
+    check_all_read(found)
+    return import_judgements(book, found.judgements, judge="file", time=5.0, job=job)
+
+
+@pytest.mark.parametrize("form", list(Form))
+def test_what_is_written_and_read_is_written_the_same_again(
+    form: Form, book: Book, other: Book, tmp_path: Path
+) -> None:
+    fill(book)
+    first, second = tmp_path / "first", tmp_path / "second"
+    count = write_judgements(book, first, form)
+    assert read_judgements(first).form is form
+    done = take_in(other, first)
+    assert done.read == count
+    assert write_judgements(other, second, form) == count
+    assert second.read_bytes() == first.read_bytes()
+
+
+@pytest.mark.parametrize("form", [Form.CSV, Form.LINES])
+def test_forms_with_texts_bring_the_same_judgements_into_another_book(
+    form: Form, book: Book, other: Book, tmp_path: Path
+) -> None:
+    fill(book)
+    write_judgements(book, tmp_path / "file", form)
+    take_in(other, tmp_path / "file")
+    assert verdicts_of(other) == verdicts_of(book)
+    if form is Form.LINES:
+        assert list(other.judgements()) == list(book.judgements())
+    again = take_in(other, tmp_path / "file")
+    assert again.added == 0
+
+
+def test_no_cell_of_the_csv_is_a_formula(book: Book, tmp_path: Path) -> None:
+    fill(book)
+    write_judgements(book, tmp_path / "file.csv", Form.CSV)
+    with (tmp_path / "file.csv").open(encoding="utf-8-sig", newline="") as stream:
+        cells = [cell for row in csv.DictReader(stream) for name, cell in row.items() if name != "grade"]
+    assert len(cells) > 100
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+
+
+@pytest.mark.parametrize("has_ids", [True, False])
+@pytest.mark.parametrize("form", [Form.TREC, Form.BEIR, Form.QUEPID])
+def test_ids_of_a_job_are_its_texts_and_fit_its_exported_run(
+    form: Form, has_ids: bool, book: Book, other: Book, tmp_path: Path
+) -> None:
+    table = generated_table(1 if has_ids else 3, tmp_path / "job")
+    run = read_run(table.folder, table.metadata())
+    random_grades = [
+        Judgement(Subject("", f"q{number % 12}"), Subject("", text.text), number % 4, "me", Source.PERSON, 1.0)
+        for number, text in run.texts(range(0, len(run.table), 3)).items()
+        for number in [int(run.table.queries[number]) - 1]
+    ]
+    book.add(random_grades)
+    job = JobSubjects(table.folder)
+    write_judgements(book, tmp_path / "file", form, job)
+    done = take_in(other, tmp_path / "file", job)
+    assert (done.matched, done.unmatched) == (done.read, 0)
+    assert verdicts_of(other) == verdicts_of(book)
+    if form is Form.TREC:
+        ranked, _ = exported(table, tmp_path)
+        judged: dict[str, dict[str, int]] = {}
+        for line in (tmp_path / "file").read_text("utf-8").splitlines():
+            query, _, document, grade = line.split()
+            judged.setdefault(query, {})[document] = int(grade)
+        plain = read_run(table.folder, table.metadata())
+        bare = type(plain)(plain.metadata, plain.folder, plain.table, plain.labels * 0 - 2**31)
+        found = measure(bare, book=read_book_grades(book))
+        assert found is not None
+        theirs = [trec_eval(ranked.get(query, {}), grades)["nDCG@10"] for query, grades in sorted(judged.items())]
+        assert sorted(found.runs[0].values["nDCG@10"]) == pytest.approx(sorted(theirs))
+
+
+def test_lines_about_other_texts_are_counted_and_kept(book: Book, tmp_path: Path) -> None:
+    table = Table(tmp_path / "job").rank([Pair("q", "a", 0.5, id="A"), Pair("q", "b", 0.4, id="B")])
+    file = tmp_path / "judged.csv"
+    file.write_text("query,docid,rating\nq,A,3\nq,A,1\nq,Z,2\nanother,A,1\n", "utf-8")
+    done = take_in(book, file, JobSubjects(table.folder))
+    assert (done.read, done.matched, done.unmatched, done.conflicting) == (4, 2, 2, 2)
+    assert verdicts_of(book) == {("q", "a"): 1, ("q", "Z"): 2, ("another", "A"): 1}
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("q1 0 d1 1\nq1 0 d2\n", "line 2: is not “query 0 document grade”"),
+        (
+            "query,docid,rating\nq,1,yes\nq,2,0.5\n",
+            "2 lines are no judgement (line 2: its grade “yes” is no whole number",
+        ),
+        ("query,text,grade\nq,,1\n", "has no query or no text"),
+        ('{"query": "q", "text": "t", "grade": 1}\n{"query": "q"}\n', "line 2"),
+        ('query,text,grade\nq,"open,1\n', "quotes that do not fit"),
+        ("query,text,grade,time\nq,t,1,yesterday\n", "its time “yesterday” is none"),
+        (f"q1 0 d1 {2**31}\n", "too large"),
+    ],
+)
+def test_nothing_is_taken_in_part(content: str, says: str, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text(content, "utf-8")
+    with pytest.raises(InputError) as error:
+        check_all_read(read_judgements(file))
+    assert says in error.value.message
+    assert "Nothing was imported" in error.value.message
+
+
+@pytest.mark.parametrize("content", [b"name;size\na;1\n", b"", b"\xff\x00\x12", b"query,text,grade\ncaf\xe9,x,1\n"])
+def test_other_files_are_refused_with_a_sentence(content: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "file.csv"
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=r"no file of judgements|not in UTF-8"):
+        read_judgements(file)
+
+
+def test_semicolons_tabs_and_unicode_text_of_a_spreadsheet_are_read(tmp_path: Path) -> None:
+    rows = [("Query", "Text", "Grade"), ("q;1", "a\tb", "2.0"), ("q", "c", "?")]
+    for separator, encoding in ((";", "utf-8-sig"), ("\t", "utf-16"), (",", "utf-8")):
+        with (tmp_path / "file").open("w", encoding=encoding, newline="") as stream:
+            csv.writer(stream, delimiter=separator).writerows(rows)
+        found = read_judgements(tmp_path / "file")
+        assert [(each.query.text, each.document.text, each.grade) for each in found.judgements] == [
+            *(("q;1", "a\tb", 2), ("q", "c", None))
+        ]
+
+
+@pytest.mark.parametrize(
+    "identifier", ["a b", "a%20b", "a%2520b", "100%", "%41", 'a"b', "\u2028", "é", "%25zz", "%C2%85"]
+)
+def test_an_id_comes_back_as_it_was_and_one_of_another_program_stays(identifier: str) -> None:
+    written = made_id(Subject(identifier), "text")
+    assert not any(sign.isspace() or sign == '"' for sign in written)
+    assert original_id(written) == identifier
+    if not any(sign.isspace() or sign == '"' for sign in identifier):
+        assert made_id(Subject(original_id(identifier)), "text") == identifier
+
+
+def test_an_empty_book_writes_no_file(book: Book, tmp_path: Path) -> None:
+    with pytest.raises(ExportError):
+        write_judgements(book, tmp_path / "file", Form.TREC)
+    assert not (tmp_path / "file").exists()
