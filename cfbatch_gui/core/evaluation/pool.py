@@ -44,6 +44,11 @@ class Pool:
     texts: int
     judged: int
 
+    @property
+    def fresh(self) -> int:
+        """How many texts are to be judged, those that come again counted once."""
+        return sum(not item.shown.again for item in self.items)
+
 
 def make_pool(
     runs: Sequence[Run], joined: Sequence[Joined], book: Book | None, *, judge: str, k: int = 10, seed: int = 1

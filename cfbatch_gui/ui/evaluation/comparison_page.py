@@ -116,6 +116,11 @@ class ComparisonPage(QWidget):
         """Why nothing is shown."""
         return self._message
 
+    def ask_to_judge(self) -> None:
+        """Ask for the page on which the texts of these jobs are judged."""
+        if self._jobs:
+            self.judge_wanted.emit([job.id for job in self._jobs])
+
     def other(self) -> int:
         """The index of the job that the first is compared with."""
         chosen = self.others.value()
@@ -150,7 +155,7 @@ class ComparisonPage(QWidget):
         )  # fmt: skip
         self._pages = QStackedWidget()
         self.answer = AnswerTab(self.tasks, memory=memory)
-        self.answer.judge_wanted.connect(lambda: self.judge_wanted.emit([job.id for job in self._jobs]))
+        self.answer.judge_wanted.connect(self.ask_to_judge)
         self.answer.query_picked.connect(self._open_query_number)
         shown: dict[str, tuple[str, QWidget]] = {
             ANSWER: (self.tr("Answer"), self.answer),

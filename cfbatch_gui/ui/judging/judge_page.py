@@ -139,7 +139,7 @@ class JudgePage(QWidget):
         if pool.items:
             minutes = max(1, round(len(pool.items) * _SECONDS_A_TEXT / _MINUTE))
             words = self.tr("{texts} to judge, about {time}.").format(
-                texts=display.plural(len(pool.items), self.tr("{n} text"), self.tr("{n} texts")),
+                texts=display.plural(pool.fresh, self.tr("{n} text"), self.tr("{n} texts")),
                 time=display.plural(minutes, self.tr("{n} minute"), self.tr("{n} minutes")),
             )
             if pool.judged:

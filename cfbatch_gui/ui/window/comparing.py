@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog
 
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.evaluation.choose_jobs import ChooseJobsDialog
@@ -28,10 +29,16 @@ class Comparing(QObject):
         self.page = ComparisonPage(program, notices, memory=memory)
         self.page.done.connect(self.opened)
         self.page.more_wanted.connect(self.choose)
+        window.compare.connect(self._choose_for_opened)
 
     def choose(self, job_id: str) -> None:
         """Ask which jobs to compare this one with, and show the comparison."""
         self._tasks.start("compare", self._choose(job_id))
+
+    def _choose_for_opened(self) -> None:
+        job = self._program.ledger.job(opened) if (opened := self._window.library.opened_job()) else None
+        if job is not None and job.kind is Kind.RANK and job.batches_done:
+            self.choose(job.id)
 
     async def _choose(self, job_id: str) -> None:
         ledger = self._program.ledger

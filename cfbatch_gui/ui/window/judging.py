@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.jobs.library import Library
@@ -33,6 +34,7 @@ class Judging(QObject):
         self.quality = QualityView(program, notices, memory=memory)
         self._program, self._window, self._comparing = program, window, comparing
         comparing.page.judge_wanted.connect(self.judge)
+        window.judge.connect(self._judge_shown)
         self.page = JudgePage(program, notices)
         self.page.done.connect(self._done)
         self.pages = (self.page, self.quality)
@@ -42,6 +44,15 @@ class Judging(QObject):
         """Judge a job when one of these asks for it."""
         for owner in owners:
             owner.judge_wanted.connect(lambda job_id: self.judge([job_id]))
+
+    def _judge_shown(self) -> None:
+        """Judge what is on the screen: the jobs of a comparison, or a ranking that has scores."""
+        if self._window.pages.currentWidget() is self._comparing.page:
+            self._comparing.page.ask_to_judge()
+            return
+        job = self._program.ledger.job(opened) if (opened := self._window.library.opened_job()) else None
+        if job is not None and job.kind is Kind.RANK and job.batches_done:
+            self.judge([job.id])
 
     def judge(self, job_ids: Sequence[str]) -> None:
         """Show the page for these jobs."""

@@ -42,6 +42,8 @@ class MainWindow(QMainWindow):
     open_file = Signal()
     files_dropped = Signal(list)  # of Path
     export = Signal()
+    compare = Signal()
+    judge = Signal()
     attach = Signal()
     back_up = Signal()
     connection = Signal()
@@ -125,6 +127,8 @@ class MainWindow(QMainWindow):
         self._act(file, self.tr("Add a job by its request id…"), QKeySequence("Ctrl+Shift+N"), self.attach.emit)
         self._export = self._act(file, self.tr("Export…"), QKeySequence("Ctrl+E"), self.export.emit)
         self._export.setEnabled(False)
+        self._act(file, self.tr("Compare with…"), QKeySequence("Ctrl+Shift+C"), self.compare.emit)
+        self._act(file, self.tr("Judge its texts…"), QKeySequence("Ctrl+J"), self.judge.emit)
         self._act(file, self.tr("Back up all jobs…"), QKeySequence(), self.back_up.emit)
         file.addSeparator()
         settings = self._act(file, self.tr("Connection and settings"), QKeySequence("Ctrl+,"), self.connection.emit)
@@ -264,6 +268,8 @@ class ShortcutsDialog(QDialog):
             ("Ctrl+Shift+F", self.tr("Find a job")),
             ("Ctrl+C", self.tr("Copy the selected rows, as a spreadsheet takes them")),
             ("Ctrl+E", self.tr("Export")),
+            ("Ctrl+Shift+C", self.tr("Compare the ranking with another job")),
+            ("Ctrl+J", self.tr("Judge the texts of the ranking, or of the comparison")),
             ("F2", self.tr("Rename the job")),
             ("Del", self.tr("Delete the job, in the list of jobs")),
             ("Ctrl+,", self.tr("Connection and settings")),
