@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QItemSelection, QSize, Qt
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QSize, Qt
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -75,7 +75,7 @@ class ChooseJobsDialog(QDialog):
         )
         self.find_field.setVisible(bool(self._jobs))
         if self._jobs:
-            self.table.selectRow(0)
+            self._select_first()
             self.table.setFocus(Qt.FocusReason.OtherFocusReason)
         self._selected()
 
@@ -90,8 +90,13 @@ class ChooseJobsDialog(QDialog):
         wanted = text.casefold().strip()
         self.rows.set_rows([job for job in self._jobs if wanted in job.name.casefold()])
         if self.rows.rowCount():
-            self.table.selectRow(0)
+            self._select_first()
         self._selected()
+
+    def _select_first(self) -> None:
+        """Select the first row alone, also while Ctrl is held, with which `selectRow` would only toggle it."""
+        flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+        self.table.selectionModel().setCurrentIndex(self.rows.index(0, 0), flags)
 
     def _selected(self, _now: QItemSelection | None = None, _before: QItemSelection | None = None) -> None:
         count = len(self.chosen())
