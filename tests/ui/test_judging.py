@@ -10,8 +10,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.forms import Form
 from cfbatch_gui.core.judgements.records import newest, verdicts
 from cfbatch_gui.core.judgements.scales import THREE
 from cfbatch_gui.core.judgements.session import Session
@@ -214,3 +216,28 @@ async def test_words_of_ones_own_are_asked_for_until_they_make_a_scale(judging: 
     await judging.until(page.start.begin_button.isEnabled)
     await asyncio.sleep(0)
     assert page.start.asked().scale.name_of(2) == "great"
+
+
+async def test_a_file_goes_into_the_book_and_out_of_it(judging: Judging, tmp_path: Path) -> None:
+    page = judging.page
+    page.judge(judging.jobs)
+    await judging.until(page.start.begin_button.isVisible)
+    file = tmp_path / "rated.csv"
+    file.write_text("query,text,grade\nquestion 1,answer 1.3,2\nquestion 1,another text,1\n", "utf-8")
+    await page.files.take_in(file)
+    await judging.until(lambda: page.start.counts.text().endswith("1 are judged already."))
+    assert judging.grades() == {"answer 1.3": 2, "another text": 1}
+    await page.files.write(tmp_path / "out.csv", Form.CSV)
+    assert "question 1,answer 1.3,2,rated.csv" in (tmp_path / "out.csv").read_text("utf-8-sig")
+    file.write_text("query,text,grade\nquestion 2,answer 2.3,perhaps\n", "utf-8")
+    with pytest.raises(InputError, match="Nothing was imported"):
+        await page.files.take_in(file)
+    assert len(judging.grades()) == 2
+
+
+async def test_deleting_a_job_keeps_its_labels(judging: Judging) -> None:
+    job = finished(judging.program, "Labelled", [Pair("q", "a", 0.5, label="2"), Pair("q", "b", 0.4, label="0")])
+    judging.program.keep_labels(job.id)
+    assert judging.grades() == {"a": 2, "b": 0}
+    judging.program.keep_labels(judging.jobs[0].id)  # without labels
+    assert len(judging.grades()) == 2

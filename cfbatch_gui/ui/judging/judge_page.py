@@ -21,6 +21,7 @@ from cfbatch_gui.core.judgements.values import Source
 from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import connection_title
+from cfbatch_gui.ui.judging.judgement_files import JudgementFiles
 from cfbatch_gui.ui.judging.judging_view import JudgingView
 from cfbatch_gui.ui.judging.start_panel import Asked, StartPanel
 from cfbatch_gui.ui.notices import Notices
@@ -59,6 +60,13 @@ class JudgePage(QWidget):
         self.header = PageHeader(self.tr("Judge"))
         self.pause_button = QuietButton("")
         self.pause_button.clicked.connect(self._leave)
+        self.files = JudgementFiles(
+            *(program, notices, self.tasks, self),
+            book_name=lambda: self.start.book.text().strip() or program.judgements.used_name(),
+            jobs=lambda: self._jobs,
+        )
+        self.files.imported.connect(lambda: self.tasks.start("prepare", self._prepare()))
+        self.header.add_button(self.files.button)
         self.header.add_button(self.pause_button)
         self.start, self.view = StartPanel(), JudgingView()
         self.end = EmptyPlace("circle-check", "", self.tr("Show the result"))
@@ -257,6 +265,7 @@ class JudgePage(QWidget):
         await asyncio.to_thread(book.back_up_if_changed)
 
     def _show_way_out(self, *, judging: bool) -> None:
+        self.files.button.setVisible(not judging)
         self.pause_button.setText(self.tr("Pause") if judging else self.tr("Back"))
         self.pause_button.set_icon("pause" if judging else "chevron-left")
 
