@@ -12,8 +12,10 @@ from pathlib import Path
 from cfbatch_gui.cli.console import Console, counted, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.progress import Progress
+from cfbatch_gui.cli.quality_report import unusable_words
 from cfbatch_gui.cli.report import table
 from cfbatch_gui.cli.working import opened
+from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.job_judgements import disagreements
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.store.ledger import Ledger
@@ -24,6 +26,8 @@ from cfbatch_gui.core.judgements.importing import Imported, JobSubjects, import_
 from cfbatch_gui.core.judgements.reading import check_all_read, read_judgements
 from cfbatch_gui.core.judgements.shelf import USUAL_NAME, Shelf
 from cfbatch_gui.core.judgements.writing import write_judgements
+from cfbatch_gui.core.results.grade_words import chosen_grades, keep_grades, parse_grades
+from cfbatch_gui.core.results.labels import read_unusable_labels
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.system.unfinished import listing
@@ -42,6 +46,20 @@ With --job the ids are those of the job's texts and of its exported run.
 def add_arguments(parser: argparse.ArgumentParser, *, parents: Sequence[argparse.ArgumentParser]) -> None:
     """Add the actions of `cfbatch judgements`."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+
+    grading = actions.add_parser(
+        "grades",
+        help="what labels that are words mean in a job",
+        description="Say what labels that are no whole numbers mean in a job; without a choice, what is proposed.",
+        parents=list(parents),
+        allow_abbrev=False,
+    )
+    grading.add_argument("job", metavar="JOB", help="a job's id, or its name")
+    ways = grading.add_mutually_exclusive_group()
+    ways.add_argument("--use", metavar="GRADES", help="such as yes=1,no=0")
+    ways.add_argument("--accept", action="store_true", help="use what is proposed")
+    ways.add_argument("--forget", action="store_true", help="take an earlier choice back")
+    grading.set_defaults(act=_grades)
 
     def command(name: str, words: str) -> argparse.ArgumentParser:
         action = actions.add_parser(name, help=words, description=words, parents=list(parents), allow_abbrev=False)
@@ -140,6 +158,31 @@ async def _show(arguments: argparse.Namespace, paths: Paths, console: Console) -
             for each in described
         ]
         console.print_result(table(titles, rows, console.width))
+    return ExitStatus.DONE
+
+
+async def _grades(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
+    async with opened(paths.root, Progress(console)) as program:
+        job = program.ledger.find(arguments.job)
+        folder = program.folder(job.id)
+        with folder.open(read_only=True) as database:
+            unusable, chosen = read_unusable_labels(database), dict(chosen_grades(database))
+        if arguments.forget:
+            chosen = {}
+        elif arguments.use:
+            chosen = parse_grades(arguments.use)
+        elif arguments.accept:
+            if unusable is None or not unusable.proposal:
+                raise UsageError(
+                    "Nothing can be proposed for the labels of this job. Say it with --use, like yes=1,no=0."
+                )
+            chosen = dict(unusable.proposal)
+        elif unusable is not None:
+            console.say(f"{unusable_words(unusable)}.")
+        if arguments.use or arguments.accept or arguments.forget:
+            await asyncio.to_thread(keep_grades, folder, chosen)
+    for label, grade in sorted(chosen.items(), key=lambda pair: pair[1]):
+        console.print_result([f"{grade:>4}  {one_line(label)}"])
     return ExitStatus.DONE
 
 

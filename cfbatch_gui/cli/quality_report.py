@@ -90,16 +90,25 @@ def json_of_unusable(unusable: UnusableLabels | None) -> dict[str, object] | Non
     """The labels that are no grade, None without any."""
     if unusable is None:
         return None
-    return {"count": unusable.count, "examples": list(unusable.examples), "first_rows": list(unusable.rows)}
+    return {
+        "count": unusable.count,
+        "examples": list(unusable.examples),
+        "first_rows": list(unusable.rows),
+        "proposed_grades": dict(unusable.proposal) or None,
+    }
 
 
 def unusable_words(unusable: UnusableLabels) -> str:
     """ "12 labels are no whole numbers and were left out, such as “0.5” and “yes” (rows 2, 3, 5, …)"."""
     examples = " and ".join(f"“{one_line(each)[:_LONGEST_LABEL]}”" for each in unusable.examples)
     rows = ", ".join(f"{row:,}" for row in unusable.rows) + (", …" if len(unusable.rows) < unusable.count else "")
+    offer = ""
+    if unusable.proposal:
+        said = ", ".join(f"{one_line(label)[:_LONGEST_LABEL]} = {grade}" for label, grade in unusable.proposal)
+        offer = f"; “cfbatch judgements grades JOB --accept” uses {said}"
     if unusable.count == 1:
-        return f"1 label is no whole number and was left out: {examples} (row {rows})"
-    return f"{unusable.count:,} labels are no whole numbers and were left out, such as {examples} (rows {rows})"
+        return f"1 label is no whole number and was left out: {examples} (row {rows}){offer}"
+    return f"{unusable.count:,} labels are no whole numbers and were left out, such as {examples} (rows {rows}){offer}"
 
 
 def answer_words(found: Paired, number: int, metric: str) -> str:

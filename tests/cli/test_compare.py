@@ -147,7 +147,7 @@ def test_labels_that_are_no_grades_are_said_with_their_rows(run: Run, paths: Pat
     assert said in run("show", "odd")[1]
     assert f"Job 2: {said}" in run("compare", "one", "odd")[1]
     _, out, _ = run("show", "odd", "--json")
-    left_out = {"count": 4, "examples": ["0.5", "yes", "{n}"], "first_rows": [3, 6, 7, 8]}
+    left_out = {"count": 4, "examples": ["0.5", "yes", "{n}"], "first_rows": [3, 6, 7, 8], "proposed_grades": None}
     assert json.loads(out)["quality"]["labels_left_out"] == left_out
     _, out, _ = run("compare", "odd", "one", "--json")
     assert json.loads(out)["jobs"][0]["labels_left_out"] == left_out

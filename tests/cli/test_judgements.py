@@ -97,3 +97,21 @@ def test_an_unknown_book_is_refused(run: Run, tmp_path: Path) -> None:
     status, _, err = run("export", tmp_path / "x", "--format", "trec", "--book", "none")
     assert status == 2
     assert "There is no book of judgements “none”. Import a file of judgements, or judge some texts." in err
+
+
+def test_words_become_grades_when_the_user_says_so(run: Run, tmp_path: Path) -> None:
+    paths = Paths(tmp_path / "data")
+    labelled = [Pair("red", f"text {at}", 0.5 - at / 10, label="yes" if at == 2 else "no") for at in range(4)]
+    Table(paths.job("words")).rank(labelled)
+    with closing(Ledger.open(paths)) as ledger:
+        job = Job("words", "Words", Kind.RANK, "@cf/baai/bge-m3", "practice", 1.0, is_sent=True, texts=4)
+        ledger.save_plan(job, [Batch("words", 1, BatchState.DONE, 1, 4, 1000)])
+    status, out, err = run("grades", "Words")
+    assert (status, out) == (0, "")
+    assert "4 labels are no whole numbers" in err
+    assert "“cfbatch judgements grades JOB --accept” uses no = 0, yes = 1" in err
+    assert run("grades", "Words", "--accept")[1].split() == ["0", "no", "1", "yes"]
+    assert run("grades", "Words", "--use", "yes=3,no=1")[1].split() == ["1", "no", "3", "yes"]
+    assert run("grades", "Words", "--accept")[0] == 2  # nothing is left to propose
+    assert run("grades", "Words", "--forget")[:2] == (0, "")
+    assert run("grades", "Words", "--use", "yes")[0] == 2

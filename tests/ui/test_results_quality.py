@@ -103,3 +103,19 @@ async def test_a_ranking_of_relevant_texts_only_measures_nothing(shown: Shown) -
     await shown.show([Pair("q", f"text {number}", number / 10, label="1") for number in range(3)])
     assert shown.view.mean.texts()[1] == "–"
     assert "Nothing can be measured" in shown.view.mean.texts()[3]
+
+
+async def test_words_are_offered_as_grades_and_the_choice_can_be_taken_back(shown: Shown) -> None:
+    words = {"2": "yes", "0": "no"}
+    await shown.show([Pair(pair.query, pair.text, pair.outcome, label=words[pair.label]) for pair in LABELLED])
+    bar = shown.view.partial_bar
+    assert bar.text() == "24 labels are no whole numbers and are left out, such as “yes” in row 2."
+    assert shown.view.empty.isVisible()
+    (offer,) = bar.links()
+    assert offer.text() == "Use as grades: no = 0, yes = 1"
+    QTest.mouseClick(offer, Qt.MouseButton.LeftButton)
+    await shown.until(lambda: shown.view.rows.rowCount() == 6)
+    assert shown.view.mean.texts()[1] == "0.7103"
+    (back,) = bar.links()
+    QTest.mouseClick(back, Qt.MouseButton.LeftButton)
+    await shown.until(shown.view.empty.isVisible)

@@ -6,9 +6,10 @@ which ranking is which were tossed up for every query. The interval is that of t
 percentiles that are expanded for few queries (T. Hesterberg, "What teachers should know about the bootstrap", 2015).
 All draws have a fixed seed: the same values give the same figures.
 
-Of 2,000 simulated pairs of rankings the 95 % intervals hold the true difference in 93.0, 94.5 and 95.5 % at 10, 30 and
-100 queries, and the test sees a difference where there is none in 3.9, 4.3 and 5.1 %. Where half of the queries do not
-differ at all, few queries miss the rare large differences: 88.8 % at 10 queries, 91.8 % at 30, 94.5 % at 100.
+Each end is the farther one of the bootstrap's and of Student's interval. Alone either of them misses the truth too
+often with ten queries, of which few differ much: the bootstrap holds it in 92.2 % of 2,000 simulated draws, Student's
+in 93.4 %, both together in 93.9 %. `benchmarks/significance.py` measures it. Where half of the queries do not differ at
+all, it is 89.1 % with 10 queries, 93.4 % with 30 and 94.7 % with 100.
 """
 
 import math
@@ -87,7 +88,7 @@ def randomisation_p(differences: Values) -> float:
 
 
 def mean_interval(values: Values) -> tuple[float, float] | None:
-    """The 95 % interval of the mean, by the bootstrap; None for fewer than LEAST_QUERIES values."""
+    """The 95 % interval of the mean, by the bootstrap and at least Student's; None for fewer than LEAST_QUERIES."""
     count = len(values)
     if count < LEAST_QUERIES:
         return None
@@ -100,7 +101,8 @@ def mean_interval(values: Values) -> tuple[float, float] | None:
     # distribution where Student's is due.
     tail = _NORMAL.cdf(-math.sqrt(count / (count - 1)) * _student_quantile(count - 1))
     low, high = np.quantile(np.concatenate(means), (tail, 1 - tail)).tolist()
-    return low, high
+    half = _student_quantile(count - 1) * float(values.std(ddof=1)) / math.sqrt(count)
+    return min(low, float(values.mean()) - half), max(high, float(values.mean()) + half)
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:

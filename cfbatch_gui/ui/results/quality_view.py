@@ -1,6 +1,7 @@
 """How well a ranking is, by judgements: the mean, what is not judged, and each query, the worst first."""
 
 import asyncio
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
@@ -13,6 +14,7 @@ from cfbatch_gui.core.evaluation.significance import mean_interval
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program, metadata_of
+from cfbatch_gui.core.results.grade_words import chosen_grades, keep_grades
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import connection_title
 from cfbatch_gui.ui.notices import Notices
@@ -22,6 +24,7 @@ from cfbatch_gui.ui.results.quality_words import (
     Quality,
     about_measure,
     foot_words,
+    offered_words,
     query_columns,
     trouble_words,
 )
@@ -107,13 +110,17 @@ class QualityView(ResultView):
         cards = row(gap=MEDIUM)
         for card, stretch in ((self.mean, 4), (self.judged, 3), (self.first, 3)):
             cards.addWidget(card, stretch)
-        above = column(self.partial_bar, cards, self.measures, gap=MEDIUM, margins=(WIDE, LARGE, WIDE, MEDIUM))
+        above = column(cards, self.measures, gap=MEDIUM, margins=(WIDE, LARGE, WIDE, MEDIUM))
         shown = column(above, gap=0)
         shown.addWidget(self.table, 1)
         shown.addWidget(line())
         shown.addLayout(column(self._foot, margins=(WIDE, SMALL, WIDE, MEDIUM)))
         self._content = boxed(shown)
-        both = boxed(column(self._content, self.empty, gap=0))
+        bar = column(self.partial_bar, margins=(WIDE, LARGE, WIDE, 0))
+        whole = column(bar, gap=0)
+        whole.addWidget(self._content, 1)
+        whole.addWidget(self.empty, 1)
+        both = boxed(whole)
         self._stack = MaybeEmpty("list-ordered", both)
         self.setLayout(column(self._stack))
 
@@ -132,12 +139,16 @@ class QualityView(ResultView):
         book = self._program.judgements.grades()
         self._judgements = self._book_size()
         run = read_run(self._program.folder(job.id), metadata_of(job, connection_title(self._program, job)))
+        with run.folder.open(read_only=True) as database:
+            chosen = bool(chosen_grades(database))
         found = measure(run, k=K, book=book)
         if found is None:
-            return Quality(run, None, (), None, book)
+            return Quality(run, None, (), None, book, has_chosen_grades=chosen)
         name = next(iter(found.runs[0].values))
         queries = sorted(judged_queries(run, found, name), key=lambda query: query.value)
-        return Quality(run, found, tuple(queries), mean_interval(found.runs[0].values[name]), book)
+        return Quality(
+            run, found, tuple(queries), mean_interval(found.runs[0].values[name]), book, has_chosen_grades=chosen
+        )
 
     def _cannot_be_read(self, error: UserError) -> None:
         self._stack.show_sentence(error.message)
@@ -149,11 +160,33 @@ class QualityView(ResultView):
             self._stack.show_sentence(nothing_yet(job))
             return
         evaluation = found.evaluation
+        self._show_trouble(found)
         self._content.setVisible(evaluation is not None)
         self.empty.setVisible(evaluation is None)
         self._stack.show_content()
         if evaluation is not None:
             self._show_figures(found, evaluation)
+
+    def _show_trouble(self, found: Quality) -> None:
+        trouble = trouble_words(found)
+        self.partial_bar.clear_links()
+        offer = offered_words(found)
+        if offer and found.run.unusable is not None:
+            self.partial_bar.add_link(offer, partial(self._use_grades, dict(found.run.unusable.proposal)))
+        if found.has_chosen_grades:
+            self.partial_bar.add_link(self.tr("Read labels as whole numbers again"), partial(self._use_grades, {}))
+        self.partial_bar.set_text(trouble, "attention" if found.run.unusable or found.run.is_partial else "info")
+        self.partial_bar.setVisible(bool(trouble))
+
+    def _use_grades(self, grades: dict[str, int]) -> None:
+        self.tasks.start("grades", self._keep_grades(grades))
+
+    async def _keep_grades(self, grades: dict[str, int]) -> None:
+        job = self._loader.job
+        if job is not None:
+            await asyncio.to_thread(keep_grades, self._program.folder(job.id), grades)
+            self._loader.loaded = ()
+            self._loader.show_job(job)
 
     def _show_figures(self, found: Quality, evaluation: Evaluation) -> None:
         (measures,) = evaluation.runs
@@ -161,9 +194,6 @@ class QualityView(ResultView):
         self._show_judged(measures)
         self._show_first(measures)
         self.measures.show_measures(measures, evaluation)
-        trouble = trouble_words(found, evaluation)
-        self.partial_bar.set_text(trouble, "attention")
-        self.partial_bar.setVisible(bool(trouble))
         before = self.rows
         name = next(iter(measures.values))
         self.rows = Rows(query_columns(name), found.queries, key=lambda query: query.index, parent=self)

@@ -12,6 +12,8 @@ from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.tables.table_rows import Column
 
+_MOST_OFFERED = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Quality:
@@ -22,6 +24,7 @@ class Quality:
     queries: tuple[JudgedQuery, ...]
     interval: tuple[float, float] | None
     book: BookGrades | None
+    has_chosen_grades: bool = False
 
 
 def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
@@ -60,23 +63,36 @@ def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
     )
 
 
-def trouble_words(found: Quality, evaluation: Evaluation) -> str:
+def offered_words(found: Quality) -> str:
+    """What labels that are no numbers may mean, as the text of a link; "" if nothing can be proposed."""
+    if found.run.unusable is None or not found.run.unusable.proposal:
+        return ""
+    pairs = [
+        _tr("{label} = {grade}").format(label=display.one_line(label, 20), grade=grade)
+        for label, grade in found.run.unusable.proposal
+    ]
+    shown = ", ".join(pairs[:_MOST_OFFERED]) + (", …" if len(pairs) > _MOST_OFFERED else "")
+    return _tr("Use as grades: {grades}").format(grades=shown)
+
+
+def trouble_words(found: Quality) -> str:
     """What the figures do not show; "" if nothing."""
     sentences = []
     if found.run.is_partial:
         sentences.append(_tr("Partial: only what is back so far is measured."))
     if found.run.unusable is not None:
+        unusable = found.run.unusable
+        pattern = _tr("{n} labels are no whole numbers and are left out, such as “{label}” in row {row}.")
+        if unusable.count == 1:
+            pattern = _tr("{n} label is no whole number and is left out: “{label}” in row {row}.")
+        label, row = display.one_line(unusable.examples[0], 40), display.number(unusable.rows[0])
+        sentences.append(pattern.format(n=display.number(unusable.count), label=label, row=row))
+    elif found.has_chosen_grades:
+        sentences.append(_tr("Words in the label column are read as the grades you chose."))
+    if found.evaluation is not None and found.evaluation.conflicts:
         sentences.append(
             display.plural(
-                found.run.unusable.count,
-                _tr("{n} label is no whole number and is left out."),
-                _tr("{n} labels are no whole numbers and are left out."),
-            )
-        )
-    if evaluation.conflicts:
-        sentences.append(
-            display.plural(
-                evaluation.conflicts,
+                found.evaluation.conflicts,
                 _tr("{n} text has two labels; the first one counts."),
                 _tr("{n} texts have two labels; the first one counts."),
             )

@@ -10,7 +10,7 @@ import msgspec
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.results.exports.base import Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import checked_file
-from cfbatch_gui.core.results.exports.qrels import BEIR_HEADER, check_labels, judgements, outside_judgements
+from cfbatch_gui.core.results.exports.qrels import BEIR_HEADER, check_labels, job_grades, judgements, outside_judgements
 from cfbatch_gui.core.results.exports.score_rows import by_query, document_id, keeps, query_id
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings
 from cfbatch_gui.core.results.retrieval_ids import RetrievalIds
@@ -27,7 +27,7 @@ def write(work: Work) -> Written:
     """
     no_labels = check_labels(work)
     ids = RetrievalIds(work.folder)
-    outside = outside_judgements(work, ids)
+    outside, label_grades = outside_judgements(work, ids), job_grades(work)
     known: dict[str, bytes] = {}
     encode = msgspec.json.Encoder().encode
     done = queries = judged = 0
@@ -48,7 +48,7 @@ def write(work: Work) -> Written:
                 ranked = list(dict.fromkeys(document_id(ids, context) for context in kept))
                 files[_RANKED].write(encode({"query-id": query, "corpus-ids": ranked}) + b"\n")
                 if not no_labels:
-                    grades = judgements(ids, contexts) | outside.get(query, {})
+                    grades = judgements(ids, contexts, label_grades) | outside.get(query, {})
                     lines = [f"{query}\t{name}\t{label}\n" for name, label in grades.items()]
                     files[_QRELS].write("".join(lines).encode())
                     judged += len(lines)

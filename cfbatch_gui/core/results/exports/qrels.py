@@ -13,7 +13,7 @@ from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.results.exports.base import Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
 from cfbatch_gui.core.results.exports.score_rows import by_query, document_id, query_id
-from cfbatch_gui.core.results.labels import grade, read_outside_grades
+from cfbatch_gui.core.results.labels import NO_LABEL, LabelGrades, read_outside_grades
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings
 from cfbatch_gui.core.results.retrieval_ids import RetrievalIds
 from cfbatch_gui.core.system.files import atomic_writer
@@ -31,14 +31,20 @@ def write_beir(work: Work) -> Written:
     return _write(work, BEIR_HEADER, "{}\t{}\t{}\n")
 
 
-def judgements(ids: RetrievalIds, contexts: Sequence[RankedContext]) -> dict[str, int]:
+def judgements(ids: RetrievalIds, contexts: Sequence[RankedContext], grades: LabelGrades) -> dict[str, int]:
     """Document → label for the labelled contexts of one query; of one that comes twice, that of its first row."""
     judged: dict[str, int] = {}
     for context in sorted(contexts, key=lambda context: context.initial_rank):
-        label = grade(context.label)
-        if label is not None:
+        label = grades.of(context.label)
+        if label != NO_LABEL:
             judged.setdefault(document_id(ids, context), label)
     return judged
+
+
+def job_grades(work: Work) -> LabelGrades:
+    """The grades of the job's labels."""
+    with work.folder.open(read_only=True) as database:
+        return LabelGrades(database)
 
 
 def outside_judgements(work: Work, ids: RetrievalIds) -> dict[str, dict[str, int]]:
@@ -54,12 +60,13 @@ def check_labels(work: Work) -> str:
     """The reason, as a sentence, why the labels cannot be used as judgements; "" if they can."""
     with work.folder.open(read_only=True) as database:
         layout = schema.metadata_value(database, "layout")
+        grades = LabelGrades(database)
         labels = database.execute("SELECT label, min(row) FROM texts WHERE label <> '' GROUP BY label")
         if layout == Layout.SHARED:
             return "The labels of this job belong to the texts alone, not to a query with a text: they judge nothing."
         found = False
         for label, row in labels:
-            if label.strip() and grade(label) is None:
+            if label.strip() and grades.of(label) == NO_LABEL:
                 return f"The label of row {row} is “{label[:40]}”, and judgements are whole numbers such as 0 and 1."
             found = found or bool(label.strip())
         found = found or database.execute("SELECT 1 FROM outside_judgements LIMIT 1").fetchone() is not None
@@ -73,14 +80,15 @@ def _write(work: Work, header: str, form: str) -> Written:
         raise ExportError(f"{reason} Nothing was written.")
     ids = RetrievalIds(work.folder)
     outside = outside_judgements(work, ids)
+    grades = job_grades(work)
     rows = done = repeated = 0
     with atomic_writer(work.path) as raw:
         stream = CheckedStream(raw, work.path)
         stream.write(header.encode())
         for contexts in by_query(Rankings(work.folder, work.metadata.failed_batches)):
             query = query_id(ids, contexts[0])
-            judged = judgements(ids, contexts)
-            repeated += sum(grade(context.label) is not None for context in contexts) - len(judged)
+            judged = judgements(ids, contexts, grades)
+            repeated += sum(grades.of(context.label) != NO_LABEL for context in contexts) - len(judged)
             judged |= outside.get(query, {})
             stream.write("".join(form.format(query, *pair) for pair in judged.items()).encode())
             rows, done = rows + len(judged), done + len(contexts)
