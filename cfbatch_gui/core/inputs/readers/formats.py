@@ -204,7 +204,7 @@ _TABLE = (
     Format(
         name=FileFormat.COLLECTION,
         words="A collection of queries and documents, joined to pairs",
-        short="a data set: queries, documents and which go together",
+        short="a data set of queries and texts",
         recognise=recognise_collection,
         recognise_text=recognise_run,
         read=Joined(read_collection, read_collection_judgements, settle_candidates, read_collection_texts),

@@ -23,7 +23,7 @@ class CandidateOffer:
     """What a rule comes to. Tokens and prices are the low and the high estimate.
 
     With `measures_nothing` no query would have two candidates of different grades, so that every order of them is as
-    good; a text that is not judged counts as not relevant.
+    good; a text that is not judged counts as not relevant. `are_all_relevant` is the usual case of it.
     """
 
     rule: CandidateRule
@@ -34,6 +34,7 @@ class CandidateOffer:
     price_low: Price
     price_high: Price
     measures_nothing: bool
+    are_all_relevant: bool
 
 
 def candidate_offers(
@@ -54,29 +55,32 @@ def candidate_offers(
 
 
 def with_known(
-    offers: tuple[CandidateOffer, ...], rule: CandidateRule | None, known: Preflight, metadata: ModelMetadata
+    offers: tuple[CandidateOffer, ...], rule: CandidateRule | None, known: Preflight
 ) -> tuple[CandidateOffer, ...]:
     """The offers with the figures of the plan for the one that has `rule`, and the others put right in proportion.
 
     So they follow what was learned of tokens, and how the texts are joined and cut.
     """
     planned = next((each for each in offers if each.rule == rule), None)
-    if planned is None or not planned.tokens_high or not planned.tokens_low:
+    if planned is None or not planned.tokens_low or not planned.tokens_high:
         return offers
     low, high = known.tokens_low / planned.tokens_low, known.tokens_high / planned.tokens_high
     counted = replace(planned, pairs=known.texts, queries=known.queries)
-    return tuple(
-        _with_tokens(counted, known.tokens_low, known.tokens_high, metadata)
-        if each is planned
-        else _with_tokens(each, each.tokens_low * low, each.tokens_high * high, metadata)
-        for each in offers
+    return tuple(_multiplied(counted if each is planned else each, low, high) for each in offers)
+
+
+def _multiplied(offer: CandidateOffer, low: float, high: float) -> CandidateOffer:
+    return replace(
+        offer,
+        tokens_low=round(offer.tokens_low * low),
+        tokens_high=round(offer.tokens_high * high),
+        price_low=_multiplied_price(offer.price_low, low),
+        price_high=_multiplied_price(offer.price_high, high),
     )
 
 
-def _with_tokens(offer: CandidateOffer, low: float, high: float, metadata: ModelMetadata) -> CandidateOffer:
-    least, most = round(low), round(high)
-    prices = price(least, metadata), price(most, metadata)
-    return replace(offer, tokens_low=least, tokens_high=most, price_low=prices[0], price_high=prices[1])
+def _multiplied_price(one: Price, times: float) -> Price:
+    return Price(one.neurons * times, one.dollars * times, one.share_of_free_day * times)
 
 
 class _Sizes:
@@ -129,6 +133,8 @@ def _offer(rule: CandidateRule, kind: Kind, sizes: _Sizes, metadata: ModelMetada
         price(low, metadata),
         price(high, metadata),
         measures_nothing=not (drawn_beside_relevant or have_contrast(sizes.labels.values())),
+        are_all_relevant=not any(drawn for _, drawn in counts.values())
+        and all(is_relevant(label) for labels in sizes.labels.values() for label in labels.values()),
     )
 
 
