@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from cfbatch_gui.cli.candidates import json_of_offers, lines_of_offers
 from cfbatch_gui.cli.columns import ColumnsUnsettled, Inputs, open_inputs
 from cfbatch_gui.cli.console import Console, counted
 from cfbatch_gui.cli.exit_status import ExitStatus
@@ -32,6 +33,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problems
 from cfbatch_gui.core.jobs.drafts import as_recognised
 from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated
+from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, candidate_offers, with_known
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.plan.too_long import too_long_texts
@@ -78,6 +80,7 @@ class _Checked:
     doubtful_sent: tuple[StoredProblem, ...]
     cut: tuple[StoredProblem, ...]
     lines: tuple[str, ...]  # the rows with a problem, in words
+    offers: tuple[CandidateOffer, ...]
 
     @property
     def doubtful(self) -> int:
@@ -123,7 +126,9 @@ def _examine(arguments: argparse.Namespace, paths: Paths, width: int) -> _Checke
         cut = tuple(too_long_texts(folder, known_model)) if preflight.too_long else ()
         lines = tuple(_problem_lines(folder, preflight, cut, arguments.doubtful, width))
         doubtful_sent = problems(folder, kind=ProblemKind.DOUBTFUL_SENT)
-        return _Checked(inputs, filled.rows, model, preflight, problems(folder), doubtful_sent, cut, lines)
+        offers = candidate_offers(inputs.source, inputs.mapping.kind, known_model)
+        offers = with_known(offers, inputs.source.candidates, preflight)
+        return _Checked(inputs, filled.rows, model, preflight, problems(folder), doubtful_sent, cut, lines, offers)
 
 
 def _problem_lines(
@@ -169,6 +174,7 @@ def _lines(checked: _Checked) -> Iterator[str]:
     ):
         if value:
             yield f"{name:<9} {value}"
+    yield from lines_of_offers(checked.offers, inputs.source.candidates, inputs.mapping.kind)
     yield from checked.lines
     if preflight.blocker:
         yield preflight.blocker
@@ -204,6 +210,7 @@ def _json(checked: _Checked) -> str:
             "problems": [_problem(each) for each in checked.found],
             "doubtful_sent": [_problem(each) for each in checked.doubtful_sent],
             "too_long": [_problem(each) for each in checked.cut],
+            "candidates": json_of_offers(checked.offers, inputs.source.candidates),
             "blocker": preflight.blocker,
         },
         indent=2,

@@ -61,6 +61,11 @@ def open_inputs(
     """Recognise the files and determine their columns' roles. Raises InputError and UsageError."""
     options = reading.options if reading else ReadOptions()
     source = open_source(first, options)
+    if options.candidates is not None and source.candidates is None and not (reading and reading.recipe):
+        raise UsageError(
+            f"{first.name} says itself what belongs to each query. --candidates is for a data set with a corpus, "
+            "queries and judgements, and no run."
+        )
     other = open_source(second, ReadOptions(sends_doubtful=options.sends_doubtful)) if second else None
     mapping = _by_recipe(reading.recipe, source, other) if reading and reading.recipe else None
     mapping = mapping or suggest_mapping(source, kind, preview(source), other, preview(other) if other else ())

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
 
+from cfbatch_gui.cli.candidates import add_candidates_argument
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.columns.layouts import with_layout
@@ -129,6 +130,7 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--header", choices=tuple(_ANSWERS), help="is the first row of the first file a header?")
     parser.add_argument("--sheet", metavar="NAME", help="of the first file, when it is a workbook")
     parser.add_argument("--texts-by", choices=tuple(_UNITS), help="how plain text is cut into texts")
+    add_candidates_argument(parser)
     parser.add_argument("--template", metavar="TEXT", default="", help="join columns, for example “{title}. {body}”")
 
 
@@ -175,6 +177,7 @@ def reading_of(arguments: argparse.Namespace) -> Reading:
         sheet=arguments.sheet,
         unit=_UNITS.get(arguments.texts_by or ""),
         sends_doubtful=arguments.doubtful is Doubtful.SEND,
+        candidates=arguments.candidates,
     )
     recipe: Recipe | None = arguments.recipe
     if recipe is not None:

@@ -22,6 +22,7 @@ from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Source
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated
+from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, candidate_offers
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, without_queue
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, price_again, spent_today
 from cfbatch_gui.core.jobs.run.attaching import name_texts, read_pasted_job
@@ -257,6 +258,12 @@ class Program:
         found = calibrated(found, job, self.folder(job_id), self._metadata_for(job), self.calibration)
         learned = self.connections.learned(job.connection, job.model)
         return without_queue(found, job, learned.at) if learned.queue is False else found
+
+    def candidate_offers(
+        self, job_id: str, source: Source, kind: Kind, *, progress: Callable[[int], None] | None = None
+    ) -> tuple[CandidateOffer, ...]:
+        """`candidate_offers` for the model of a draft; for a thread. Raises UserError."""
+        return candidate_offers(source, kind, self._metadata_for(self.ledger.job(job_id)), progress=progress)
 
     def spent_today(self) -> Spent:
         """What left for Cloudflare since midnight UTC; for a thread, as it may read the folders of jobs at work."""

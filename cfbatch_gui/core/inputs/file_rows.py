@@ -3,12 +3,11 @@
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from itertools import islice
-from pathlib import Path
 
 from cfbatch_gui.core.inputs.input_values import Block, Row, Source
-from cfbatch_gui.core.inputs.readers.collection import JudgementLine
+from cfbatch_gui.core.inputs.readers.collection import CollectionTexts, JudgementLine
 from cfbatch_gui.core.inputs.readers.formats import Joined, format_of
-from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.inputs.recognise.recogniser import read_part
 
 _LOOKED_THROUGH = 20_000  # rows
 _ROWS_IN_BLOCK, _CHARACTERS_IN_BLOCK = 1_000, 256 * 1024
@@ -27,7 +26,7 @@ def read_rows(source: Source, *, progress: Callable[[int], None] | None = None) 
     """
     entry = format_of(source)
     if isinstance(entry.read, Joined):
-        return entry.read.read(source, progress, _recognised)
+        return entry.read.read(source, progress, read_part)
     return entry.read(source, progress)
 
 
@@ -45,7 +44,16 @@ def read_judgements(source: Source) -> Iterator[JudgementLine]:
     None for formats without such a file. Raises InputError.
     """
     entry = format_of(source)
-    return entry.read.read_judgements(source, _recognised) if isinstance(entry.read, Joined) else iter(())
+    return entry.read.read_judgements(source, read_part) if isinstance(entry.read, Joined) else iter(())
+
+
+def read_collection_texts(source: Source) -> CollectionTexts | None:
+    """What the candidates of a collection's queries can be chosen from; None for an input that names them.
+
+    Raises InputError, also while `documents` are taken.
+    """
+    entry = format_of(source)
+    return entry.read.read_texts(source, read_part) if isinstance(entry.read, Joined) else None
 
 
 def preview(source: Source, limit: int = 200) -> tuple[Row, ...]:
@@ -64,11 +72,6 @@ def preview_beyond_ascii(source: Source, limit: int = 200) -> tuple[Row, ...]:
     telling = [row for row in first if not all(map(str.isascii, row.cells))]
     others = [row for row in first if all(map(str.isascii, row.cells))]
     return (*telling, *others)[:limit]
-
-
-def _recognised(path: Path) -> tuple[Source, Iterator[Row]]:
-    source = open_source(path)
-    return source, read_rows(source)
 
 
 def _in_blocks(rows: Iterable[Block | Row]) -> Generator[Block | Row, None, None]:

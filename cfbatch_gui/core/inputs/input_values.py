@@ -98,6 +98,26 @@ class ProblemKind(StrEnum):
     DOUBTFUL_SENT = "doubtful_sent"  # the same, sent because the user said so
 
 
+class CandidatePool(StrEnum):
+    """Which texts are the candidates of a query. The terminal takes exactly these words."""
+
+    JUDGED = "judged"  # those that are judged for it
+    SAMPLE = "sample"  # those, and texts drawn from the corpus
+    CORPUS = "corpus"  # all
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRule:
+    """How candidates are chosen in a collection that has judgements, and no run that names candidates.
+
+    `size` is how many candidates a query has in a sample; it has more where more are judged, and fewer in a smaller
+    corpus. Other pools ignore it. The same rule always draws the same texts.
+    """
+
+    pool: CandidatePool = CandidatePool.SAMPLE
+    size: int = 50
+
+
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """How to read a file. None means that the value is recognised from the content.
@@ -114,6 +134,7 @@ class ReadOptions:
     is_encoding_guessed: bool = False
     other_encodings: tuple[str, ...] = ()
     sends_doubtful: bool = False  # rows whose cells may not be what the file means are sent as they were read
+    candidates: CandidateRule | None = None  # ignored where the input names the candidates
 
     def encoded_as(self, other: "ReadOptions") -> "ReadOptions":
         """These options with another's encoding, be it chosen or guessed."""
@@ -158,7 +179,7 @@ class Source:
     at bytes that are invalid in the encoding. `is_encoding_guessed`: nothing in the file says its encoding, and it is
     not UTF-8; `other_encodings` are codecs under which it reads differently and is about as likely. `is_header_sure` is
     False if the first row may well be of the other kind than `has_header` says, and nobody has decided it. With
-    `sends_doubtful` doubtful rows are sent as they were read.
+    `sends_doubtful` doubtful rows are sent as they were read. `candidates` is None but for a collection without a run.
     """
 
     path: Path
@@ -182,6 +203,7 @@ class Source:
     other_encodings: tuple[str, ...] = ()
     is_header_sure: bool = True
     sends_doubtful: bool = False
+    candidates: CandidateRule | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from cfbatch_gui.core.inputs.input_values import (
     Source,
     Text,
 )
-from cfbatch_gui.core.inputs.readers.collection import TextStore
+from cfbatch_gui.core.inputs.readers.text_store import TextStore
 
 Item = Query | Text | Context | Problem
 

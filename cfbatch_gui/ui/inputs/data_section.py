@@ -11,7 +11,9 @@ from cfbatch_gui.core.inputs.columns.layouts import describe, with_template
 from cfbatch_gui.core.inputs.columns.recipes import Recipe
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role, Split
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.display import plural
+from cfbatch_gui.ui.inputs.candidate_choice import CandidateChoice
 from cfbatch_gui.ui.inputs.draft_state import DraftState, OpenFile
 from cfbatch_gui.ui.inputs.encoding_question import EncodingChooser
 from cfbatch_gui.ui.inputs.file_part import FilePart
@@ -74,6 +76,7 @@ class DataSection(SectionCard):
     role_chosen = Signal(int, object, bool)
     layout_chosen = Signal(object)
     mapping_chosen = Signal(object)  # a Mapping with another template, or other parts
+    candidates_chosen = Signal(object)  # a CandidateRule
     more_wanted = Signal(bool)  # rows, of the second file
     encoding_wanted = Signal(bool)  # another one, of the second file
     undo_wanted = Signal()  # of what was chosen for the last file of this kind
@@ -137,7 +140,9 @@ class DataSection(SectionCard):
         self.template.template_chosen.connect(self._choose_template)
         self.split = SplitEditor()
         self.split.split_chosen.connect(self._choose_split)
-        for editor in (self.known, self.template, self.split):
+        self.candidates = CandidateChoice()
+        self.candidates.rule_chosen.connect(self.candidates_chosen)
+        for editor in (self.known, self.candidates, self.template, self.split):
             editor.hide()
             self.first.below.addWidget(editor)
         for part in (self.first, self.second):
@@ -186,6 +191,7 @@ class DataSection(SectionCard):
         self.first.frame.setVisible(state.file is not None)
         self.change.setVisible(state.file is not None)
         self.known.setVisible(state.as_before)
+        self.candidates.show_state(state, is_practice=job.connection == PRACTICE.id)
         self._show_editors(state)
         if not state.is_reading:
             self.progress.hide()

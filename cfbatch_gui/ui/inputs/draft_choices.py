@@ -9,7 +9,7 @@ from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.inputs.columns.layouts import check_mapping, with_layout, with_role
 from cfbatch_gui.core.inputs.columns.recipes import Recipe, RecipeBook, fitted, recipe_of
 from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
-from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, ReadOptions, Role
+from cfbatch_gui.core.inputs.input_values import CandidatePool, Kind, Layout, Mapping, ReadOptions, Role
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.inputs.draft_reading import DraftReading
 from cfbatch_gui.ui.inputs.draft_settings import DraftSettings
@@ -153,7 +153,10 @@ def remember_choice(book: RecipeBook, state: DraftState) -> None:
     if file is None or mapping is None or state.incomplete:
         return
     own = guess_for_two(file, second) if second else file.guess(None)
-    recipe = recipe_of("", file.source, mapping, file.options, second.source if second else None)
+    options = file.options
+    if options.candidates is not None and options.candidates.pool is CandidatePool.CORPUS:
+        options = replace(options, candidates=None)  # the next corpus may be a thousand times as large
+    recipe = recipe_of("", file.source, mapping, options, second.source if second else None)
     is_own = mapping == own and recipe.options == DEFAULT_OPTIONS
     book.remember(file.seen_as, second.seen_as if second else None, None if is_own else recipe)
 

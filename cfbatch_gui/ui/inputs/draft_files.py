@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.inputs.file_rows import preview, preview_beyond_ascii
-from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions
+from cfbatch_gui.core.inputs.input_values import CandidateRule, Kind, Mapping, ReadOptions
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import sha256_of
 from cfbatch_gui.ui.inputs.draft_choices import DraftChoices, guess_for_two, read_as_remembered
@@ -71,6 +71,11 @@ class DraftFiles:
         file = state.file.with_doubtful(sent=sends)
         second = state.second.with_doubtful(sent=sends) if state.second else None
         self._reading.start(job_id, replace(state, file=file, second=second, is_read=False))
+
+    def choose_candidates(self, job_id: str, rule: CandidateRule) -> None:
+        """Take other texts of a data set as the candidates of its queries."""
+        if (file := self._file(job_id, second=False)) is not None and rule != file.source.candidates:
+            self._open(job_id, file.path, replace(file.options, candidates=rule), is_second=False)
 
     def remove_second(self, job_id: str) -> None:
         """Go back to one file."""
@@ -156,6 +161,7 @@ class DraftFiles:
         kind = state.kind if is_same or state.is_chosen else None
         mapping = mapping or guess or opened.guess(Kind.RANK if will_rank else kind)
         fresh = replace(state, kind=mapping.kind, file=opened, second=second, mapping=mapping, as_before=is_as_before)
+        fresh = fresh if is_same else replace(fresh, offers=())
         self._reading.start(job_id, replace(fresh, question=None, missing="", is_read=False))
         if is_same and before.file is not None and before.file.options != opened.options:
             self._choices.remember(job_id)
@@ -208,19 +214,23 @@ class DraftFiles:
             second = None
             if draft.second_path:
                 second = await asyncio.to_thread(open_file, Path(draft.second_path), draft.second_options)
-            sha256 = await asyncio.to_thread(sha256_of, Path(draft.path))
+            sha256 = await asyncio.to_thread(_sha256_unless_folder, Path(draft.path))
         except UserError as error:
             self._reading.start(job_id, replace(state, missing=error.message, is_read=folder.data.exists()))
             return
-        is_same_file = sha256 == job.source_sha256
+        is_same_file = sha256 != "" and sha256 == job.source_sha256
         if not is_same_file:
             file = file.with_doubtful(sent=False)  # other rows than those that the user has seen
         state = replace(state, file=file, second=second)
         if state.incomplete:  # the file has other columns than before
             state = replace(state, second=None, mapping=file.guess(draft.mapping.kind))
-        # The hash of a second file is not stored: it is read again, and so is a first file that has changed.
+        # No hash is stored of a second file or a folder: they are read again, and so is a first file that has changed.
         is_read = second is None and is_same_file and folder.data.exists()
         self._reading.start(job_id, replace(state, is_read=is_read and state.mapping == draft.mapping))
+
+
+def _sha256_unless_folder(path: Path) -> str:
+    return "" if path.is_dir() else sha256_of(path)
 
 
 def _same_columns(one: OpenFile, other: OpenFile) -> bool:

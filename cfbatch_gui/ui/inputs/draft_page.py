@@ -22,6 +22,7 @@ from cfbatch_gui.ui.inputs.data_section import DataSection, WhatSection
 from cfbatch_gui.ui.inputs.draft_actions import DraftActions
 from cfbatch_gui.ui.inputs.draft_choices import DraftChoices
 from cfbatch_gui.ui.inputs.draft_files import DraftFiles
+from cfbatch_gui.ui.inputs.draft_offers import DraftOffers
 from cfbatch_gui.ui.inputs.draft_reading import DraftReading
 from cfbatch_gui.ui.inputs.draft_settings import DraftSettings
 from cfbatch_gui.ui.inputs.draft_state import DraftStates
@@ -64,6 +65,7 @@ class DraftPage(QWidget):
         self.tasks = Tasks(self, on_error or self._show_error)
         drafts = self.drafts = DraftStates(program, on_error or self._show_error, self)
         reading = self.reading = DraftReading(program, drafts)
+        self.offers = DraftOffers(program, drafts)
         self.settings = DraftSettings(program, drafts, reading)
         self.choices = DraftChoices(program, drafts, reading, self.settings)
         self.files = DraftFiles(program, drafts, reading, self.settings, self.choices)
@@ -186,6 +188,7 @@ class DraftPage(QWidget):
         data.role_chosen.connect(self._choose_role)
         data.layout_chosen.connect(self._choose_layout)
         data.mapping_chosen.connect(self._choose_mapping)
+        data.candidates_chosen.connect(lambda rule: self.files.choose_candidates(self._job_id, rule))
         data.more_wanted.connect(lambda second: self.files.show_more(self._job_id, second=second))
         data.undo_wanted.connect(lambda: self.choices.suggest_again(self._job_id))
         data.recipes.picked.connect(lambda name: self.recipes.use(self._job_id, name))

@@ -13,6 +13,7 @@ from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions, Row, Source
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.states import Job
@@ -100,6 +101,7 @@ class DraftState:
     `opening` is the name of the file that is being recognised. `missing` says why the file cannot be opened any more;
     the data that was read from it is kept. `trouble` is why reading or examining failed. `as_before`: the mapping is
     the one chosen for the last file of this kind. `spent` is what was sent to Cloudflare today, as of the last check.
+    `offers` are the choices of candidates for a data set without a run, () until they are estimated.
     """
 
     kind: Kind | None = None  # None: neither chosen nor guessed yet
@@ -117,6 +119,7 @@ class DraftState:
     preflight: Preflight | None = None
     as_before: bool = False
     spent: Spent = field(default_factory=Spent)
+    offers: tuple[CandidateOffer, ...] = ()
 
     @property
     def has_data(self) -> bool:
@@ -173,4 +176,5 @@ class DraftStates(QObject):
         """Drop a draft that was sent or deleted, and cancel what is read for it."""
         self.tasks.cancel(f"open {job_id}")
         self.tasks.cancel(f"read {job_id}")
+        self.tasks.cancel(f"offers {job_id}")
         self._states.pop(job_id, None)

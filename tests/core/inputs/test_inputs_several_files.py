@@ -11,6 +11,8 @@ from cfbatch_gui.core.inputs.columns.layouts import check_mapping
 from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview, read_rows
 from cfbatch_gui.core.inputs.input_values import (
+    CandidatePool,
+    CandidateRule,
     Context,
     Kind,
     Layout,
@@ -25,13 +27,18 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 Q, C, T, I, L, K, QI = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP, Role.QUERY_ID  # noqa: E741
 
+NO_OPTIONS = ReadOptions()
+JUDGED = ReadOptions(candidates=CandidateRule(CandidatePool.JUDGED))
+
 
 def lines(*objects: object) -> str:
     return "".join(json.dumps(each) + "\n" for each in objects)
 
 
-def everything(path: Path, kind: Kind | None = None) -> tuple[object, Layout, list[object]]:
-    source = open_source(path)
+def everything(
+    path: Path, kind: Kind | None = None, options: ReadOptions = NO_OPTIONS
+) -> tuple[object, Layout, list[object]]:
+    source = open_source(path, options)
     mapping = suggest_mapping(source, kind, preview(source))
     assert check_mapping(mapping, source) == ""
     return source.shape, mapping.layout, list(read_items(source, mapping))
@@ -50,7 +57,7 @@ def beir(folder: Path) -> Path:
 
 def test_beir_and_mteb_folders(tmp_path: Path) -> None:
     folder = beir(tmp_path / "scifact")
-    _, layout, items = everything(folder)
+    _, layout, items = everything(folder, options=JUDGED)
     assert layout is Layout.LONG
     assert items == [
         Query(1, "why", "q1", (Context(1, "T1 text 1", "d1", "2"),)),

@@ -2,17 +2,16 @@
 
 import json
 import re
-import sqlite3
-import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.files.open_file import is_folder, looking_at, open_bytes, regular_file_size
-from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, Row, Source
+from cfbatch_gui.core.inputs.input_values import Candidate, CandidatePool, CandidateRule, FileFormat, Row, Source
+from cfbatch_gui.core.inputs.readers.collection_candidates import candidate_texts, usual_rule
 from cfbatch_gui.core.inputs.readers.decoded_text import text_lines
+from cfbatch_gui.core.inputs.readers.text_store import TextStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +21,18 @@ class JudgementLine:
     query_id: str
     document_id: str
     label: str
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionTexts:
+    """What candidates can be chosen from. `queries` are the texts of the judged queries by id, and `labels` those of
+    their judged documents by the ids of query and document. `documents` yields the id and text of each that is not
+    empty or is judged, once, in the order of the corpus.
+    """
+
+    queries: dict[str, str]
+    labels: dict[str, dict[str, str]]
+    documents: Iterator[tuple[str, str]]
 
 
 FileReader = Callable[[Path], tuple[Source, Iterator[Row]]]
@@ -37,36 +48,6 @@ _TEXTS = ("text", "contents", "content", "passage", "body", "query", "question",
 _SCORES = ("score", "rel", "relevance", "label", "rating", "sim")
 _RUN_LINE = re.compile(r"\s*\S+\s+Q0\s+\S+\s+\d+\s+[-+.\deE]+\s+\S.*", re.IGNORECASE)
 _JUDGEMENT_LINE = re.compile(r"\S+[ \t]+(?:0|Q0)[ \t]+\S+[ \t]+-?\d")
-
-
-class TextStore:
-    """Texts by id in a temporary file that the end of the `with` block removes. The first text of an id is kept."""
-
-    def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="cfbatch-")
-        self._database = sqlite3.connect(Path(self._folder.name) / "texts.db")
-        self._database.executescript(
-            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-            " CREATE TABLE texts(id TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;"
-        )
-
-    def add(self, texts: Iterable[tuple[str, str]]) -> None:
-        """Keep (id, text) pairs."""
-        self._database.executemany("INSERT OR IGNORE INTO texts VALUES(?, ?)", texts)
-
-    def get(self, name: str) -> str | None:
-        """The text with this id, None when there is none."""
-        found = self._database.execute("SELECT text FROM texts WHERE id = ?", (name,)).fetchone()
-        return str(found[0]) if found else None
-
-    def __enter__(self) -> "TextStore":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._database.close()
-        self._folder.cleanup()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,18 +127,38 @@ def _parts_of(path: Path) -> _Parts | None:
         return _Parts(corpus, queries, run, _part(folder, ("qrels", "judgements", "judgments")))
 
 
-def _notices(parts: _Parts) -> tuple[str, ...]:
+def settle_candidates(source: Source, rule: CandidateRule | None, read_file: FileReader) -> Source:
+    """Return the source with the rule that chooses its candidates; unchanged where a run names them.
+
+    Without `rule` it is the usual one for the judgements, which are read for it. Raises InputError.
+    """
+    parts = _parts_of(source.path)
+    if parts is None or parts.run is not None or parts.judgements is None:
+        return source
+    rule = rule or usual_rule(_labels(parts.judgements, read_file))
+    return replace(source, candidates=rule, notices=_notices(parts, rule))
+
+
+def _notices(parts: _Parts, rule: CandidateRule | None = None) -> tuple[str, ...]:
     """Return the notice that names the files that are read."""
     said = f"Corpus: {parts.corpus.name}. Queries: {parts.queries.name}."
-    run = (
-        f" The candidates of each query come from {parts.run.name}."
-        if parts.run
-        else f" No file names candidates, so the judged documents of {parts.judgements.name} are ranked."
-        if parts.judgements
-        else ""
-    )
+    if parts.run:
+        run = f" The candidates of each query come from {parts.run.name}."
+    elif parts.judgements:
+        pool = rule.pool if rule else CandidatePool.JUDGED
+        run = _POOLS[pool].format(judgements=parts.judgements.name, size=f"{rule.size:,}" if rule else "")
+    else:
+        run = ""
     labels = f" Labels come from {parts.judgements.name}." if parts.judgements else ""
     return (said + run + labels,)
+
+
+_POOLS = {
+    CandidatePool.JUDGED: " No file names candidates, so the judged documents of {judgements} are ranked.",
+    CandidatePool.SAMPLE: " No file names candidates, so the judged documents of {judgements} are ranked, with others "
+    "drawn from the corpus up to {size} a query.",
+    CandidatePool.CORPUS: " No file names candidates, so the whole corpus is ranked for each query of {judgements}.",
+}
 
 
 def _part(folder: Path, names: tuple[str, ...]) -> Path | None:
@@ -195,24 +196,50 @@ def read_collection(
     """Yield the pairs of query and candidate with `_PAIR_COLUMNS`, numbered from 1.
 
     The candidates of a query are ordered by falling score of the run, not by its ranks; equal scores stay in file
-    order. Only documents that are candidates are stored, in a temporary file, so that a corpus may have any size. A
-    candidate without a document, or of an unknown query, is a problem. `progress` gets the number of pairs.
-    `read_file` recognises a file of the collection and reads its rows.
+    order. Without a run they are chosen as `source.candidates` says, and only judged documents have an initial rank.
+    Documents that can be candidates are stored, in a temporary file, so that a corpus may have any size. A candidate
+    without a document, or of an unknown query, is a problem. `progress` gets the number of pairs. `read_file`
+    recognises a file of the collection and reads its rows.
     """
     parts = _parts_of(source.path)
     if parts is None:
         raise InputError(f"{source.path.name} has lost its corpus or its queries. Choose it again.")
-    judged = dict(_judgements(parts.judgements, read_file)) if parts.judgements else {}
-    pairs = _candidates(parts.run, read_file) if parts.run else _by_query((query, doc) for query, doc in judged)
+    rule = (source.candidates if not parts.run else None) or CandidateRule(CandidatePool.JUDGED)
+    labels = _labels(parts.judgements, read_file) if parts.judgements else {}
+    run = _candidates(parts.run, read_file) if parts.run else None
     queries = {row_id: text for row_id, _, text in _texts(parts.queries, _QUERY_IDS, read_file)}
-    wanted = {doc for docs in pairs.values() for doc in docs}
     with TextStore() as store:
-        store.add(
-            (doc_id, f"{title} {text}" if title else text)
-            for doc_id, title, text in _texts(parts.corpus, _DOC_IDS, read_file)
-            if doc_id in wanted
-        )
-        yield from _pairs(store, pairs, queries, judged, progress)
+        wanted = {doc for docs in (labels if run is None else run).values() for doc in docs}
+        store.add(_documents(parts.corpus, wanted, read_file, with_others=rule.pool is not CandidatePool.JUDGED))
+        chosen = candidate_texts(store, labels, rule) if run is None else _texts_of_run(store, run)
+        yield from _pairs(chosen, queries, labels, progress, is_ranked=rule.pool is CandidatePool.JUDGED)
+
+
+def read_collection_texts(source: Source, read_file: FileReader) -> CollectionTexts | None:
+    """Return what the candidates can be chosen from; None where a run names them. Raises InputError."""
+    parts = _parts_of(source.path)
+    if parts is None or parts.run is not None or parts.judgements is None:
+        return None
+    labels = _labels(parts.judgements, read_file)
+    queries = {row_id: text for row_id, _, text in _texts(parts.queries, _QUERY_IDS, read_file) if row_id in labels}
+    wanted = {doc for docs in labels.values() for doc in docs}
+    return CollectionTexts(queries, labels, _documents(parts.corpus, wanted, read_file, with_others=True))
+
+
+def _documents(
+    corpus: Path, wanted: set[str], read_file: FileReader, *, with_others: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield the ids and texts of the documents in `wanted`, and of all others that are not empty."""
+    for doc_id, title, text in _texts(corpus, _DOC_IDS, read_file):
+        if doc_id in wanted or (with_others and (title + text).strip()):
+            yield doc_id, f"{title} {text}" if title else text
+
+
+def _texts_of_run(
+    store: TextStore, run: dict[str, list[str]]
+) -> Iterator[tuple[str, Iterable[tuple[str, str | None]]]]:
+    for query_id, documents in run.items():
+        yield query_id, ((document, store.get(document)) for document in documents)
 
 
 def read_collection_judgements(source: Source, read_file: FileReader) -> Iterator[JudgementLine]:
@@ -226,20 +253,20 @@ def read_collection_judgements(source: Source, read_file: FileReader) -> Iterato
 
 
 def _pairs(
-    store: TextStore,
-    pairs: dict[str, list[str]],
+    candidates: Iterable[tuple[str, Iterable[tuple[str, str | None]]]],
     queries: dict[str, str],
-    judged: dict[tuple[str, str], str],
+    labels: dict[str, dict[str, str]],
     progress: Callable[[int], None] | None,
+    *,
+    is_ranked: bool,
 ) -> Iterator[Row]:
     number = 0
-    for query_id, documents in pairs.items():
-        for rank, document in enumerate(documents, 1):
+    for query_id, documents in candidates:
+        query, judged = queries.get(query_id), labels.get(query_id, {})
+        for rank, (document, found) in enumerate(documents, 1):
             number += 1
-            found = store.get(document)
-            query = queries.get(query_id)
-            label = judged.get((query_id, document), "")
-            cells = (query_id, query or "", document, found or "", str(rank), label)
+            label = judged.get(document, "")
+            cells = (query_id, query or "", document, found or "", str(rank) if is_ranked else "", label)
             problem = ""
             if query is None:
                 problem = f"The queries have none with the id “{query_id}”."
@@ -314,10 +341,11 @@ def _judgements(path: Path, read_file: FileReader) -> Iterator[tuple[tuple[str, 
         yield (_first(named, _QUERY_IDS), _first(named, _DOC_IDS)), _first(named, _SCORES)
 
 
-def _by_query(pairs: Iterator[tuple[str, str]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for query, document in pairs:
-        found.setdefault(query, []).append(document)
+def _labels(path: Path, read_file: FileReader) -> dict[str, dict[str, str]]:
+    """The labels by the ids of query and document, in file order; of several the last counts."""
+    found: dict[str, dict[str, str]] = {}
+    for (query, document), label in _judgements(path, read_file):
+        found.setdefault(query, {})[document] = label
     return found
 
 

@@ -8,15 +8,18 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
 from cfbatch_gui.core.inputs.files.encodings import shown_name
-from cfbatch_gui.core.inputs.input_values import Block, Candidate, FileFormat, Row, Shape, Source
+from cfbatch_gui.core.inputs.input_values import Block, Candidate, CandidateRule, FileFormat, Row, Shape, Source
 from cfbatch_gui.core.inputs.readers.ascii_table import read_ascii_table
 from cfbatch_gui.core.inputs.readers.collection import (
+    CollectionTexts,
     FileReader,
     JudgementLine,
     read_collection,
     read_collection_judgements,
+    read_collection_texts,
     recognise_collection,
     recognise_run,
+    settle_candidates,
 )
 from cfbatch_gui.core.inputs.readers.delimited.delimited_rows import read_delimited, read_delimited_blocks
 from cfbatch_gui.core.inputs.readers.docx import read_docx, recognise_docx
@@ -37,11 +40,14 @@ Recogniser = Callable[[Candidate], Source | None]
 class Joined:
     """The readers of a format of several files: they also get the function that recognises and reads one of them.
 
-    `read_judgements` yields all judgements, also of documents that are in no row.
+    `read_judgements` yields all judgements, also of documents that are in no row. `settle` adds the rule by which
+    candidates are chosen, where one is needed, and `read_texts` reads what they are chosen from.
     """
 
     read: Callable[[Source, Progress, FileReader], Generator[Row, None, None]]
     read_judgements: Callable[[Source, FileReader], Iterator[JudgementLine]]
+    settle: Callable[[Source, CandidateRule | None, FileReader], Source]
+    read_texts: Callable[[Source, FileReader], CollectionTexts | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,10 +204,10 @@ _TABLE = (
     Format(
         name=FileFormat.COLLECTION,
         words="A collection of queries and documents, joined to pairs",
-        short="a data set: queries, documents and which go together",
+        short="a data set of queries and texts",
         recognise=recognise_collection,
         recognise_text=recognise_run,
-        read=Joined(read_collection, read_collection_judgements),
+        read=Joined(read_collection, read_collection_judgements, settle_candidates, read_collection_texts),
         counts_rows=True,
     ),
     Format(

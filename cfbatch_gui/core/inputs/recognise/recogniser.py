@@ -35,11 +35,11 @@ from cfbatch_gui.core.inputs.files.open_file import (
     unpacked_size,
 )
 from cfbatch_gui.core.inputs.files.unsupported_files import without_rows
-from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, ReadOptions, Source
+from cfbatch_gui.core.inputs.input_values import Candidate, FileFormat, ReadOptions, Row, Source
 from cfbatch_gui.core.inputs.readers import parquet
 from cfbatch_gui.core.inputs.readers.decoded_text import count_signs, without_marks
 from cfbatch_gui.core.inputs.readers.folder import guessed_encoding, is_text_name, size_of, text_files, text_members
-from cfbatch_gui.core.inputs.readers.formats import FORMATS, table_suffixes
+from cfbatch_gui.core.inputs.readers.formats import FORMATS, Joined, format_of, table_suffixes
 from cfbatch_gui.core.inputs.readers.json_losses import LostCharacters
 from cfbatch_gui.core.inputs.readers.xlsx_check import archive_names, check_archive
 from cfbatch_gui.core.inputs.recognise.text import HEAD, open_text
@@ -56,10 +56,19 @@ def open_source(path: Path, options: ReadOptions = _NO_OPTIONS) -> Source:
     has one text a line, or one a paragraph if sentences go on from line to line, unless a separator or another unit is
     given. The columns of JSON are the keys of the first 1,000 objects, in order of appearance.
 
-    An encoding that the file does not say is guessed. Raises InputError for a file that is not a table, and UsageError
-    for options that do not apply.
+    An encoding that the file does not say is guessed. The judgements of a collection without a run are read. Raises
+    InputError for a file that is not a table, and UsageError for options that do not apply.
     """
-    return replace(_recognised(path, options), sends_doubtful=options.sends_doubtful)
+    source = replace(_recognised(path, options), sends_doubtful=options.sends_doubtful)
+    read = format_of(source).read
+    return read.settle(source, options.candidates, read_part) if isinstance(read, Joined) else source
+
+
+def read_part(path: Path) -> tuple[Source, Iterator[Row]]:
+    """Recognise one file of a collection, and read its rows as `file_rows.read_rows` does. Raises InputError."""
+    source = open_source(path)
+    read = format_of(source).read
+    return source, read.read(source, None, read_part) if isinstance(read, Joined) else read(source, None)
 
 
 def _recognised(path: Path, options: ReadOptions) -> Source:

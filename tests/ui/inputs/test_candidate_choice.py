@@ -1,0 +1,99 @@
+"""The choice of candidates for a data set without a run, as a user makes it."""
+
+from pathlib import Path
+
+from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule
+from cfbatch_gui.ui.theme import SIDEBAR_WIDTH
+from cfbatch_gui.ui.window.main_window import _SMALLEST
+from tests.core.inputs.collections import GRADED, POSITIVES, Labels, data_set
+from tests.ui.conftest import Until
+from tests.ui.inputs.conftest import DraftDriver
+
+JUDGED, SAMPLE, CORPUS = CandidatePool
+
+
+async def opened(driver: DraftDriver, folder: Path, until: Until, labels: Labels = POSITIVES) -> None:
+    driver.new_draft()
+    driver.page.open_path(data_set(folder, labels))
+    await until(lambda: driver.is_ready() and bool(driver.state.offers))
+
+
+def figures(driver: DraftDriver) -> list[str]:
+    return [driver.page.data.candidates.figures[pool].text() for pool in CandidatePool]
+
+
+async def test_each_choice_says_what_it_comes_to(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
+    await opened(driver, tmp_path / "set", until)
+    choice = driver.page.data.candidates
+    assert choice.isVisible()
+    assert [choice.choices[pool].text() for pool in CandidatePool] == [
+        "Judged texts only",
+        "A sample of 50 for each query",
+        "The whole corpus",
+    ]
+    assert choice.choices[SAMPLE].isChecked()
+    said = figures(driver)
+    assert said[0].startswith("· 3 pairs · about ")
+    assert said[0].endswith("nothing can be measured: every candidate is relevant")
+    assert said[1].startswith("· 100 pairs · about ")
+    assert said[2].startswith("· 240 pairs · about ")
+    assert "3 pairs" in choice.choices[JUDGED].accessibleName()
+
+
+async def test_what_is_chosen_is_read_and_is_there_when_the_draft_is_opened_again(
+    driver: DraftDriver, tmp_path: Path, until: Until
+) -> None:
+    await opened(driver, tmp_path / "set", until)
+    choice = driver.page.data.candidates
+    for pool, texts in ((CORPUS, 240), (JUDGED, 3), (CORPUS, 240)):
+        driver.click(choice.choices[pool])
+        await until(lambda texts=texts: driver.is_settled() and driver.job.texts == texts)
+        assert choice.choices[pool].isChecked()
+        assert figures(driver)[1].startswith("· 100 pairs")
+    draft = driver.program.folder(driver.job.id).draft()
+    assert draft is not None
+    assert draft.options.candidates == CandidateRule(CORPUS)
+    job = driver.job
+    driver.page.drafts.forget(job.id)
+    driver.new_draft("Another")
+    driver.page.show_job(job)
+    await until(lambda: driver.is_ready() and choice.isVisible() and bool(driver.state.offers))
+    assert choice.choices[CORPUS].isChecked()
+    assert driver.job.texts == 240
+
+
+async def test_graded_texts_are_ranked_alone_at_first(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
+    await opened(driver, tmp_path / "set", until, GRADED)
+    assert driver.page.data.candidates.choices[JUDGED].isChecked()
+    assert not any("nothing" in each for each in figures(driver))
+
+
+async def test_the_whole_corpus_is_not_taken_for_the_next_data_set(
+    driver: DraftDriver, tmp_path: Path, until: Until
+) -> None:
+    await opened(driver, tmp_path / "one", until)
+    driver.click(driver.page.data.candidates.choices[CORPUS])
+    await until(lambda: driver.is_settled() and driver.job.texts == 240)
+    await opened(driver, tmp_path / "other", until)
+    assert driver.page.data.candidates.choices[SAMPLE].isChecked()
+
+
+async def test_other_files_have_no_such_choice(driver: DraftDriver, tmp_path: Path, until: Until) -> None:
+    await opened(driver, tmp_path / "set", until)
+    table = tmp_path / "a.csv"
+    table.write_text("query,text\nwhy,because\nwhy,no\n")
+    driver.page.open_path(table)
+    await until(lambda: driver.is_ready() and driver.state.file is not None and driver.state.file.path == table)
+    assert not driver.page.data.candidates.isVisible()
+    driver.page.open_path(tmp_path / "set")
+    await until(lambda: driver.is_ready() and bool(driver.state.offers))
+    assert "pairs" in figures(driver)[1]
+
+
+async def test_a_narrow_window_shows_the_choice_without_scrolling_sideways(
+    driver: DraftDriver, tmp_path: Path, until: Until
+) -> None:
+    driver.window.setStyleSheet("* { font-size: 17px }")
+    driver.page.setFixedWidth(_SMALLEST[0] - SIDEBAR_WIDTH)
+    await opened(driver, tmp_path / "set", until)
+    await until(lambda: driver.page.area.horizontalScrollBar().maximum() == 0, timeout=2.0)
