@@ -36,7 +36,9 @@ APART = (*elsewhere.NAMES, *failures.NAMES)  # pictures that have a window and d
 HERE = Path(__file__).parent
 SHOWN = HERE / "screenshots"
 OTHERS = HERE.parent / "build" / "screenshots"
-IN_REPOSITORY = ("welcome", "draft", "working", "ranking", "vectors", "map", "connection")
+IN_REPOSITORY = (
+    *("welcome", "draft", "working", "ranking", "quality", "judging", "answer", "vectors", "map", "connection"),
+)
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 TOKEN = "practice-takes-any-token-0000000000000000"
@@ -157,7 +159,7 @@ class Past:
         self._clock.offset = 0.0
 
 
-async def rank(stage: Stage, camera: Camera) -> None:
+async def rank(stage: Stage, files: Path, camera: Camera) -> None:
     """From a new job to a ranking and its export."""
     person = stage.person
     await person.press(Qt.Key.Key_N, CTRL)
@@ -180,12 +182,19 @@ async def rank(stage: Stage, camera: Camera) -> None:
     await camera.take(stage, "comparison-choose")
     await person.click_row("Jobs to compare with", "Help centre, short answers")
     await person.press(Qt.Key.Key_Return)
-    await person.until_sees("overlap (RBO)")
+    await person.until_sees("overlap (RBO)", "Each query, from B")
+    await camera.take(stage, "answer")
+    await person.click("Queries")
     await camera.take(stage, "comparison")
     await person.click("Scores")
     await camera.take(stage, "comparison-scores")
     await person.click("Jobs and metrics")
     await camera.take(stage, "comparison-jobs")
+    await person.click_row("Jobs", "Help centre, short answers")
+    await person.click("Quality")
+    await person.until_sees("mean of 12 queries")
+    await camera.take(stage, "quality")
+    await judge(stage, files, camera)
     await person.click_row("Jobs", "Support articles, March")
     await person.click("Ranking")
     await person.press(Qt.Key.Key_E, CTRL)
@@ -196,6 +205,30 @@ async def rank(stage: Stage, camera: Camera) -> None:
     await camera.take(stage, "export-save")
     await person.press(Qt.Key.Key_Escape)
     await person.press(Qt.Key.Key_Escape)
+
+
+async def judge(stage: Stage, files: Path, camera: Camera) -> None:
+    """Some answers on texts without labels."""
+    person = stage.person
+    plain = material.without_labels(files / "plain.csv", resource("examples/help-centre-ranking.csv"))
+    name = "Support articles, April"
+    await run(stage.program, name, plain, Kind.RANK)
+    await person.click_row("Jobs", name)
+    await person.press(Qt.Key.Key_J, CTRL)
+    await person.until_sees("Start judging", "texts to judge")
+    await camera.take(stage, "judging-start")
+    await person.press(Qt.Key.Key_Return)
+    await person.until_sees("Would this text help?")
+    keys = (Qt.Key.Key_2, Qt.Key.Key_0, Qt.Key.Key_1, Qt.Key.Key_3, Qt.Key.Key_0, Qt.Key.Key_2)
+    for count, key in enumerate(keys, 1):
+        await person.press(key)
+        await person.until_sees(f"{count} of 90")
+    await person.press(Qt.Key.Key_Backspace)
+    await person.until_sees("5 of 90")
+    await camera.take(stage, "judging")
+    await person.click("Pause")
+    stage.workspace.window.library.deleted.emit(stage.job(name).id)
+    await person.until(lambda: name not in person.seen())
 
 
 async def embed(stage: Stage, camera: Camera) -> None:
@@ -358,7 +391,7 @@ async def usual_way(root: Path, theme: Theme, camera: Camera) -> None:
         window = partial(opened, root / "data", theme, environ=environ, credentials=credentials, clock=clock)
         await Past(files, clock, faulty).make(root / "data", credentials)
         async with window(practice_times=(0.1, 0.1)) as stage:
-            await rank(stage, camera)
+            await rank(stage, files, camera)
             await embed(stage, camera)
             await drafts(stage, files, camera)
         queue = Queue(clock)

@@ -17,7 +17,10 @@ from cfbatch_gui.cli.report import table
 from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.job_judgements import disagreements
+from cfbatch_gui.core.evaluation.label_judgements import label_judgements
+from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.judgements.agreement import agreement_words, between_judges, with_themselves
 from cfbatch_gui.core.judgements.book import Book
@@ -26,6 +29,7 @@ from cfbatch_gui.core.judgements.importing import Imported, JobSubjects, import_
 from cfbatch_gui.core.judgements.reading import check_all_read, read_judgements
 from cfbatch_gui.core.judgements.shelf import USUAL_NAME, Shelf
 from cfbatch_gui.core.judgements.writing import write_judgements
+from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.grade_words import chosen_grades, keep_grades, parse_grades
 from cfbatch_gui.core.results.labels import read_unusable_labels
 from cfbatch_gui.core.system.paths import Paths
@@ -126,16 +130,23 @@ def _import_words(book: Book, done: Imported, *, has_job: bool, bad: int) -> Ite
 
 
 async def _export(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
-    with closing(Shelf(paths.judgements, read_only=True, clock=time.time)) as shelf:
+    job = None
+    if arguments.job:
+        with closing(Ledger.open_read_only(paths)) as ledger:
+            job = ledger.find(arguments.job)
+    with closing(Shelf(paths.judgements, read_only=True, clock=time.time)) as shelf, listing(paths.unfinished):
         book = shelf.book(_name(arguments, paths))
-        job = None
-        if arguments.job:
-            with closing(Ledger.open_read_only(paths)) as ledger:
-                job = JobSubjects(JobFolder(paths.job(ledger.find(arguments.job).id)))
-        with listing(paths.unfinished):
-            count = await asyncio.to_thread(write_judgements, book, arguments.file, Form(arguments.format), job)
+        count = await asyncio.to_thread(_write, book, arguments.file, Form(arguments.format), paths, job)
     console.say(f"Wrote {counted(count, 'judgement')} to {arguments.file}")
     return ExitStatus.DONE
+
+
+def _write(book: Book, path: Path, form: Form, paths: Paths, job: Job | None) -> int:
+    if job is None:
+        return write_judgements(book, path, form)
+    folder = JobFolder(paths.job(job.id))
+    labels = label_judgements(read_run(folder, metadata_of(job, "")), time=0.0) if job.batches_done else ()
+    return write_judgements(book, path, form, JobSubjects(folder), labels=labels)
 
 
 async def _show(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from cfbatch_gui.cli.console import one_line
+from cfbatch_gui.cli.console import counted, one_line
 from cfbatch_gui.core.evaluation.book_grades import BookGrades
 from cfbatch_gui.core.evaluation.judged import Evaluation, RunMeasures
 from cfbatch_gui.core.evaluation.runs import Run
@@ -113,10 +113,8 @@ def unusable_words(unusable: UnusableLabels) -> str:
 
 def answer_words(found: Paired, number: int, metric: str) -> str:
     """What job `number` is to the first: whether a difference can be seen, with its interval, and what would tell."""
-    counts = (
-        f"{number} is better than 1 for {found.better:,} queries, worse for {found.worse:,}, the same for"
-        f" {found.same:,}"
-    )
+    better = counted(found.better, "query", "queries")
+    counts = f"{number} is better than 1 for {better}, worse for {found.worse:,}, the same for {found.same:,}"
     if found.low is None or found.high is None:
         return f"{counts}: {found.better + found.worse + found.same:,} queries are too few to tell."
     verdict = "no difference can be seen"

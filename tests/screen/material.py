@@ -98,6 +98,16 @@ def reviews(path: Path, queries: int, texts: int, *, gaps: int = 0, separator: s
     return _table(path, ("query", "review", "id", "rating"), rows, separator=separator)
 
 
+def without_labels(path: Path, source: Path) -> Path:
+    """The questions and answers of a file that also has labels."""
+    with source.open(encoding="utf-8", newline="") as read, path.open("w", encoding="utf-8", newline="") as written:
+        rows = csv.DictReader(read)
+        writer = csv.DictWriter(written, ("question", "answer"), extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
 def beginnings(path: Path, source: Path, *, letters: int = 64) -> Path:
     """A file of questions and answers like `source`, whose answers end after so many letters."""
     with source.open(encoding="utf-8", newline="") as file:

@@ -21,17 +21,20 @@ from cfbatch_gui.core.judgements.forms import (
 )
 from cfbatch_gui.core.judgements.importing import JobSubjects
 from cfbatch_gui.core.judgements.records import newest, verdicts
-from cfbatch_gui.core.judgements.values import Judgement, Subject
+from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from cfbatch_gui.core.system.files import atomic_writer
 
 
-def write_judgements(book: Book, path: Path, form: Form, job: JobSubjects | None = None) -> int:
+def write_judgements(
+    book: Book, path: Path, form: Form, job: JobSubjects | None = None, *, labels: Iterable[Judgement] = ()
+) -> int:
     """Write a file; how many lines have a judgement. Blocking.
 
     Forms with ids have one line for each judged pair, sorted, with the grade that counts. With a job its ids are those
-    of the run that it exports, and only judgements of its queries are written. Raises ExportError, DiskFull, DataError.
+    of the run that it exports, and only judgements of its queries are written; its own `labels` count for pairs about
+    which the book has none, or labels of other files only. Raises ExportError, DiskFull, DataError.
     """
-    lines = list(_lines(book, form, job))
+    lines = list(_lines(book, form, job, labels))
     if not lines:
         raise ExportError("There is no judgement to write. Nothing was written.")
     with atomic_writer(path) as stream:
@@ -53,7 +56,7 @@ def _header(form: Form) -> bytes:
             return b""
 
 
-def _lines(book: Book, form: Form, job: JobSubjects | None) -> Iterator[bytes]:
+def _lines(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Judgement]) -> Iterator[bytes]:
     if form is Form.LINES:
         for each in book.judgements():
             if job is None or job.query_of(each.query) is not None:
@@ -63,7 +66,7 @@ def _lines(book: Book, form: Form, job: JobSubjects | None) -> Iterator[bytes]:
             if job is None or job.query_of(each.query) is not None:
                 yield _csv_line(each)
     else:
-        for query, document, grade in sorted(set(_pairs(book, form, job))):
+        for (query, document), grade in sorted(_pairs(book, form, job, labels).items()):
             yield _id_line(form, query, document, grade)
 
 
@@ -78,14 +81,30 @@ def _counting(book: Book) -> Iterator[Judgement]:
     return iter(sorted(said.values(), key=lambda each: (_key(each.query), _key(each.document), each.judge)))
 
 
-def _pairs(book: Book, form: Form, job: JobSubjects | None) -> Iterator[tuple[str, str, int]]:
+def _pairs(book: Book, form: Form, job: JobSubjects | None, labels: Iterable[Judgement]) -> dict[tuple[str, str], int]:
+    """The grades by the ids of query and document, in the order of trust that measures follow: see `BookGrades`."""
     records, subjects = book.contents()
     found, _ = verdicts(newest(records))
-    for record in found:
-        query, document = subjects[int(record["query"])], subjects[int(record["document"])]
+    judged = [
+        (
+            subjects[int(record["query"])],
+            subjects[int(record["document"])],
+            int(record["grade"]),
+            int(record["source"]),
+            int(record["time"]),
+        )
+        for record in found
+    ]
+    judged.sort(key=lambda each: (-each[3], not (each[0].text and each[1].text), -each[4]))
+    grades: dict[tuple[str, str], int] = {}
+    own = [(each.query, each.document, each.grade or 0) for each in labels]
+    from_people = [each[:3] for each in judged if each[3] != Source.LABELS]
+    from_labels = [each[:3] for each in judged if each[3] == Source.LABELS]
+    for query, document, grade in (*from_people, *own, *from_labels):
         for asked, ids in _named(query, document, form, job):
             for identifier in ids:
-                yield asked, identifier, int(record["grade"])
+                grades.setdefault((asked, identifier), grade)
+    return grades
 
 
 def _named(

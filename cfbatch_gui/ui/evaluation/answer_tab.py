@@ -103,7 +103,7 @@ class AnswerTab(QWidget):
         chart.body.addWidget(self.chart, 1)
         above = column(self.warning, answer, gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
         above.addWidget(chart, 1)
-        parts = split(scrolled(boxed(above)), self.table, sizes=(440, 260), vertical=True)
+        parts = split(scrolled(boxed(above)), self.table, sizes=(450, 160), vertical=True)
         return boxed(column(parts, gap=0))
 
     def show_comparison(self, compared: Compared, other: int) -> None:

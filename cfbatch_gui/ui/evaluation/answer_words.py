@@ -19,9 +19,10 @@ def headline(found: Paired, job: str) -> str:
 
 def change_sentence(found: Paired, job: str, metric: str) -> str:
     """For how many queries a job is better and worse, and by how much on average."""
-    counts = _tr("{job} is better for {better} queries, worse for {worse}, the same for {same}.").format(
-        job=job, better=display.number(found.better), worse=display.number(found.worse), same=display.number(found.same)
-    )
+    pattern = _tr("{job} is better for {better}, worse for {worse}, the same for {same}.")
+    better = display.plural(found.better, _tr("{n} query"), _tr("{n} queries"))
+    worse, same = display.number(found.worse), display.number(found.same)
+    counts = pattern.format(job=job, better=better, worse=worse, same=same)
     by = _tr("{metric} changes by {difference}").format(metric=metric, difference=signed(found.difference))
     if found.low is None or found.high is None:
         return _tr("{counts} {by} on average.").format(counts=counts, by=by)

@@ -9,12 +9,15 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.evaluation.label_judgements import label_judgements
+from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.forms import Form
 from cfbatch_gui.core.judgements.importing import Imported, JobSubjects, import_judgements
 from cfbatch_gui.core.judgements.reading import check_all_read, read_judgements
 from cfbatch_gui.core.judgements.writing import write_judgements
-from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
@@ -72,8 +75,7 @@ class JudgementFiles(QObject):
         if not self._program.judgements.shelf.has(name):
             raise UsageError(self.tr("There is no judgement to write yet."))
         book = await asyncio.to_thread(self._program.judgements.shelf.book, name)
-        subjects = await asyncio.to_thread(self._subjects) if form.has_ids_only else None
-        count = await asyncio.to_thread(write_judgements, book, path, form, subjects)
+        count = await asyncio.to_thread(self._write, book, path, form)
         said = display.plural(count, self.tr("Wrote {n} judgement."), self.tr("Wrote {n} judgements."))
         self._notices.show_written(said, path)
 
@@ -106,6 +108,14 @@ class JudgementFiles(QObject):
         )
         if path is not None:
             await self.write(path, form)
+
+    def _write(self, book: Book, path: Path, form: Form) -> int:
+        jobs = self._jobs()
+        if not form.has_ids_only or not jobs:
+            return write_judgements(book, path, form)
+        run = read_run(self._program.folder(jobs[0].id), metadata_of(jobs[0], ""))
+        labels = label_judgements(run, time=self._program.clock())
+        return write_judgements(book, path, form, self._subjects(), labels=labels)
 
     def _subjects(self) -> JobSubjects | None:
         jobs = self._jobs()

@@ -116,8 +116,8 @@ class QualityView(ResultView):
         shown.addWidget(line())
         shown.addLayout(column(self._foot, margins=(WIDE, SMALL, WIDE, MEDIUM)))
         self._content = boxed(shown)
-        bar = column(self.partial_bar, margins=(WIDE, LARGE, WIDE, 0))
-        whole = column(bar, gap=0)
+        self._bar = boxed(column(self.partial_bar, margins=(WIDE, LARGE, WIDE, 0)))
+        whole = column(self._bar, gap=0)
         whole.addWidget(self._content, 1)
         whole.addWidget(self.empty, 1)
         both = boxed(whole)
@@ -176,7 +176,7 @@ class QualityView(ResultView):
         if found.has_chosen_grades:
             self.partial_bar.add_link(self.tr("Read labels as whole numbers again"), partial(self._use_grades, {}))
         self.partial_bar.set_text(trouble, "attention" if found.run.unusable or found.run.is_partial else "info")
-        self.partial_bar.setVisible(bool(trouble))
+        self._bar.setVisible(bool(trouble))
 
     def _use_grades(self, grades: dict[str, int]) -> None:
         self.tasks.start("grades", self._keep_grades(grades))
