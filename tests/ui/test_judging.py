@@ -190,6 +190,7 @@ async def test_a_second_judge_settles_what_both_see_differently(judging: Judging
     assert len(second) == round(QUERIES * TEXTS * 0.2)
     while not second.is_done:
         await judging.press("3")
+    await judging.until(lambda: "With other judges: the same grade for 0 of 6 texts" in judging.page.end.sentence())
     judging.page.judge(judging.jobs)
     await judging.until(judging.page.start.settle_button.isVisible)
     await judging.until(lambda: not judging.page.tasks.running())

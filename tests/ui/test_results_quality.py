@@ -88,6 +88,8 @@ async def test_judgements_made_since_are_shown_at_the_next_look(shown: Shown) ->
         [
             Judgement(Subject("", "question 1"), Subject("", "text 1.1"), 1, "me", Source.PERSON, 1.0),
             Judgement(Subject("", "question 1"), Subject("", "text 1.0"), 0, "me", Source.PERSON, 1.0),
+            Judgement(Subject("", "question 1"), Subject("", "text 1.0"), 0, "you", Source.PERSON, 1.0),
+            Judgement(Subject("", "question 1"), Subject("", "text 1.1"), 1, "you", Source.PERSON, 1.0),
         ]
     )
     shown.view.show_job(shown.program.ledger.job(job_id))
@@ -97,6 +99,7 @@ async def test_judgements_made_since_are_shown_at_the_next_look(shown: Shown) ->
     assert "not to be relied upon" in shown.view.judged.texts()[3]
     assert shown.view.judge_link.isVisible()
     assert "By the book “Support, 2026”" in shown.view.foot()
+    assert "Several judged 2 of the texts, 100 % with the same grade (weighted kappa 1.00)." in shown.view.foot()
 
 
 async def test_a_ranking_of_relevant_texts_only_measures_nothing(shown: Shown) -> None:

@@ -14,7 +14,7 @@ from cfbatch_gui.core.evaluation.job_judgements import Disagreement, disagreemen
 from cfbatch_gui.core.evaluation.pool import Pool
 from cfbatch_gui.core.evaluation.runs import Run, read_run
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.judgements.agreement import with_themselves
+from cfbatch_gui.core.judgements.agreement import agreement_words, between_judges, with_themselves
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.session import Session, Shown
 from cfbatch_gui.core.judgements.values import Source
@@ -256,6 +256,9 @@ class JudgePage(QWidget):
                     n=display.number(steady.pairs), same=display.number(steady.same)
                 )
             )
+        together = await asyncio.to_thread(between_judges, book.records())
+        if together.pairs:
+            words.append(self.tr("With other judges: {agreement}.").format(agreement=agreement_words(together)))
         self.end.set_sentence(" ".join(words))
         several = len(self._jobs) > 1
         self.end.button.setText(self.tr("Show which is better") if several else self.tr("Show the quality"))

@@ -13,6 +13,7 @@ from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.evaluation.significance import mean_interval
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.judgements.agreement import between_judges
 from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.core.results.grade_words import chosen_grades, keep_grades
 from cfbatch_gui.ui import display
@@ -146,9 +147,10 @@ class QualityView(ResultView):
             return Quality(run, None, (), None, book, has_chosen_grades=chosen)
         name = next(iter(found.runs[0].values))
         queries = sorted(judged_queries(run, found, name), key=lambda query: query.value)
-        return Quality(
-            run, found, tuple(queries), mean_interval(found.runs[0].values[name]), book, has_chosen_grades=chosen
-        )
+        interval = mean_interval(found.runs[0].values[name])
+        used = self._program.judgements.book_in_use()
+        agreement = between_judges(used.records()) if used is not None else None
+        return Quality(run, found, tuple(queries), interval, book, has_chosen_grades=chosen, agreement=agreement)
 
     def _cannot_be_read(self, error: UserError) -> None:
         self._stack.show_sentence(error.message)

@@ -8,6 +8,7 @@ from cfbatch_gui.core.evaluation.book_grades import BookGrades
 from cfbatch_gui.core.evaluation.judged import Evaluation
 from cfbatch_gui.core.evaluation.query_changes import JudgedQuery
 from cfbatch_gui.core.evaluation.runs import Run
+from cfbatch_gui.core.judgements.agreement import Agreement
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.tables.table_rows import Column
@@ -25,6 +26,7 @@ class Quality:
     interval: tuple[float, float] | None
     book: BookGrades | None
     has_chosen_grades: bool = False
+    agreement: Agreement | None = None  # of the judges of the book
 
 
 def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
@@ -111,6 +113,13 @@ def foot_words(found: Quality, evaluation: Evaluation) -> str:
                 book=found.book.name, counts=counts
             )
         ]
+    if found.agreement is not None and found.agreement.pairs and matched:
+        pattern = _tr("Several judged {n} of the texts, {share} with the same grade.")
+        share = f"{found.agreement.share:.0%}".replace("%", " %")
+        if found.agreement.kappa is not None:
+            pattern = _tr("Several judged {n} of the texts, {share} with the same grade (weighted kappa {kappa}).")
+        kappa = f"{found.agreement.kappa or 0:.2f}"
+        words.append(pattern.format(share=share, n=display.number(found.agreement.pairs), kappa=kappa))
     if evaluation.book is not None and evaluation.book.other_versions:
         words.append(
             display.plural(

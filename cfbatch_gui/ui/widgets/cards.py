@@ -203,6 +203,10 @@ class EmptyPlace(QWidget):
         """Change the sentence."""
         self._sentence.setText(sentence)
 
+    def sentence(self) -> str:
+        """The sentence as it was set."""
+        return self._sentence.text()
+
 
 class MaybeEmpty(QStackedWidget):
     """Shows its content, or a sentence while there is none."""
