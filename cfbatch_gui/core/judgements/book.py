@@ -17,6 +17,7 @@ from cfbatch_gui.core.judgements.records import AGAIN, CANNOT_TELL, RECORD, TAKE
 from cfbatch_gui.core.judgements.recovery import BACKUP_SUFFIX, mend
 from cfbatch_gui.core.judgements.scales import USUAL, Scale, decoded
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject, text_digest
+from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.files import own_file_writer
 
 _GRADES = 2**31 - 1  # the largest; more is an order number or a barcode
@@ -56,7 +57,7 @@ class Book:
                 self._mend()
 
     def _read(self) -> None:
-        self._database = tables.connect(self.path, read_only=self._read_only)
+        self._database = connect_durably(self.path, read_only=self._read_only)
         try:
             tables.check_version(self._database)
             name, scale, counted = self._database.execute("SELECT * FROM book").fetchone()
@@ -79,7 +80,7 @@ class Book:
     @classmethod
     def create(cls, path: Path, name: str, scale: Scale = USUAL, *, clock: Callable[[], float]) -> "Book":
         """A new book. Raises DataError, DiskFull."""
-        with _translating(path), closing(tables.connect(path)) as database:
+        with _translating(path), closing(connect_durably(path)) as database:
             tables.create(database, name, scale)
         return cls(path, read_only=False, clock=clock)
 
@@ -245,7 +246,7 @@ class Book:
 
 def book_name(path: Path) -> str:
     """The name of a book without opening it. Raises sqlite3.Error."""
-    with closing(tables.connect(path, read_only=True)) as database:
+    with closing(connect_durably(path, read_only=True)) as database:
         return str(database.execute("SELECT name FROM book").fetchone()[0])
 
 

@@ -12,6 +12,7 @@ from cfbatch_gui.core.judgements import tables
 from cfbatch_gui.core.judgements.records import RECORD
 from cfbatch_gui.core.judgements.scales import USUAL, Scale, decoded
 from cfbatch_gui.core.judgements.values import text_digest
+from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.files import flush_folder, flush_to_disk
 
 BACKUP_SUFFIX = ".backup"
@@ -31,7 +32,7 @@ class _Found:
 
     def read(self, path: Path) -> None:
         """Take what can be read of this file; the rest is passed over."""
-        with suppress(sqlite3.Error), closing(tables.connect(path, read_only=True)) as database:
+        with suppress(sqlite3.Error), closing(connect_durably(path, read_only=True)) as database:
             database.text_factory = _text
             for take in (self._take_book, self._take_subjects, self._take_judges, self._take_notes, self._take_records):
                 with suppress(sqlite3.Error, ValueError, TypeError):  # what was read before the damage is kept
@@ -75,7 +76,7 @@ def mend(path: Path, *, clock: Callable[[], float]) -> tuple[str, ...]:
             found.read(file)
     new = path.with_suffix(".new")
     new.unlink(missing_ok=True)
-    with closing(tables.connect(new)) as database:
+    with closing(connect_durably(new)) as database:
         kept = _write(database, found)
     flush_to_disk(new)
     aside = path.with_name(f"{path.name}.damaged-{int(clock())}")

@@ -2,7 +2,6 @@
 
 import sqlite3
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from cfbatch_gui.core.job_folder.schema import transaction
 from cfbatch_gui.core.judgements.records import RECORD, Numbers, Records, checksums
 from cfbatch_gui.core.judgements.scales import Scale, encoded
 from cfbatch_gui.core.judgements.values import Subject, text_digest
-from cfbatch_gui.core.system.files import OWN_FOLDER, create_own_file
 
 VERSION = 1
 
@@ -26,22 +24,6 @@ CREATE TABLE judges(number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE records(number INTEGER PRIMARY KEY, record BLOB NOT NULL);
 CREATE TABLE notes(number INTEGER PRIMARY KEY, note TEXT NOT NULL);
 """
-
-
-def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """A connection that any thread may use. Raises sqlite3.Error."""
-    if not read_only:
-        path.parent.mkdir(mode=OWN_FOLDER, parents=True, exist_ok=True)
-        create_own_file(path)
-    address = f"{path.resolve().as_uri()}?mode={'rw' if read_only else 'rwc'}"
-    database = sqlite3.connect(address, uri=True, timeout=10.0, isolation_level=None, check_same_thread=False)
-    if read_only:
-        # Not SQLite's own "ro": that cannot roll back what a crash has left half written.
-        database.execute("PRAGMA query_only = ON")
-    else:
-        database.execute("PRAGMA journal_mode = DELETE")
-        database.execute("PRAGMA synchronous = EXTRA")  # also the folder's entry of the journal, for a power cut
-    return database
 
 
 def create(database: sqlite3.Connection, name: str, scale: Scale) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -27,7 +27,6 @@ class Chart(Plot):
         self._layers: tuple[Layer, ...] = ()
         self._titles = ("", "")
         self._across: tuple[float, float] | None = None
-        self._mouse: QPointF | None = None
 
     def show_layers(
         self, layers: Sequence[Layer], *, across: str, up: str, across_range: tuple[float, float] | None = None
@@ -70,14 +69,6 @@ class Chart(Plot):
             return PlotData((self.tr("series"), across or "x", up or "y", self.tr("text")), self._dots())
         columns = (self.tr("series"), self.tr("from"), self.tr("to"), up or self.tr("count"))
         return PlotData(columns, self._bars())
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._mouse = event.position()
-        self.update()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self._mouse = None
-        self.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         super().mousePressEvent(event)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPen
 
 from cfbatch_gui.ui import theme
@@ -27,7 +27,6 @@ class DifferenceChart(Plot):
         self._titles = ("", "")
         self._columns = ("", "")
         self._describe: Callable[[int], str] = str
-        self._mouse: QPointF | None = None
 
     def show_differences(
         self,
@@ -75,14 +74,6 @@ class DifferenceChart(Plot):
         """A row for each bar."""
         rows = [(self._describe(index).split("\n")[0], value) for index, value in enumerate(self._values)]
         return PlotData(self._columns, rows)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._mouse = event.position()
-        self.update()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self._mouse = None
-        self.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         super().mousePressEvent(event)

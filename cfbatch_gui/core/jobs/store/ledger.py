@@ -19,6 +19,7 @@ from cfbatch_gui.core.job_folder.schema import transaction, translated
 from cfbatch_gui.core.jobs.states import Batch, Job, ListedJob
 from cfbatch_gui.core.jobs.store import ledger_tables
 from cfbatch_gui.core.jobs.store.ledger_tables import HAS_ALL_ATTEMPTS, IS_IN_USE, put_metadata
+from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.file_locks import is_held_elsewhere, is_unsupported, take_lock
 from cfbatch_gui.core.system.files import OWN_FILE, OWN_FOLDER, create_own_file
 from cfbatch_gui.core.system.paths import OVERRIDE, Paths
@@ -120,7 +121,7 @@ class Ledger:
         reserve = ReserveFile(paths.reserve_file)
         reserve.create()
         try:
-            database = ledger_tables.connect(paths.ledger)
+            database = connect_durably(paths.ledger)
             try:
                 ledger_tables.prepare(database, paths.ledger)
                 was_left_open = ledger_tables.check_after_crash(database)
@@ -143,7 +144,7 @@ class Ledger:
         if not paths.ledger.exists():
             return cls(sqlite3.connect(":memory:", check_same_thread=False), paths.ledger, None)
         try:
-            database = ledger_tables.connect(paths.ledger, read_only=True)
+            database = connect_durably(paths.ledger, read_only=True)
             try:
                 ledger_tables.check_version(database)
                 return cls(database, paths.ledger, None)
@@ -159,7 +160,7 @@ class Ledger:
         if not paths.ledger.exists():
             return ()
         try:
-            with closing(ledger_tables.connect(paths.ledger, read_only=True)) as database:
+            with closing(connect_durably(paths.ledger, read_only=True)) as database:
                 ledger_tables.check_version(database)
                 found = ledger_tables.load_list(database)
         except (sqlite3.Error, UnicodeDecodeError) as error:

@@ -19,7 +19,7 @@ import msgspec
 from cfbatch_gui.core.errors import DataError, LedgerDamaged
 from cfbatch_gui.core.job_folder.schema import transaction
 from cfbatch_gui.core.jobs.states import Batch, Job, ListedBatch, ListedJob
-from cfbatch_gui.core.system.files import OWN_FOLDER, create_own_file, flush_folder, flush_to_disk
+from cfbatch_gui.core.system.files import flush_folder, flush_to_disk
 
 VERSION = 2
 DAMAGED = "The list of your jobs is damaged."
@@ -50,22 +50,6 @@ _decoders: dict[type, msgspec.json.Decoder[Any]] = {
 }
 JobRow = tuple[str, bytes, int]
 BatchRow = tuple[str, int, bytes, int]
-
-
-def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """A connection that any thread may use. Raises sqlite3.Error."""
-    path.parent.mkdir(mode=OWN_FOLDER, parents=True, exist_ok=True)
-    if not read_only:
-        create_own_file(path)
-    address = f"{path.resolve().as_uri()}?mode={'rw' if read_only else 'rwc'}"
-    database = sqlite3.connect(address, uri=True, timeout=10.0, isolation_level=None, check_same_thread=False)
-    if read_only:
-        # Not SQLite's own "ro": that cannot roll back what a crash has left half written.
-        database.execute("PRAGMA query_only = ON")
-    else:
-        database.execute("PRAGMA journal_mode = DELETE")
-        database.execute("PRAGMA synchronous = EXTRA")  # also the folder's entry of the journal, for a power cut
-    return database
 
 
 def prepare(database: sqlite3.Connection, path: Path) -> None:

@@ -1,0 +1,22 @@
+"""Databases whose writes are on the disk when they return."""
+
+import sqlite3
+from pathlib import Path
+
+from cfbatch_gui.core.system.files import OWN_FOLDER, create_own_file
+
+
+def connect_durably(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """A connection that any thread may use. Raises sqlite3.Error."""
+    path.parent.mkdir(mode=OWN_FOLDER, parents=True, exist_ok=True)
+    if not read_only:
+        create_own_file(path)
+    address = f"{path.resolve().as_uri()}?mode={'rw' if read_only else 'rwc'}"
+    database = sqlite3.connect(address, uri=True, timeout=10.0, isolation_level=None, check_same_thread=False)
+    if read_only:
+        # Not SQLite's own "ro": that cannot roll back what a crash has left half written.
+        database.execute("PRAGMA query_only = ON")
+    else:
+        database.execute("PRAGMA journal_mode = DELETE")
+        database.execute("PRAGMA synchronous = EXTRA")  # also the folder's entry of the journal, for a power cut
+    return database
