@@ -2,6 +2,7 @@
 
 import itertools
 import sqlite3
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -9,11 +10,14 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import DataError, UsageError
+from cfbatch_gui.core.jobs.store.backup import back_up
+from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.records import disagreeing, newest, verdicts
 from cfbatch_gui.core.judgements.scales import THREE, own_scale
 from cfbatch_gui.core.judgements.shelf import Shelf
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
+from cfbatch_gui.core.system.paths import Paths
 
 _ticks = itertools.count(1_800_000_000)
 
@@ -232,3 +236,16 @@ def test_a_scale_of_ones_own_has_two_to_ten_different_words() -> None:
     for names in (("one",), ("a", "a"), ("a", " "), tuple(map(str, range(11)))):
         with pytest.raises(UsageError):
             own_scale(names)
+
+
+def test_a_backup_has_the_books_too(tmp_path: Path) -> None:
+    paths = Paths(tmp_path / "data")
+    paths.create()
+    Ledger.open(paths).close()
+    with closing(Shelf(paths.judgements)) as shelf:
+        shelf.book_or_new("Support").add([said("q", "a", 2)])
+        back_up(paths, tmp_path / "all.zip")
+    with zipfile.ZipFile(tmp_path / "all.zip") as archive:
+        archive.extractall(tmp_path / "restored")
+    with closing(Shelf(Paths(tmp_path / "restored").judgements)) as shelf:
+        assert read(shelf.book("Support")) == {("q", "a"): 2}

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.plots import Bars, Chart, Dots, Line, Mark, PictureButtons, Steps
+from cfbatch_gui.ui.plots import Bars, Chart, DifferenceChart, Dots, Line, Mark, PictureButtons, Steps
 from cfbatch_gui.ui.plots.axes import Scale, labels, padded, ticks
 from cfbatch_gui.ui.plots.colours import categories, ramp, to_colour
 from cfbatch_gui.ui.plots.layers import describe_at
@@ -140,3 +140,29 @@ def test_colours_stand_out_from_the_window() -> None:
 def _contrast(one: QColor, other: QColor) -> float:
     lower, upper = sorted((theme._luminance(one), theme._luminance(other)))
     return (upper + 0.05) / (lower + 0.05)
+
+
+def test_differences_are_bars_from_the_best_to_the_worst_over_their_interval(qtbot: QtBot) -> None:
+    chart = DifferenceChart("Differences")
+    qtbot.addWidget(chart)
+    chart.resize(400, 240)
+    texts = ("best", "none", "worst")
+    chart.show_differences(
+        (0.4, 0.0, -0.6),
+        (-0.3, 0.2),
+        titles=("B better", "B worse"),
+        columns=("Query", "B − A"),
+        describe=lambda index: f"{texts[index]}\nmore",
+    )
+    picture = chart.grab().toImage()
+    width = 44
+    above, below = (chart.height() * share for share in (0.2, 0.7))
+    assert picture.pixelColor(10, round(above)) == theme.colour("accent")
+    assert picture.pixelColor(2 * width + 10, round(below)) == theme.colour("attention")
+    assert picture.pixelColor(width + 10, round(above)) != theme.colour("accent")
+    assert list(csv.reader(io.StringIO(chart.data().csv().decode("utf-8-sig"))))[1:] == [
+        *(["best", "0.4"], ["none", "0.0"], ["worst", "-0.6"])
+    ]
+    with qtbot.waitSignal(chart.picked) as picked:
+        QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPointF(2 * width + 5, 60).toPoint())
+    assert picked.args == [2]
