@@ -21,6 +21,8 @@ from tests.core.results.folders import Pair, Table
         ({"ja": 1, "Nein": 0}, True),
         ({"oui": 1, "non": 0}, True),
         ({"sí": 1, "no": 0}, True),
+        ({"no": 0, "partly": 1, "Yes!": 2}, True),
+        ({"Nein": 0, "teilweise": 1, "ja": 2}, True),
         ({"Relevant": 1, "not relevant": 0}, True),
         ({"irrelevant": 0, "partially relevant": 1, "relevant": 2}, True),
         ({"Exact": 3, "Substitute": 2, "Complement": 1, "Irrelevant": 0}, True),
@@ -48,13 +50,13 @@ def test_a_choice_is_written_as_words_and_numbers() -> None:
 
 
 def test_a_choice_changes_measures_and_exported_qrels_alike(tmp_path: Path) -> None:
-    labels = ("no", "yes ", "Maybe", "1", "")
+    labels = ("no", "yes ", "Perhaps", "1", "")
     pairs = [Pair("q", f"text {at}", 0.9 - at / 10, label=label) for at, label in enumerate(labels)]
     table = Table(tmp_path / "job").rank(pairs)
     run = read_run(table.folder, table.metadata())
     assert run.unusable is not None
     assert (run.unusable.count, run.unusable.proposal) == (3, ())
-    keep_grades(table.folder, {"no": 0, "yes": 2, "Maybe": 1})
+    keep_grades(table.folder, {"no": 0, "yes": 2, "Perhaps": 1})
     run = read_run(table.folder, table.metadata())
     assert run.unusable is None
     found = measure(run)
