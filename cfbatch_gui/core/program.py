@@ -186,7 +186,8 @@ class Program:
             if check.lost:
                 await self.store.change(check.job_id, lambda known, check=check: asked_for_again(known, check))  # type: ignore[misc]
         left = [check for check in checks if not check.is_mended]
-        return tuple(f"{check.name}: {found.sentence}" for check in left for found in check.findings if found.is_lost)
+        lost = (f"{check.name}: {found.sentence}" for check in left for found in check.findings if found.is_lost)
+        return (*lost, *await asyncio.to_thread(self.judgements.check))
 
     async def settle_doubt(self, answer: FolderAnswer) -> tuple[Job, ...]:
         """Do what the user says about the data folder, then go on; the jobs that wait for the user's word now.

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.evaluation.book_grades import BookGrades, read_book_grades
 from cfbatch_gui.core.evaluation.joining import join
 from cfbatch_gui.core.evaluation.label_judgements import has_label, label_judgements
@@ -39,6 +40,14 @@ class JobJudgements:
         """The book in use, None if there is none. Raises DataError."""
         name = self.used_name()
         return self.shelf.book(name) if self.shelf.has(name) else None
+
+    def check(self) -> tuple[str, ...]:
+        """Open the book in use; sentences about what was found damaged, and could not be opened."""
+        try:
+            book = self.book_in_use()
+        except UserError as error:
+            return (error.message,)
+        return book.damage if book is not None else ()
 
     def grades(self) -> BookGrades | None:
         """The judged pairs of the book in use, None if there is none. Raises DataError."""

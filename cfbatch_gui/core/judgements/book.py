@@ -268,7 +268,17 @@ def _is_malformed(error: sqlite3.Error) -> bool:
 def _translating(path: Path) -> Iterator[None]:
     try:
         yield
-    except sqlite3.Error as error:
+    except sqlite3.OperationalError as error:
+        if _is_malformed(error):
+            raise _damaged(path, error) from error
         raise translated(error, path) from error
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise DataError("This book of judgements is damaged.", detail=str(path.name)) from error
+    except (sqlite3.DatabaseError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: Exception) -> DataError:
+    return DataError(
+        "This book of judgements is damaged. The window mends it as far as it can when it opens it, and so does"
+        " “cfbatch judgements import”; nothing was changed.",
+        detail=f"{path.name}: {error}",
+    )

@@ -99,6 +99,11 @@ class JobPage(QWidget):
         """Choose the tab of vectors, as if the user had chosen it."""
         self.tabs.choose(VECTORS)
 
+    def show_quality(self) -> None:
+        """Choose the tab of a ranking's quality, as if the user had chosen it."""
+        if QUALITY in self.results and self.tabs.isTabVisible(list(self._pages).index(QUALITY)):
+            self.tabs.choose(QUALITY)
+
     def job(self) -> Job | None:
         """The job that is shown, None before the first."""
         return self._job

@@ -38,11 +38,12 @@ class Judging(QObject):
         self.page = JudgePage(program, notices)
         self.page.done.connect(self._done)
         self.pages = (self.page, self.quality)
-        self.listen(self.quality)
+        self._job_page: JobPage | None = None
 
-    def listen(self, *owners: Library | JobPage | QualityView) -> None:
-        """Judge a job when one of these asks for it."""
-        for owner in owners:
+    def listen(self, library: Library, job_page: JobPage) -> None:
+        """Judge a job when one of these asks for it; the page of the job shows its quality afterwards."""
+        self._job_page = job_page
+        for owner in (library, job_page, self.quality):
             owner.judge_wanted.connect(lambda job_id: self.judge([job_id]))
 
     def _judge_shown(self) -> None:
@@ -68,3 +69,5 @@ class Judging(QObject):
             self._comparing.compare(left)
         elif left:
             self.opened.emit(left[0])
+            if self._job_page is not None:
+                self._job_page.show_quality()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cfbatch_gui.core.errors import DataError, UsageError
+from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
 from cfbatch_gui.core.jobs.store.backup import back_up
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.judgements.book import Book
@@ -249,3 +250,29 @@ def test_a_backup_has_the_books_too(tmp_path: Path) -> None:
         archive.extractall(tmp_path / "restored")
     with closing(Shelf(Paths(tmp_path / "restored").judgements)) as shelf:
         assert read(shelf.book("Support")) == {("q", "a"): 2}
+
+
+def test_only_reading_a_damaged_book_says_so_and_changes_nothing(path: Path) -> None:
+    filled(path)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("DELETE FROM records WHERE number > 390")
+        database.commit()
+    before = path.read_bytes()
+    with pytest.raises(DataError, match="This book of judgements is damaged"):
+        Book(path, read_only=True, clock=lambda: 5.0)
+    assert path.read_bytes() == before
+
+
+def test_the_program_says_at_its_start_what_it_mended(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path, clock=lambda: 5.0)
+    judgements = JobJudgements(shelf, lambda: "", clock=lambda: 5.0)
+    assert judgements.check() == ()
+    book = judgements.book_for("")
+    book.add([said("q", "a", 1), said("q", "b", 2)])
+    assert judgements.check() == ()
+    shelf.close()
+    with closing(sqlite3.connect(book.path)) as database:
+        database.execute("UPDATE records SET record = zeroblob(32) WHERE number = 1")
+        database.commit()
+    (sentence,) = JobJudgements(Shelf(tmp_path, clock=lambda: 5.0), lambda: "", clock=lambda: 5.0).check()
+    assert "All 2 judgements are kept" in sentence  # from the copy that was made when the shelf was closed
