@@ -113,6 +113,11 @@ async def test_the_answer_is_given_in_words(compared: Compared, until: Until) ->
     page.answer.measures.set_value("RR")
     page.answer.measures.picked.emit("RR")
     await until(lambda: "RR changes by +0.667" in page.answer.sentence.text())
+    page.answer.measures.set_value("Success@3")
+    page.answer.measures.picked.emit("Success@3")
+    await until(lambda: page.answer.headline.text() == "No query differs")
+    assert page.answer.sentence.text() == "All 8 judged queries have the same Success@3 under both."
+    assert not page.answer.chart.isVisible()
     assert (
         "Job A: 3 labels are no whole numbers and are left out (“0.5”; rows 30, 31, 33)." in page.job_lines.texts()[-1]
     )

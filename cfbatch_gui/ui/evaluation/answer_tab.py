@@ -95,7 +95,7 @@ class AnswerTab(QWidget):
         beside.addLayout(words, 1)
         beside.addLayout(column(self.measures, None))
         answer.body.addLayout(beside)
-        chart = Card()
+        self._chart_card = chart = Card()
         chart.body.setContentsMargins(20, MEDIUM, 20, SMALL)
         self._chart_title = Label("", "strong")
         title = row(self._chart_title, None, Label(self.tr("the band is where the mean may lie"), "small"))
@@ -103,6 +103,7 @@ class AnswerTab(QWidget):
         chart.body.addWidget(self.chart, 1)
         above = column(self.warning, answer, gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
         above.addWidget(chart, 1)
+        above.addStretch(0)
         parts = split(scrolled(boxed(above)), self.table, sizes=(450, 160), vertical=True)
         return boxed(column(parts, gap=0))
 
@@ -161,6 +162,7 @@ class AnswerTab(QWidget):
         self._known.setText(how_it_is_known(found, several=len(evaluation.runs) > 2))
         self._changes = tuple(changes)
         self._chart_title.setText(self.tr("Each query, from {job}’s best to {job}’s worst").format(job=job))
+        self._chart_card.setVisible(bool(found.better or found.worse))
         interval = (found.low, found.high) if found.low is not None and found.high is not None else None
         self.chart.show_differences(
             [each.difference for each in changes],

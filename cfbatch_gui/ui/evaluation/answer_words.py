@@ -10,6 +10,8 @@ from cfbatch_gui.ui.evaluation.comparison_figures import Compared, letter
 
 def headline(found: Paired, job: str) -> str:
     """The answer in a few words."""
+    if not (found.better or found.worse):
+        return _tr("No query differs")
     if found.low is None:
         return _tr("Too few queries to tell")
     if not found.is_seen:
@@ -19,6 +21,9 @@ def headline(found: Paired, job: str) -> str:
 
 def change_sentence(found: Paired, job: str, metric: str) -> str:
     """For how many queries a job is better and worse, and by how much on average."""
+    if not (found.better or found.worse):
+        same = display.plural(found.same, _tr("The one judged query has"), _tr("All {n} judged queries have"))
+        return _tr("{queries} the same {metric} under both.").format(queries=same, metric=metric)
     pattern = _tr("{job} is better for {better}, worse for {worse}, the same for {same}.")
     better = display.plural(found.better, _tr("{n} query"), _tr("{n} queries"))
     worse, same = display.number(found.worse), display.number(found.same)
@@ -32,7 +37,7 @@ def change_sentence(found: Paired, job: str, metric: str) -> str:
 
 def more_queries(found: Paired) -> str:
     """How many more queries would show a difference, "" where one is seen or nothing can be said."""
-    if found.low is None:
+    if found.low is None and (found.better or found.worse):
         return _tr("Judge texts of at least {n} queries to see how sure the answer is.").format(n=LEAST_QUERIES)
     if found.is_seen or not found.needed:
         return ""
