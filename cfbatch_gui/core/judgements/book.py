@@ -23,6 +23,7 @@ from cfbatch_gui.core.system.files import own_file_writer
 _GRADES = 2**31 - 1  # the largest; more is an order number or a barcode
 _NO_SUBJECT = Subject("")
 _DAMAGED = "rows are damaged"
+_BLOCK = 50_000  # judgements in one transaction of `add_new`
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,25 +117,36 @@ class Book:
             self._read_on()
 
     def add_new(self, judgements: Iterable[Judgement]) -> int:
-        """Add those that would change what their judge says; how many. Raises as `add`."""
-        with self._lock:
-            subjects = {_key(subject): number for number, subject in self._subjects().items()}
-            names = self._judges()
-            said = {
-                (record["query"], record["document"], names[record["judge"]]): _grade(record)
-                for record in newest(self._records)
-            }
-        added: list[Judgement] = []
+        """Add those that would change what their judge says; how many. Raises as `add`.
+
+        They are taken in blocks, so that the labels of a large job need not be in memory at once; an error leaves the
+        blocks before it in the book.
+        """
+        said = self._said()
+        count = 0
+        waiting: list[Judgement] = []
         for each in judgements:
-            query, document = (subjects.get(_key(subject)) for subject in (each.query, each.document))
-            key = (query, document, each.judge)
-            if query is None or document is None or key not in said or said[key] != each.grade:
-                added.append(each)
-        # Of one pair the last line counts, and the same line twice is one.
-        last = {(_key(each.query), _key(each.document), each.judge): each for each in added}
-        if last:
-            self.add(tuple(last.values()))
-        return len(last)
+            # Of one pair the last line counts, and the same line twice is one.
+            key = hash((_key(each.query), _key(each.document), each.judge))
+            if key not in said or said[key] != each.grade:
+                said[key] = each.grade
+                waiting.append(each)
+            if len(waiting) == _BLOCK:
+                self.add(waiting)
+                count, waiting = count + len(waiting), []
+        if waiting:
+            self.add(waiting)
+        return count + len(waiting)
+
+    def _said(self) -> dict[int, int | None]:
+        """What each judge says of each pair, by the hash of both with the judge's name."""
+        with self._lock, _translating(self.path):
+            keys = {number: _key(subject) for number, subject in self._subjects().items()}
+            names = self._judges()
+            return {
+                hash((keys[int(each["query"])], keys[int(each["document"])], names[int(each["judge"])])): _grade(each)
+                for each in newest(self._records)
+            }
 
     def records(self) -> Records:
         """All records in the order in which they were made."""

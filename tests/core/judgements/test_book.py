@@ -113,6 +113,18 @@ def test_adding_what_is_there_already_adds_nothing(path: Path) -> None:
         assert book.add_new(labels) == 0
         assert book.add_new([said("q", "text 4", 0, source=Source.LABELS)]) == 1
         assert len(book.records()) == 21
+        twice = [said("q", "text 5", grade, source=Source.LABELS) for grade in (0, 0, 1)]
+        assert book.add_new(twice) == 2
+        assert read(book)["q", "text 5"] == 1
+
+
+def test_many_labels_are_taken_in_blocks(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cfbatch_gui.core.judgements.book._BLOCK", 7)
+    labels = [said("q", f"text {number}", number % 3, source=Source.LABELS) for number in range(20)]
+    with closing(Book.create(path, "b", clock=lambda: 5.0)) as book:
+        assert book.add_new(iter(labels)) == 20
+        assert book.add_new(iter(labels)) == 0
+        assert len(read(book)) == 20
 
 
 @pytest.mark.parametrize(
