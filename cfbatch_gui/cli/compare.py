@@ -75,7 +75,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         if texts is not None:
             console.say(f"Wrote {await asyncio.to_thread(write_texts, comparison, texts):,} rows to {texts}")
         if queries is not None:
-            count = await asyncio.to_thread(write_queries, comparison, queries, top_k=top)
+            count = await asyncio.to_thread(write_queries, comparison, queries, top_k=top, evaluation=evaluation)
             console.say(f"Wrote {count:,} rows to {queries}")
     if limit is None:
         return ExitStatus.DONE

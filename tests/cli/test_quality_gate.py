@@ -1,5 +1,6 @@
 """`cfbatch compare --fail-if-worse`: a status for worse, for what cannot be told, and for too few judgements."""
 
+import csv
 import json
 from collections.abc import Sequence
 from contextlib import closing
@@ -97,6 +98,12 @@ def test_a_book_judges_what_has_no_labels(paths: Paths, capsys: pytest.CaptureFi
     found = json.loads(capsys.readouterr().out)
     assert (found["judgements"], found["metrics"]["queries"]) == ("Support, 2026", 12)
     assert len(found["answers"][0]["by_query"]) == 12
+    table = paths.root / "queries.csv"
+    assert compare(paths, "--judgements", "Support, 2026", "--queries", str(table)) == 0
+    with table.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["nDCG@10_1"], row["RR_2"]) for row in rows] == [("1.0", "0.25")] * 12
+    capsys.readouterr()
     assert compare(paths, "--judgements", "another") == 2
     assert "There is no book of judgements “another”. There are: “Support, 2026”." in capsys.readouterr().err
     assert run_command_line(["show", "old", "--judgements", "Support, 2026", "--data-dir", str(paths.root)]) == 0

@@ -5,6 +5,7 @@ from itertools import islice
 from pathlib import Path
 
 from cfbatch_gui.core.evaluation.comparison import Comparison
+from cfbatch_gui.core.evaluation.judged import Evaluation
 from cfbatch_gui.core.evaluation.moves import TOP_K, query_moves
 from cfbatch_gui.core.evaluation.overlap import P
 from cfbatch_gui.core.results.exports.base import Cell, ExportOptions
@@ -40,17 +41,29 @@ def write_texts(
 
 
 def write_queries(
-    comparison: Comparison, path: Path, *, options: ExportOptions = _PLAIN, top_k: int = TOP_K, p: float = P
+    comparison: Comparison,
+    path: Path,
+    *,
+    options: ExportOptions = _PLAIN,
+    top_k: int = TOP_K,
+    p: float = P,
+    evaluation: Evaluation | None = None,
 ) -> int:
     """Write a row for each query, in the order of the first job.
 
     Columns: query_id, query, contexts; for each other job rbo_2, top_K_2 (K is `top_k`: top_10_2), first_kept_2 (1 or
-    0), mean_change_2, largest_change_2; see `QueryMove`. Returns the number of rows. Raises DiskFull, ExportError.
+    0), mean_change_2, largest_change_2; see `QueryMove`. With an evaluation of the same runs its measures follow, for
+    each job (nDCG@10_1), empty for a query without judgements. Returns the number of rows.
+
+    Raises DiskFull, ExportError.
     """
     names = ("rbo", f"top_{top_k}", "first_kept", "mean_change", "largest_change")
     others = range(1, len(comparison.runs))
     columns = ("query_id", "query", "contexts", *(f"{name}_{other + 1}" for other in others for name in names))
     moves = [query_moves(comparison, other, top_k=top_k, p=p) for other in others]
+    measures, measured = _measures(evaluation)
+    columns = (*columns, *measures)
+    nothing: tuple[Cell, ...] = (None,) * len(measures)
 
     def rows() -> Iterator[tuple[Cell, ...]]:
         for of_query in zip(*moves, strict=True):
@@ -58,9 +71,21 @@ def write_queries(
                 (each.rbo, each.top, int(each.first_kept), each.mean_change, each.largest_change) for each in of_query
             )
             first = of_query[0]
-            yield first.id, first.text, first.contexts, *(value for each in figures for value in each)
+            moved = (value for each in figures for value in each)
+            number = comparison.queries[first.index].number
+            yield first.id, first.text, first.contexts, *moved, *measured.get(number, nothing)
 
     return _write(path, columns, rows(), options)
+
+
+def _measures(evaluation: Evaluation | None) -> tuple[tuple[str, ...], dict[int, tuple[Cell, ...]]]:
+    """The names of the columns of measures, and their cells by the number of the query in the first job."""
+    if evaluation is None:
+        return (), {}
+    values = [run.values[name].tolist() for run in evaluation.runs for name in run.values]
+    names = (f"{name}_{number}" for number, run in enumerate(evaluation.runs, 1) for name in run.values)
+    rows = zip(evaluation.queries, zip(*values, strict=True), strict=True)
+    return tuple(names), {query.number: cells for query, cells in rows}
 
 
 def _text_rows(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:

@@ -361,6 +361,7 @@ class ComparisonPage(QWidget):
         options = ExportOptions(preset=Preset.EXCEL, separator=display.csv_separator())
         if by_query:
             write = partial(write_queries, compared.comparison, path, options=options, top_k=compared.top_k)
+            write = partial(write, evaluation=compared.evaluation)
         else:
             write = partial(write_texts, compared.comparison, path, options=options)
         count = await asyncio.to_thread(write)
