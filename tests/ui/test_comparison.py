@@ -66,7 +66,7 @@ async def compared(tmp_path: Path, until: Until) -> AsyncIterator[Compared]:
     page.resize(1004, 820)
     page.show()
     page.compare([first, second])
-    await until(lambda: page.queries.texts_model.rowCount() > 0)
+    await until(lambda: page.queries.texts_model.rowCount() > 0 and not page.tasks.running())
     yield Compared(program, notices, page, first, second)
     await page.tasks.close()
     await program.close()
