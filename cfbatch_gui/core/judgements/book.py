@@ -152,11 +152,6 @@ class Book:
         """All records in the order in which they were made."""
         return self._records
 
-    def subjects(self, numbers: Iterable[int] | None = None) -> dict[int, Subject]:
-        """The queries and documents with these numbers, None for all. Those that are damaged are missing."""
-        with self._lock, _translating(self.path):
-            return self._subjects(None if numbers is None else sorted({int(number) for number in numbers}))
-
     def contents(self) -> tuple[Records, dict[int, Subject]]:
         """All records with the queries and documents that they name; mended first if these are damaged."""
         with self._lock, _translating(self.path):
@@ -232,24 +227,19 @@ class Book:
     def _judges(self) -> dict[int, str]:
         return dict(self._database.execute("SELECT number, name FROM judges"))
 
-    def _subjects(self, numbers: Sequence[int] | None = None) -> dict[int, Subject]:
-        """These subjects; if one is damaged, the book is mended first."""
+    def _subjects(self) -> dict[int, Subject]:
+        """All of them; if one is damaged, the book is mended first."""
         try:
-            return dict(self._sound_subjects(numbers))
+            return dict(self._sound_subjects())
         except sqlite3.DatabaseError as error:
             if not self._can_mend(error):
                 raise
             self._database.close()
             self._mend()
-            return dict(self._sound_subjects(numbers))
+            return dict(self._sound_subjects())
 
-    def _sound_subjects(self, numbers: Sequence[int] | None) -> Iterator[tuple[int, Subject]]:
-        if numbers is None:
-            rows = self._database.execute("SELECT number, digest, id, text FROM subjects").fetchall()
-        else:
-            wanted = msgspec.json.encode(numbers).decode()
-            statement = "SELECT number, digest, id, text FROM subjects WHERE number IN (SELECT value FROM json_each(?))"
-            rows = self._database.execute(statement, (wanted,)).fetchall()
+    def _sound_subjects(self) -> Iterator[tuple[int, Subject]]:
+        rows = self._database.execute("SELECT number, digest, id, text FROM subjects").fetchall()
         for number, digest, identifier, text in rows:
             if digest != text_digest(text):
                 raise sqlite3.DatabaseError(_DAMAGED)

@@ -97,10 +97,6 @@ class Session:
         pace = median(self._took[-_LOOKED_AT:]) if self._took else _USUAL
         return pace * (len(self._pairs) - self.position)
 
-    def resume(self) -> None:
-        """Start the clock of the shown pair anew, after a pause."""
-        self._since = self._clock()
-
     def _judgement(
         self,
         shown: Shown,

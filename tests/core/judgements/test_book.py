@@ -102,7 +102,7 @@ def test_of_several_sources_the_strongest_counts_and_of_judges_the_middle(path: 
         book.add([said("q", "d", 0, judge="one"), said("q", "d", 3, judge="two")])
         book.add([said("q", "d", 2, judge="one", source=Source.SETTLED)])
         assert read(book) == {("q", "a"): 3, ("q", "b"): 3, ("q", "c"): 1, ("q", "d"): 2}
-        of = book.subjects()
+        _, of = book.contents()
         assert [of[each["document"]].text for each in disagreeing(newest(book.records()))] == ["b"] * 3 + ["c"] * 2
 
 
