@@ -20,6 +20,7 @@ from shiboken6 import isValid
 
 from cfbatch_gui.core.inputs.files.open_file import PACKED_SUFFIXES
 from cfbatch_gui.core.inputs.readers.formats import suffixes_by_group
+from cfbatch_gui.ui.theme import scaled
 
 _ROOM_FOR_A_LINE = 340  # pixels
 _PATTERNS = {
@@ -98,7 +99,7 @@ async def ask_text(parent: QWidget, title: str, label: str, *, text: str = "", a
     dialog.setTextValue(text)
     dialog.setTextEchoMode(QLineEdit.EchoMode.Normal)
     for field in dialog.findChildren(QLineEdit):
-        field.setMinimumWidth(_ROOM_FOR_A_LINE)
+        field.setMinimumWidth(scaled(_ROOM_FOR_A_LINE))
     code = await finished(dialog)
     return dialog.textValue() if code == QDialog.DialogCode.Accepted else None
 

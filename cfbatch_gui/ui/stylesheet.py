@@ -3,7 +3,7 @@
 A dynamic property of a widget selects its style: `kind` for buttons and frames, `role` for labels.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from string import Template
 
 _SHEET = Template("""
@@ -45,7 +45,7 @@ QFrame[kind="notice"][level="error"] { background: $error_back; }
 QFrame[kind="notice"][level="done"] { background: $done_back; }
 
 QPushButton { background: $field; color: $text; border: 1px solid $line; border-radius: 6px;
-  min-height: 28px; max-height: 28px; padding: 0 12px; }
+  min-height: ${control}px; max-height: ${control}px; padding: 0 12px; }
 QPushButton:hover { background: $hover; }
 QPushButton:pressed { background: $track; }
 QPushButton:disabled { color: $faint; background: $inset; }
@@ -56,22 +56,22 @@ QPushButton[kind="primary"] { background: $accent; color: $on_accent; border: 1p
 QPushButton[kind="primary"]:hover { background: $accent_hover; border-color: $accent_hover; }
 QPushButton[kind="primary"]:pressed { background: $accent_pressed; border-color: $accent_pressed; }
 QPushButton[kind="primary"]:disabled { background: $track; border-color: $track; color: $quiet; }
-QPushButton[large="true"] { min-height: 32px; max-height: 32px; }
+QPushButton[large="true"] { min-height: ${control_large}px; max-height: ${control_large}px; }
 QPushButton[kind="quiet"], QPushButton[kind="icon"] { background: transparent; border: 1px solid transparent; }
 QPushButton[kind="quiet"] { padding: 0 10px; }
 QPushButton[kind="quiet"]:hover, QPushButton[kind="icon"]:hover { background: $hover; }
 QPushButton[kind="quiet"]:pressed, QPushButton[kind="icon"]:pressed { background: $track; }
 QPushButton[kind="quiet"]:checked { background: $hover; }
-QPushButton[kind="icon"] { padding: 0; min-width: 28px; max-width: 28px; }
+QPushButton[kind="icon"] { padding: 0; min-width: ${control}px; max-width: ${control}px; }
 QPushButton[kind="link"] { background: transparent; border: none; color: $accent; padding: 0 2px;
-  min-height: 20px; max-height: 24px; text-align: left; }
+  min-height: ${link}px; max-height: ${link_most}px; text-align: left; }
 QPushButton[kind="link"]:hover { text-decoration: underline; }
 QPushButton[kind="link"]:disabled { color: $faint; }
 QPushButton[kind="danger"] { color: $error; }
 
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox { background: $field; color: $text; border: 1px solid $line;
-  border-radius: 6px; min-height: 28px; max-height: 28px; padding: 0 10px;
+  border-radius: 6px; min-height: ${control}px; max-height: ${control}px; padding: 0 10px;
   selection-background-color: $accent; selection-color: $on_accent; }
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus, QPlainTextEdit:focus { border-color: $accent; }
 QLineEdit:read-only { color: $quiet; background: $inset; }
@@ -83,7 +83,7 @@ QComboBox::drop-down { border: none; width: 24px; }
 QComboBox::down-arrow { image: none; }
 QComboBox QAbstractItemView { background: $card; color: $text; border: 1px solid $line; padding: 4px;
   selection-background-color: $selection; selection-color: $text; }
-QComboBox QAbstractItemView::item { min-height: 28px; padding: 0 8px; border-radius: 4px; }
+QComboBox QAbstractItemView::item { min-height: ${control}px; padding: 0 8px; border-radius: 4px; }
 QComboBox QAbstractItemView::item:selected { background: $selection; color: $text; }
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {
   border: none; background: transparent; width: 0; }
@@ -136,8 +136,11 @@ QAbstractScrollArea::corner { background: transparent; }
 """)
 
 
-def stylesheet(colours: Mapping[str, str], pixels: int) -> str:
-    """The whole stylesheet for colours by role. `pixels` is the font size of body text; other sizes derive from it."""
+def stylesheet(colours: Mapping[str, str], pixels: int, scaled: Callable[[int], int] = int) -> str:
+    """The whole stylesheet for colours by role. `pixels` is the font size of body text; other sizes derive from it.
+
+    `scaled` turns a height that was chosen for the usual font into that for the present one.
+    """
     return _SHEET.substitute(
         colours,
         small=pixels - 1,
@@ -145,4 +148,8 @@ def stylesheet(colours: Mapping[str, str], pixels: int) -> str:
         figure=pixels + 5,
         title=pixels + 7,
         display=pixels + 13,
+        control=scaled(28),
+        control_large=scaled(32),
+        link=scaled(20),
+        link_most=scaled(24),
     )

@@ -12,20 +12,21 @@ from enum import StrEnum
 from functools import lru_cache
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetrics, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.ui.stylesheet import stylesheet
 
 TINY, SMALL, MEDIUM, LARGE, WIDE = 4, 8, 12, 16, 24  # the only distances, in pixels
 RADIUS_CARD, RADIUS_CONTROL = 10, 6
-ROW_HEIGHT, CONTROL_HEIGHT = 38, 30
+ROW_HEIGHT, CONTROL_HEIGHT = 38, 30  # at the usual size of the font, like all that is given to `scaled`
 SIDEBAR_WIDTH = 276
 
 FUSION_ACCENT = "#308cc6"  # Qt's default accent, where the system has none
 NO_FONT_OF_ITS_OWN = ("", "sans", "sans serif", "sans-serif", "dejavu sans", "helvetica")
 PREFERRED_FONTS = ("Inter", "Adwaita Sans", "Cantarell", "Noto Sans")
 PREFERRED_PIXELS = 13
+_HIGHEST_USUAL_LINE = 20  # pixels; of a script with high letters, at the usual size
 
 
 class Scheme(StrEnum):
@@ -139,6 +140,7 @@ HIGH_CONTRAST_DARK = replace(
 _BY_WINDOW = {tokens.window: tokens for tokens in (LIGHT, DARK, HIGH_CONTRAST_LIGHT, HIGH_CONTRAST_DARK)}
 
 _of_palette: dict[int, Tokens] = {}  # the current one, by its palette's cache key
+_scale_of_font: dict[str, float] = {}  # how much larger than usual the current one is, by its key
 
 
 def tokens() -> Tokens:
@@ -155,6 +157,17 @@ def tokens() -> Tokens:
 def _tokens(window: str, accent: str) -> Tokens:
     known = _BY_WINDOW.get(window) or (DARK if QColor(window).lightness() < 128 else LIGHT)
     return known if accent in (known.accent, FUSION_ACCENT) else _with_accent(known, accent)
+
+
+def scaled(pixels: int) -> int:
+    """A height or width that was chosen for the usual font, in proportion to the application's; never less."""
+    font = QGuiApplication.font()
+    key = font.key()
+    if key not in _scale_of_font:  # by its size or by the height of its lines, whichever is more
+        by_line = QFontMetrics(font).height() / _HIGHEST_USUAL_LINE
+        _scale_of_font.clear()
+        _scale_of_font[key] = max(1.0, QFontInfo(font).pixelSize() / PREFERRED_PIXELS, by_line)
+    return math.ceil(pixels * _scale_of_font[key])
 
 
 def colour(role: str) -> QColor:
@@ -218,7 +231,7 @@ class Theme(QObject):
             )
             chosen = known if accent == FUSION_ACCENT or is_high else _with_accent(known, accent)
             app.setPalette(_palette(chosen))
-            app.setStyleSheet(stylesheet(_colours(chosen), QFontInfo(app.font()).pixelSize()))
+            app.setStyleSheet(stylesheet(_colours(chosen), QFontInfo(app.font()).pixelSize(), scaled))
         finally:
             self._applying = False
         self.changed.emit()
@@ -320,17 +333,20 @@ def _palette(chosen: Tokens) -> QPalette:
 
 
 def _font(app: QApplication) -> QFont:
-    """The platform's font in its own size; if it has none, the first installed of PREFERRED_FONTS at 13 pixels.
+    """The platform's font in its own size; if it has none, the first installed of PREFERRED_FONTS.
+
+    Those have 13 pixels, or more where the system's font is larger.
 
     Digits are tabular, so that a count that changes does not move the text after it.
     """
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    system_pixels = QFontInfo(font).pixelSize()
     if font.family().lower() in NO_FONT_OF_ITS_OWN:
         installed = set(QFontDatabase.families())
         family = next((name for name in PREFERRED_FONTS if name in installed), "")
         if family:
             font = QFont(app.font())
             font.setFamilies([family])
-            font.setPixelSize(PREFERRED_PIXELS)
+            font.setPixelSize(max(PREFERRED_PIXELS, system_pixels))  # larger where the user wants it larger
     font.setFeature(QFont.Tag("tnum"), 1)
     return font

@@ -10,7 +10,7 @@ from cfbatch_gui.core.errors import NotConnected
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
 from cfbatch_gui.ui.icons import icon
-from cfbatch_gui.ui.theme import TINY
+from cfbatch_gui.ui.theme import TINY, scaled
 from cfbatch_gui.ui.widgets import IconLabel, Label, LinkButton, Role, boxed, column, row
 
 _LONGEST = 2_000  # characters; enough for a pasted address, too few for a pasted document
@@ -126,7 +126,7 @@ class FieldBlock(QWidget):
         line = row(self._icon, self._hint, gap=6)
         line.setAlignment(self._icon, Qt.AlignmentFlag.AlignTop)
         below = boxed(line)
-        below.setMinimumHeight(18)
+        below.setMinimumHeight(scaled(18))
         self.setLayout(column(row(self.label, None, link), content, below, gap=TINY))
         self.set_hint("")
 

@@ -9,7 +9,7 @@ from cfbatch_gui.core.connections.credentials import TokenSource
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 from cfbatch_gui.ui.connections.account_state import AccountState
 from cfbatch_gui.ui.connections.connection_fields import FieldBlock, SecretWords, TokenField, token_words
-from cfbatch_gui.ui.theme import CONTROL_HEIGHT, SMALL
+from cfbatch_gui.ui.theme import CONTROL_HEIGHT, SMALL, scaled
 from cfbatch_gui.ui.widgets import ElidedLabel, IconLabel, LinkButton, QuietButton, boxed, row
 
 
@@ -46,7 +46,7 @@ class TokenBlock(FieldBlock):
             link_button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._saved = boxed(saved)
         self._stack = QStackedWidget()
-        self._stack.setFixedHeight(CONTROL_HEIGHT)
+        self._stack.setFixedHeight(scaled(CONTROL_HEIGHT))
         self._stack.addWidget(self._editor)
         self._stack.addWidget(self._saved)
         super().__init__(self._words.title, link, self._stack, parent)

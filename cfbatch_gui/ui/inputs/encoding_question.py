@@ -15,7 +15,7 @@ from cfbatch_gui.ui.inputs.input_labels import encoding_words
 from cfbatch_gui.ui.inputs.preview_table import PreviewTable
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import Button, Card, IconLine, Label, PrimaryButton, column, row
 
 _ROW_HEIGHT = 30
@@ -61,7 +61,7 @@ class EncodingChooser(QWidget):
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.horizontalHeader().hide()
-        self.list.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
+        self.list.verticalHeader().setDefaultSectionSize(scaled(_ROW_HEIGHT))
         self.list.show_rows(self._rows)
         self.list.picked.connect(lambda _: self._look())
         self.list.opened.connect(lambda _: self._answer())

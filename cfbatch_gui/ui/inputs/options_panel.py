@@ -13,7 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue
-from cfbatch_gui.ui.theme import MEDIUM, SMALL
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import Card, Choice, Flow, IconLine, Label, boxed, row
 
 _MOST = 10_000_000.0
@@ -214,7 +214,7 @@ class _Amount(QDoubleSpinBox):
         self.setSpecialValueText(nothing)
         self.setAccessibleName(name)
         self.setKeyboardTracking(False)
-        self.setFixedWidth(96)
+        self.setFixedWidth(scaled(96))
         self.lineEdit().setTextMargins(SMALL, 0, 0, 0)  # the stylesheet does not reach it
 
     def show_amount(self, amount: float, *, decimals: int) -> None:

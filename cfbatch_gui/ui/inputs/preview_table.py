@@ -15,6 +15,7 @@ from cfbatch_gui.ui.inputs.role_header import RoleHeader
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
+from cfbatch_gui.ui.theme import scaled
 
 PREVIEW_ROW_HEIGHT = 34
 _USUAL = 110  # pixels of a column that is not measured
@@ -46,8 +47,8 @@ class PreviewTable(TableView):
         self.roles.role_chosen.connect(self.role_chosen)
         self.roles.join_wanted.connect(self.join_wanted)
         self.roles.sectionResized.connect(self._resized)
-        self.roles.setDefaultSectionSize(_USUAL)
-        self.verticalHeader().setDefaultSectionSize(PREVIEW_ROW_HEIGHT)
+        self.roles.setDefaultSectionSize(scaled(_USUAL))
+        self.verticalHeader().setDefaultSectionSize(scaled(PREVIEW_ROW_HEIGHT))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(self.tr("Preview of the first rows"))
 
@@ -99,7 +100,7 @@ class PreviewTable(TableView):
 
     def _height_of(self, rows: int) -> int:
         bar = self.horizontalScrollBar().sizeHint().height() if self.horizontalScrollBar().maximum() else 0
-        return self.roles.height() + rows * PREVIEW_ROW_HEIGHT + bar + 1
+        return self.roles.height() + rows * scaled(PREVIEW_ROW_HEIGHT) + bar + 1
 
     def _measure(self, sample: Sequence[Row], source: Source) -> list[int]:
         """The width of each column that shows its cells and its name whole, in pixels."""

@@ -19,7 +19,7 @@ from cfbatch_gui.ui.inputs.row_panel import RawDelegate, RowPanel, fixed_font
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
-from cfbatch_gui.ui.theme import MEDIUM, SMALL
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, IconButton, IconLine, LinkButton, NoticeBar, boxed, row
 
 CUT = "cut"  # beside the kinds of problem: texts that are sent, and of which the model reads the beginning
@@ -217,7 +217,7 @@ class ProblemsView(Card):
         self.table.picked.connect(self._show_row)
         self.table.horizontalHeader().setStretchLastSection(True)
         self._raw_delegate = RawDelegate(self.table)
-        self.table.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
+        self.table.verticalHeader().setDefaultSectionSize(scaled(_ROW_HEIGHT))
         self.body.setContentsMargins(MEDIUM, 4, MEDIUM, SMALL)
         self.body.setSpacing(0)
         head = row(self.heading, self.decide, self.close_button)
@@ -248,7 +248,7 @@ class ProblemsView(Card):
             delegate = self._raw_delegate if column.name == _RAW else self.table.itemDelegate()
             self.table.setItemDelegateForColumn(section, delegate)
         at_once = min(_ROWS_ABOVE_PANEL if found.has_raw else _ROWS_AT_ONCE, len(found.rows))
-        self.table.setFixedHeight(self.table.horizontalHeader().height() + at_once * _ROW_HEIGHT + 12)
+        self.table.setFixedHeight(self.table.horizontalHeader().height() + at_once * scaled(_ROW_HEIGHT) + 12)
         self.panel.setVisible(found.has_raw)
         if found.has_raw:
             self.table.selectRow(0)

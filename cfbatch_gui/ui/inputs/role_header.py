@@ -11,6 +11,7 @@ from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.ui import display, icons, theme
 from cfbatch_gui.ui.inputs.input_labels import ROLE_ICONS, role_explained, role_words
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN
+from cfbatch_gui.ui.theme import scaled
 from cfbatch_gui.ui.widgets import add_action
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 
@@ -42,8 +43,8 @@ class RoleHeader(QHeaderView):
         self.has_ring = False  # after a key gave it the focus
         self.setSectionsClickable(True)
         self.setHighlightSections(False)
-        self.setMinimumSectionSize(_NARROWEST)
-        self.setFixedHeight(_NAME_HEIGHT + _CHIP_HEIGHT + _BELOW)
+        self.setMinimumSectionSize(scaled(_NARROWEST))
+        self.setFixedHeight(scaled(_NAME_HEIGHT + _CHIP_HEIGHT) + _BELOW)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
         self.setAccessibleName(self.tr("What each column is for"))
@@ -58,14 +59,14 @@ class RoleHeader(QHeaderView):
         self._roles, self._choices, self._joined = roles, choices, joined
         self._current = min(self._current, max(0, len(roles) - 1))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if roles else Qt.FocusPolicy.NoFocus)
-        self.setFixedHeight(_NAME_HEIGHT + _BELOW + (_CHIP_HEIGHT if roles else 0))
+        self.setFixedHeight(scaled(_NAME_HEIGHT + (_CHIP_HEIGHT if roles else 0)) + _BELOW)
         self._describe()
         self.viewport().update()
 
     def chip(self, section: int) -> QRect:
         """The rectangle of a column's role, in coordinates of the viewport."""
         left, width = self.sectionViewportPosition(section), self.sectionSize(section)
-        return QRect(left, _NAME_HEIGHT, width - _GAP, _CHIP_HEIGHT)
+        return QRect(left, scaled(_NAME_HEIGHT), width - _GAP, scaled(_CHIP_HEIGHT))
 
     def wanted_width(self, section: int) -> int:
         """The width of a column's role without eliding, in pixels."""
@@ -154,7 +155,7 @@ class RoleHeader(QHeaderView):
 
     def _chip_at(self, position: QPoint) -> int:
         section = self.logicalIndexAt(position)
-        if not 0 <= section < len(self._roles) or position.y() < _NAME_HEIGHT:
+        if not 0 <= section < len(self._roles) or position.y() < scaled(_NAME_HEIGHT):
             return -1
         return section if self.chip(section).adjusted(0, 0, -_GRIP, _BELOW).contains(position) else -1
 
@@ -188,11 +189,11 @@ class RoleHeader(QHeaderView):
         painter.setFont(font)
         painter.setPen(theme.colour("quiet"))
         name = display.one_line(str(self.model().headerData(section, self.orientation()) or ""))
-        box = QRect(rect.left(), rect.top(), rect.width() - CELL_MARGIN, _NAME_HEIGHT - 2)
+        box = QRect(rect.left(), rect.top(), rect.width() - CELL_MARGIN, scaled(_NAME_HEIGHT) - 2)
         shown = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, box.width())
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
         if section < len(self._roles):
-            chip = QRect(rect.left(), rect.top() + _NAME_HEIGHT, rect.width() - _GAP, _CHIP_HEIGHT)
+            chip = QRect(rect.left(), rect.top() + scaled(_NAME_HEIGHT), rect.width() - _GAP, scaled(_CHIP_HEIGHT))
             self._paint_chip(painter, chip, section)
         else:
             painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), theme.colour("line"))

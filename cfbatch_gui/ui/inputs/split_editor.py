@@ -13,7 +13,7 @@ from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import tokens_upper
 from cfbatch_gui.ui.display import number, plural
 from cfbatch_gui.ui.inputs.draft_state import OpenFile
-from cfbatch_gui.ui.theme import MEDIUM, SMALL
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import Card, Flow, Label, LinkButton, boxed, row
 
 DEFAULT_SPLIT = Split(400, 40)
@@ -133,6 +133,6 @@ def _spin(least: int, most: int, step: int, name: str) -> QSpinBox:
     field.setSingleStep(step)
     field.setAccessibleName(name)
     field.setKeyboardTracking(False)
-    field.setFixedWidth(84)
+    field.setFixedWidth(scaled(84))
     field.lineEdit().setTextMargins(SMALL, 0, 0, 0)  # the stylesheet does not reach it
     return field

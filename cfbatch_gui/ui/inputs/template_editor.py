@@ -10,7 +10,7 @@ from cfbatch_gui.core.inputs.columns.templates import read_template
 from cfbatch_gui.core.inputs.input_values import Mapping, Role
 from cfbatch_gui.ui.display import number, one_line
 from cfbatch_gui.ui.inputs.draft_state import OpenFile
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY, scaled
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, Flow, Label, LinkButton, MenuButton, boxed, column, row
 
 _SHOWN = 2  # rows
@@ -52,7 +52,7 @@ class TemplateEditor(Card):
         self.body.addLayout(line)
         lines = column(gap=TINY, margins=(0, SMALL, 0, 0))
         for label, result in zip(self._numbers, self.results, strict=True):
-            label.setFixedWidth(64)
+            label.setFixedWidth(scaled(64))
             line = row(label, result, gap=SMALL)
             line.setStretch(1, 1)
             lines.addLayout(line)

@@ -19,7 +19,7 @@ from cfbatch_gui.core.jobs.run.attaching import PastedJob, read_pasted_job
 from cfbatch_gui.core.program import AttachedInput, Program
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import CONTROL_HEIGHT, LARGE, MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.theme import CONTROL_HEIGHT, LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
     Choice,
@@ -54,7 +54,7 @@ class AttachDialog(QDialog):
         self.text.setPlaceholderText(self.tr("The request id, or the whole answer that curl or your Worker got"))
         self.text.setAccessibleName(self.tr("Request id"))
         self.text.setTabChangesFocus(True)
-        self.text.setFixedHeight(_TEXT_HEIGHT)
+        self.text.setFixedHeight(scaled(_TEXT_HEIGHT))
         self.text.textChanged.connect(self._read_text)
         self.understood = IconLine("", "info")
         self.connection = Choice(self.tr("Connection"))
@@ -87,7 +87,7 @@ class AttachDialog(QDialog):
             grid.addWidget(label, index, 0)
             grid.addWidget(field, index, 1)
         sent = Label(self.tr("What was sent"), "quiet")
-        sent.setMinimumHeight(CONTROL_HEIGHT)
+        sent.setMinimumHeight(scaled(CONTROL_HEIGHT))
         grid.addWidget(sent, 2, 0, Qt.AlignmentFlag.AlignTop)
         grid.addWidget(self.files, 2, 1)
         about = Label(
@@ -299,7 +299,7 @@ def _line(name: ElidedLabel, remove: LinkButton) -> QWidget:
     layout = row(IconLabel("file-text", "text", 16), name, remove, gap=SMALL)
     layout.setStretch(1, 1)
     line = boxed(layout)
-    line.setMinimumHeight(CONTROL_HEIGHT)
+    line.setMinimumHeight(scaled(CONTROL_HEIGHT))
     return line
 
 

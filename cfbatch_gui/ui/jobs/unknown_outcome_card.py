@@ -12,7 +12,7 @@ from cfbatch_gui.ui.confirmation import send_within_budget
 from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.jobs.job_summary import batch_price_words
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import MEDIUM, SMALL
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import Button, Card, IconLabel, Label, QuietButton, row
 
 
@@ -29,7 +29,7 @@ class UnknownOutcomeCard(Card):
         self.id_field = QLineEdit()
         self.id_field.setPlaceholderText(self.tr("Request id, if you have it"))
         self.id_field.setAccessibleName(self.tr("Request id of batch {n}").format(n=batch.number))
-        self.id_field.setMaximumWidth(340)
+        self.id_field.setMaximumWidth(scaled(340))
         self.id_field.textChanged.connect(self._typed)
         self.id_field.returnPressed.connect(self.adopt)
         self.adopt_button = Button(self.tr("Adopt"), "link")

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QCompleter, QGridLayout, QLineEdit, QWidget
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.judgements.scales import FOUR, THREE, TWO, Scale, own_scale
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import Card, Choice, Label, PrimaryButton, QuietButton, boxed, column, row, scrolled
 
 _TOPS = (3, 5, 10, 20)
@@ -81,7 +81,7 @@ class StartPanel(QWidget):
             label = Label(name, "quiet")
             label.setBuddy(field)
             field.setAccessibleName(name)
-            field.setFixedWidth(_FIELD_WIDTH)
+            field.setFixedWidth(scaled(_FIELD_WIDTH))
             grid.addWidget(label, number, 0)
             grid.addWidget(field, number, 1, Qt.AlignmentFlag.AlignLeft)
             self._labels.append(label)
@@ -100,7 +100,7 @@ class StartPanel(QWidget):
         card.body.addWidget(self.counts)
         card.body.addWidget(self.trouble)
         card.body.addLayout(row(self.begin_button, self.settle_button, None))
-        card.setMaximumWidth(_WIDTH)
+        card.setMaximumWidth(scaled(_WIDTH))
         self.trouble.hide()
         self._show_words()
         content = boxed(column(row(card, None), None, margins=(WIDE, LARGE, WIDE, LARGE)))

@@ -10,7 +10,7 @@ from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.ui.tables.table_view import ColumnsButton, TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import Item, MaybeEmpty, SearchField, column, row
 
 T = TypeVar("T")
@@ -60,8 +60,8 @@ class SearchBar(QWidget):
 
     def __init__(self, field: SearchField, items: Sequence[Item], table: TableView) -> None:
         super().__init__()
-        field.setMinimumWidth(160)
-        field.setMaximumWidth(250)
+        field.setMinimumWidth(scaled(160))
+        field.setMaximumWidth(scaled(250))
         bar = row(field, *items, None, ColumnsButton(table), margins=(WIDE, SMALL, MEDIUM, SMALL))
         bar.setStretch(0, 1)
         self.setLayout(bar)

@@ -27,7 +27,7 @@ from cfbatch_gui.ui.results.map_colours import MapColours, colour_choices, read_
 from cfbatch_gui.ui.results.map_list import MapList
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.tables.table_view import Memory
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import Choice, ElidedLabel, LinkButton, QuietButton, SearchField, column, row, split
 
 _TYPING = 0.12
@@ -83,15 +83,15 @@ class MapView(VectorPage):
     def _make_widgets(self, memory: Memory | None) -> None:
         self.find_field = SearchField(self.tr("Find a text"), shortcut=True)
         self.find_field.setMinimumWidth(86)
-        self.find_field.setMaximumWidth(220)
+        self.find_field.setMaximumWidth(scaled(220))
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
         self.colour_choice = Choice(self.tr("Colour of the dots"))
-        self.colour_choice.setMaximumWidth(212)
+        self.colour_choice.setMaximumWidth(scaled(212))
         self.colour_choice.picked.connect(self._colour_picked)
         self.layout_choice = Choice(self.tr("What decides where a text stands"))
         self.layout_choice.add(self.tr("By direction"), Layout.DIRECTION)
         self.layout_choice.add(self.tr("By neighbours"), Layout.NEIGHBOURS)
-        self.layout_choice.setMaximumWidth(152)
+        self.layout_choice.setMaximumWidth(scaled(152))
         self._explain_layouts()
         self.layout_choice.picked.connect(self._layout_picked)
         self.stop_link = LinkButton(self.tr("Stop"))

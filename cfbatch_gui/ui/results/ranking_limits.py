@@ -10,6 +10,7 @@ from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.rankings import RankedContext
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.theme import scaled
 from cfbatch_gui.ui.widgets import Choice, Label, row
 
 _USUAL = (3, 5, 10, 20)
@@ -48,7 +49,7 @@ class ThresholdField(QLineEdit):
         super().__init__(parent)
         self.setPlaceholderText(self.tr("any"))
         self.setAccessibleName(self.tr("Score from"))
-        self.setFixedWidth(84)
+        self.setFixedWidth(scaled(84))
         self.setMaxLength(12)
         self.setValidator(QRegularExpressionValidator(_NUMBER, self))
         self.textChanged.connect(self.changed)

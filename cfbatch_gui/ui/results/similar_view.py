@@ -17,7 +17,7 @@ from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vector_rows import found_columns, show_whole, table_over_text
 from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     ElidedLabel,
     EmptyPlace,
@@ -68,7 +68,7 @@ class SimilarView(VectorPage):
         self.sentence.returnPressed.connect(self.search)
         self.button = PrimaryButton(self.tr("Find similar"), "search")
         self.button.setProperty("large", "true")
-        self.sentence.setMinimumHeight(34)
+        self.sentence.setMinimumHeight(scaled(34))
         self.button.clicked.connect(self.search)
         self.price = IconLine("", wrap=False)
         self.title = ElidedLabel("", "strong")

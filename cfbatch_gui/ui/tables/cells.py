@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import display, icons, theme
 from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, BAR_ROLE, COLOUR_ROLE, ICON_ROLE
-from cfbatch_gui.ui.theme import ROW_HEIGHT
+from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
 from cfbatch_gui.ui.widgets.bars import paint_bar
 
 CELL_MARGIN = 11
@@ -68,7 +68,7 @@ class CellDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         hint = super().sizeHint(option, index)
-        return QSize(min(hint.width() + 2 * CELL_MARGIN, 600), ROW_HEIGHT)
+        return QSize(min(hint.width() + 2 * CELL_MARGIN, scaled(600)), scaled(ROW_HEIGHT))
 
     def helpEvent(
         self,

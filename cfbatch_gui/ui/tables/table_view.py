@@ -11,7 +11,7 @@ from cfbatch_gui.ui import display, icons, theme
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN, CellDelegate
 from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, Column, ColumnRows, PagedRows, Rows
-from cfbatch_gui.ui.theme import ROW_HEIGHT
+from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
 from cfbatch_gui.ui.widgets import QuietButton
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 
@@ -67,7 +67,7 @@ class TableView(QTableView):
         vertical = self.verticalHeader()
         vertical.hide()
         vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        vertical.setDefaultSectionSize(ROW_HEIGHT)
+        vertical.setDefaultSectionSize(scaled(ROW_HEIGHT))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._context_menu)
         self.doubleClicked.connect(lambda index: self.opened.emit(index.row()))
@@ -226,7 +226,7 @@ class Header(QHeaderView):
         self.setSectionsMovable(True)
         self.setHighlightSections(False)
         self.setMinimumSectionSize(36)
-        self.setFixedHeight(HEADER_HEIGHT)
+        self.setFixedHeight(scaled(HEADER_HEIGHT))
         self.setSortIndicatorClearable(True)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._menu)
@@ -267,7 +267,7 @@ class Header(QHeaderView):
         painter.restore()
 
     def sizeHint(self) -> QSize:
-        return QSize(self.length(), HEADER_HEIGHT)  # Qt's own would measure the text of every column
+        return QSize(self.length(), scaled(HEADER_HEIGHT))  # Qt's own would measure the text of every column
 
     def event(self, event: QEvent) -> bool:
         handled = super().event(event)

@@ -8,7 +8,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from cfbatch_gui.ui import theme
-from cfbatch_gui.ui.theme import MEDIUM
+from cfbatch_gui.ui.theme import MEDIUM, scaled
 from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed
 from cfbatch_gui.ui.widgets.buttons import IconButton, LinkButton
 from cfbatch_gui.ui.widgets.labels import IconLabel, Label
@@ -84,7 +84,7 @@ class NoticeBar(QFrame):
         row.addWidget(self._icon)
         row.addWidget(boxed(Flow(self._text, boxed(self._buttons), gap=MEDIUM)), 1)
         row.addWidget(self._close)
-        self.setMinimumHeight(34)
+        self.setMinimumHeight(scaled(34))
         self.set_text(text, level)
 
     def set_text(self, text: str, level: Level = "info") -> None:

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CARD, SMALL
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CARD, SMALL, scaled
 from cfbatch_gui.ui.widgets.buttons import IconButton, PrimaryButton, paint_focus_ring
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
 from cfbatch_gui.ui.widgets.labels import Clickable, ElidedLabel, IconLabel, Label
@@ -58,7 +58,7 @@ class SectionCard(Card):
         line.addStretch(0)
         line.addWidget(self._actions)
         line.addWidget(self._fold)
-        header.setMinimumHeight(30)  # with buttons or without
+        header.setMinimumHeight(scaled(30))  # with buttons or without
         self._content = QWidget()
         self.content = QVBoxLayout(self._content)
         self.content.setContentsMargins(0, SMALL, 0, 0)
@@ -120,7 +120,7 @@ class ChoiceCard(KeyboardRing, QFrame):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(title)
         self.setAccessibleDescription(subtitle)
-        self.setFixedHeight(61)
+        self.setFixedHeight(scaled(61))
         self._icon_name = icon
         self._icon = IconLabel(icon, "quiet", 20)
         texts = QVBoxLayout()
@@ -183,7 +183,7 @@ class EmptyPlace(QWidget):
         super().__init__(parent)
         self._sentence = Label(sentence, "quiet", wrap=True)
         self._sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self._sentence.setMaximumWidth(420)
+        self._sentence.setMaximumWidth(scaled(420))
         middle = QHBoxLayout()  # an alignment would make Qt guess the height of wrapped text
         middle.addStretch(1)
         middle.addWidget(self._sentence, 1000)

@@ -5,7 +5,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QTabBar, QWidget
 
 from cfbatch_gui.ui import theme
-from cfbatch_gui.ui.theme import WIDE
+from cfbatch_gui.ui.theme import WIDE, scaled
 from cfbatch_gui.ui.widgets.keyboard import KeyboardRing
 
 _HEIGHT = 36
@@ -26,7 +26,7 @@ class Tabs(KeyboardRing, QTabBar):
         self.setUsesScrollButtons(False)
         self.setElideMode(Qt.TextElideMode.ElideNone)
         self.setMouseTracking(True)
-        self.setFixedHeight(_HEIGHT)
+        self.setFixedHeight(scaled(_HEIGHT))
         self.currentChanged.connect(self._emit)
 
     def add(self, key: str, title: str) -> None:
@@ -63,7 +63,7 @@ class Tabs(KeyboardRing, QTabBar):
     def tabSizeHint(self, index: int) -> QSize:
         width = QFontMetrics(self._bold()).horizontalAdvance(self.tabText(index)) + 5
         lead = self._lead(index)
-        return QSize(lead + width + _GAP - 4, _HEIGHT)
+        return QSize(lead + width + _GAP - 4, scaled(_HEIGHT))
 
     def minimumTabSizeHint(self, index: int) -> QSize:
         return self.tabSizeHint(index)

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
+from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
     Card,
@@ -74,14 +74,14 @@ class WelcomePage(QWidget):
         for index in range(2):
             cards.setStretch(index, 1)  # equally wide, however long their texts are
         middle = boxed(column(title, subtitle, WIDE - 2, cards, WIDE, drop, gap=SMALL))
-        middle.setMaximumWidth(2 * _CARD[0] + 18)
+        middle.setMaximumWidth(2 * scaled(_CARD[0]) + 18)
         self.setLayout(column(None, row(None, middle, None), None, 36, margins=(LARGE, LARGE, LARGE, LARGE)))
 
 
 def _card(icon: str, title: str, text: str, button: Button) -> Card:
     card = Card()
-    card.setMinimumHeight(_CARD[1])
-    card.setMaximumWidth(_CARD[0])
+    card.setMinimumHeight(scaled(_CARD[1]))
+    card.setMaximumWidth(scaled(_CARD[0]))
     card.body.setContentsMargins(22, 22, 22, 19)
     card.body.setSpacing(0)
     card.body.addWidget(IconLabel(icon, "accent", 28))
