@@ -1,18 +1,25 @@
-"""Notices in bars above the page, each with at most one action; and notifications of the desktop."""
+"""Notices in bars that float above the page, each with at most one action; and notifications of the desktop."""
 
+import time
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QObject, QUrl, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPropertyAnimation, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QIcon
-from PySide6.QtWidgets import QSystemTrayIcon, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QGraphicsOpacityEffect, QSystemTrayIcon, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.system.logs import redacted
-from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
+from cfbatch_gui.ui.theme import LARGE, SMALL, scaled
 from cfbatch_gui.ui.widgets import Level, NoticeBar
 
 _MOST = 3  # bars that are shown together; the oldest is removed for another
+_MOST_IN_LIST = 50
+_WIDTH = 520  # pixels
+_TICK = 500  # milliseconds
+_LEAST_SECONDS, _SECONDS_A_LETTER = 8.0, 0.08  # before a bar fades; slow readers manage 150 words in a minute
 
 
 def action_words(action: Action) -> str:
@@ -32,27 +39,114 @@ def action_words(action: Action) -> str:
     }.get(action, "")
 
 
+@dataclass(frozen=True, slots=True)
+class PastNotice:
+    """A notice of this session, as `Notices.past` lists it; `shown_at` is in seconds since 1970."""
+
+    text: str
+    level: Level
+    shown_at: float
+    details: str = ""  # to copy, redacted
+
+
 class Notices(QWidget):
-    """The notice bars above the page. A sentence that is already shown replaces its earlier bar.
+    """The notice bars, which float above the page at its bottom. A sentence that is shown already replaces its bar.
+
+    A bar fades once there was time to read it: the time counts only while the window is active and neither mouse nor
+    focus is on a bar, so that nothing goes away under the hand. The newest bar is the topmost, so that none moves when
+    another is added. What has faded is listed in `past`.
 
     The button of an error about the connection emits `connection_wanted`; the window then opens that page.
     """
 
     connection_wanted = Signal()
+    changed = Signal()  # a notice was added, or went
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.time) -> None:
         super().__init__(parent)
+        self._clock = clock
         self._bars: list[NoticeBar] = []
+        self._left: dict[NoticeBar, float] = {}  # seconds before a bar fades; none for bars that stay
+        self._past: deque[PastNotice] = deque(maxlen=_MOST_IN_LIST)
+        self._unseen = 0
+        self._foot: Callable[[], int] = int
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(WIDE, LARGE, WIDE, 0)
+        self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(SMALL)
+        self._ticks = QTimer(self)
+        self._ticks.setInterval(_TICK)
+        self._ticks.timeout.connect(self._tick)
         self.setVisible(False)
+        if parent is not None:
+            parent.installEventFilter(self)
+
+    def set_foot(self, foot: Callable[[], int]) -> None:
+        """Ask `foot` for the height, in pixels, of what must not be covered at the bottom of the page."""
+        self._foot = foot
+        self.place()
+
+    def place(self) -> None:
+        """Stand at the bottom of the parent, above the foot of its page."""
+        area = self.parentWidget()
+        if area is None or not self._bars:
+            return
+        width = min(scaled(_WIDTH), area.width() - 2 * LARGE)
+        self.ensurePolished()
+        for bar in self._bars:
+            bar.ensurePolished()  # before its height is asked for
+        height = sum(bar.height_for(width) for bar in self._bars) + SMALL * (len(self._bars) - 1)
+        left = LARGE if self.layoutDirection() == Qt.LayoutDirection.LeftToRight else area.width() - LARGE - width
+        self.setGeometry(left, max(0, area.height() - self._foot() - LARGE - height), width, height)
+        self.raise_()
+
+    def past(self) -> list[PastNotice]:
+        """The notices of this session, newest first, as many as are kept."""
+        return list(reversed(self._past))
+
+    def unseen(self) -> int:
+        """How many notices have faded since the list was looked at."""
+        return self._unseen
+
+    def mark_seen(self) -> None:
+        """The list was looked at."""
+        self._unseen = 0
+        self.changed.emit()
+
+    def pass_time(self, seconds: float) -> None:
+        """Let time pass for the bars; those whose time is over fade."""
+        for bar in [bar for bar in self._bars if bar in self._left]:
+            self._left[bar] -= seconds
+            if self._left[bar] <= 0:
+                self._unseen += 1
+                self._fade(bar)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            self.place()
+        return False
+
+    def event(self, event: QEvent) -> bool:
+        handled = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:  # a link was added, or the sentence changed
+            self.place()
+        return handled
 
     def show_notice(
-        self, text: str, level: Level = "info", *, button: str = "", on_button: Callable[[], None] | None = None
+        self,
+        text: str,
+        level: Level = "info",
+        *,
+        button: str = "",
+        on_button: Callable[[], None] | None = None,
+        stays: bool = False,
     ) -> NoticeBar:
-        """Show a sentence; the button, if there is one, dismisses the bar and calls `on_button`."""
+        """Show a sentence; the button, if there is one, dismisses the bar and calls `on_button`.
+
+        With `stays` the bar does not fade: for what is still to be answered.
+        """
         bar = self._bar(text, level)
+        if stays:
+            del self._left[bar]
         if button and on_button is not None:
             act = on_button
 
@@ -97,10 +191,15 @@ class Notices(QWidget):
         """Remove a bar, if it is still shown."""
         if bar in self._bars:
             self._bars.remove(bar)
+            self._left.pop(bar, None)
             self._column.removeWidget(bar)
             bar.hide()
             bar.deleteLater()
+            self.changed.emit()
         self.setVisible(bool(self._bars))
+        if not self._left:
+            self._ticks.stop()
+        self.place()
 
     def texts(self) -> list[str]:
         """The sentences that are shown, oldest first."""
@@ -116,14 +215,37 @@ class Notices(QWidget):
         while len(self._bars) >= _MOST:
             self.dismiss(self._bars[0])
         bar = NoticeBar(text, level, dismissable=True)
+        bar.setProperty("floating", "true")
         bar.dismissed.connect(lambda: self.dismiss(bar))
         self._bars.append(bar)
-        self._column.addWidget(bar)
+        self._left[bar] = _LEAST_SECONDS + len(text) * _SECONDS_A_LETTER
+        self._past.append(PastNotice(text, level, self._clock()))
+        self._column.insertWidget(0, bar)
         self.setVisible(True)
+        self._ticks.start()
+        self.place()
+        self.changed.emit()
         return bar
 
+    def _tick(self) -> None:
+        focused = QApplication.focusWidget()
+        is_held = self.underMouse() or (focused is not None and self.isAncestorOf(focused))
+        if self.isActiveWindow() and not is_held:
+            self.pass_time(_TICK / 1_000)
+
+    def _fade(self, bar: NoticeBar) -> None:
+        del self._left[bar]
+        effect = QGraphicsOpacityEffect(bar)
+        bar.setGraphicsEffect(effect)
+        fading = QPropertyAnimation(effect, b"opacity", bar)
+        fading.setEndValue(0.0)
+        fading.finished.connect(lambda: self.dismiss(bar))
+        fading.start()
+
     def _offer_details(self, bar: NoticeBar, details: str) -> None:
-        bar.add_link(self.tr("Copy details"), lambda: QGuiApplication.clipboard().setText(redacted(details)))
+        shown = redacted(details)
+        self._past[-1] = replace(self._past[-1], details=shown)
+        bar.add_link(self.tr("Copy details"), lambda: QGuiApplication.clipboard().setText(shown))
 
 
 class SystemNotices(QObject):

@@ -40,6 +40,7 @@ QFrame[kind="choice"] { background: $card; border: 1px solid $line; border-radiu
 QFrame[kind="choice"]:hover { border-color: $quiet; }
 QFrame[kind="choice"][selected="true"] { background: $selection; border: 2px solid $accent; }
 QFrame[kind="notice"] { border: none; border-radius: 6px; background: $selection; }
+QFrame[kind="notice"][floating="true"] { border: 1px solid $grip; }
 QFrame[kind="notice"][level="attention"] { background: $attention_back; }
 QFrame[kind="notice"][level="error"] { background: $error_back; }
 QFrame[kind="notice"][level="done"] { background: $done_back; }

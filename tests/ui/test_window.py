@@ -5,12 +5,13 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QRect, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtTest import QSignalSpy
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 from cfbatch_gui.core.errors import Action, DiskFull, TokenRefused
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.widgets import Card, Label, boxed, column, scrolled
 from cfbatch_gui.ui.window.main_window import MainWindow, ShortcutsDialog
+from cfbatch_gui.ui.window.notice_list import NoticeListDialog
 from cfbatch_gui.ui.window.welcome_page import WelcomePage
 
 
@@ -177,3 +178,56 @@ def test_notices_do_not_pile_up(qtbot: Any) -> None:
     assert notices.texts() == ["Notice 7", "Notice 8", "Notice 9"]
     notices.dismiss(notices.bars()[0])
     assert len(notices.texts()) == 2
+
+
+def test_a_notice_fades_once_it_could_be_read_and_stays_in_the_list(qtbot: Any) -> None:
+    notices = Notices(clock=lambda: 1_000_000.0)
+    qtbot.addWidget(notices)
+    notices.show_notice("Wrote 12 rows.", "done")
+    notices.show_notice("Say what happened.", "attention", stays=True)
+    notices.pass_time(5.0)
+    assert len(notices.texts()) == 2
+    notices.pass_time(60.0)
+    qtbot.waitUntil(lambda: notices.texts() == ["Say what happened."])
+    assert [(past.text, past.shown_at) for past in notices.past()] == [
+        ("Say what happened.", 1_000_000.0),
+        ("Wrote 12 rows.", 1_000_000.0),
+    ]
+    assert notices.unseen() == 1
+
+
+def test_notices_float_above_the_page_and_move_nothing(qtbot: Any, window: MainWindow) -> None:
+    page = QWidget()
+    window.show_page(page)
+    QApplication.processEvents()
+    before = page.geometry()
+    window.notices.show_notice("Moved to the archive.", button="Undo", on_button=lambda: None)
+    first = window.notices.bars()[0]
+    qtbot.waitUntil(lambda: first.isVisible() and first.height() > 0)
+    assert page.geometry() == before
+    where = first.mapTo(window, QPoint())
+    window.notices.show_notice("A sentence so long that it takes more than one line. " * 4, "attention")
+    second = window.notices.bars()[1]
+    qtbot.waitUntil(lambda: second.mapTo(window, QPoint()).y() + second.height() < where.y())
+    assert first.mapTo(window, QPoint()) == where
+    page_bottom = page.mapTo(window, QPoint()).y() + page.height()
+    assert where.y() + first.height() < page_bottom
+    foot = 60
+    window.notices.set_foot(lambda: foot)
+    assert first.mapTo(window, QPoint()).y() + first.height() < page_bottom - foot
+
+
+def test_the_bell_says_what_faded_unseen_and_opens_the_list(qtbot: Any, window: MainWindow) -> None:
+    window.notices.show_error(TokenRefused("Cloudflare refused the token.", detail="code 10000"))
+    window.notices.pass_time(120.0)
+    bell = window.library.foot.bell
+    qtbot.waitUntil(lambda: window.notices.texts() == [])
+    assert bell.accessibleName() == "Notices, 1 not seen"
+    qtbot.mouseClick(bell, Qt.MouseButton.LeftButton)
+    dialog = next(each for each in window.findChildren(NoticeListDialog))
+    assert any(label.text() == "Cloudflare refused the token." for label in dialog.findChildren(QLabel))
+    copy = next(each for each in dialog.findChildren(QPushButton) if each.text() == "Copy details")
+    qtbot.mouseClick(copy, Qt.MouseButton.LeftButton)
+    assert "code 10000" in QGuiApplication.clipboard().text()
+    assert bell.accessibleName() == "Notices"
+    dialog.accept()

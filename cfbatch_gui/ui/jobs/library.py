@@ -51,6 +51,7 @@ class Library(QFrame):
     archived = Signal(str)
     deleted = Signal(str)
     connection_opened = Signal()
+    notices_wanted = Signal()
 
     def __init__(self, *, clock: Callable[[], float] = time.time, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,6 +76,7 @@ class Library(QFrame):
         self.find_field.searched.connect(self._show_nothing)
         self.foot = ConnectionFoot()
         self.foot.opened.connect(self.connection_opened)
+        self.foot.bell.clicked.connect(self.notices_wanted)
         self.setLayout(
             column(
                 column(self.new_button, self.find_field, gap=6, margins=(MEDIUM, 14, MEDIUM, 4)),
@@ -251,15 +253,24 @@ class ConnectionFoot(Clickable):
         self._icon = IconLabel("circle-dashed", "quiet", 16)
         self._name = ElidedLabel("")
         self._detail = ElidedLabel("", "small")
-        self._gear = IconButton("settings", self.tr("Connection and settings"))
+        self.bell = IconButton("bell", self.tr("Notices"))
+        self._gear = IconButton("settings", self.tr("Settings"))
         self._gear.clicked.connect(self.opened)
         self.clicked.connect(self.opened)
         texts = column(self._name, self._detail, gap=0)
         layout = row(self._icon, gap=7, margins=(MEDIUM - 1, SMALL, 5, MEDIUM - 1))
         layout.addLayout(texts, 1)
+        layout.addWidget(self.bell)
         layout.addWidget(self._gear)
         self.setLayout(layout)
         self.show_connection(self.tr("Not connected"), self.tr("nothing leaves this computer"), "none")
+
+    def show_unseen(self, count: int) -> None:
+        """Show at the bell how many notices have faded without having been looked at."""
+        self.bell.set_icon("bell", "accent" if count else "quiet")
+        name = self.tr("Notices, {n} not seen").format(n=count) if count else self.tr("Notices")
+        self.bell.setAccessibleName(name)
+        self.bell.setToolTip(name)
 
     def show_connection(self, name: str, detail: str, state: ConnectionState) -> None:
         """Show a connection: its name, a line of detail below, and the icon of its state."""

@@ -14,7 +14,7 @@ from cfbatch_gui.ui.widgets.buttons import IconButton, LinkButton
 from cfbatch_gui.ui.widgets.labels import IconLabel, Label
 
 Level = Literal["info", "attention", "error", "done"]
-_ICONS: dict[Level, tuple[str, str]] = {
+LEVEL_ICONS: dict[Level, tuple[str, str]] = {
     "info": ("info", "accent"),
     "attention": ("triangle-alert", "attention"),
     "error": ("circle-x", "error"),
@@ -78,7 +78,7 @@ class NoticeBar(QFrame):
         self._close = IconButton("x", self.tr("Dismiss"))
         self._close.setVisible(dismissable)
         self._close.clicked.connect(self.dismissed)
-        row = QHBoxLayout(self)
+        self._row = row = QHBoxLayout(self)
         row.setContentsMargins(MEDIUM, 3, MEDIUM if not dismissable else 4, 3)
         row.setSpacing(MEDIUM)
         row.addWidget(self._icon)
@@ -89,7 +89,7 @@ class NoticeBar(QFrame):
 
     def set_text(self, text: str, level: Level = "info") -> None:
         """Replace the sentence, and set the icon and the colours of its level."""
-        name, role = _ICONS[level]
+        name, role = LEVEL_ICONS[level]
         self._icon.set_icon(name, role)
         self._text.setText(text)
         self._text.set_role("body" if level == "info" else level)
@@ -98,6 +98,11 @@ class NoticeBar(QFrame):
             self.setProperty("level", level)
             self.style().unpolish(self)
             self.style().polish(self)
+
+    def height_for(self, width: int) -> int:
+        """The height, in pixels, at which nothing is cut in this width; right also before it was laid out."""
+        self._row.invalidate()
+        return max(self.minimumHeight(), self._row.totalHeightForWidth(width))
 
     def text(self) -> str:
         """The sentence as it was set."""

@@ -51,6 +51,7 @@ class DataFolder:
             "attention",
             button=_tr("Say what happened"),
             on_button=self._ask,
+            stays=True,
         )
 
     async def _question(self) -> None:

@@ -1,4 +1,4 @@
-"""The main window: the sidebar, notices above a stack of pages, menus, and the list of shortcuts."""
+"""The main window: the sidebar, a stack of pages with notices floating above it, menus, and the list of shortcuts."""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,6 +26,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.theme import LARGE, SIDEBAR_WIDTH, SMALL, WIDE, Scheme
 from cfbatch_gui.ui.widgets import Button, Label, column, row
+from cfbatch_gui.ui.window.notice_list import NoticeListDialog
 
 _SIZE = (1280, 820)
 _SMALLEST = (920, 560)
@@ -58,10 +59,11 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(*_SMALLEST)
         self.setAcceptDrops(True)
         self.library = Library()
-        self.notices = Notices()
-        self.pages = QStackedWidget()
         right = QWidget()
-        right.setLayout(column(self.notices, self.pages, gap=0))
+        self.notices = Notices(right)
+        self.pages = QStackedWidget()
+        right.setLayout(column(self.pages, gap=0))
+        self.pages.currentChanged.connect(self.notices.place)
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setChildrenCollapsible(False)
         self._splitter.setHandleWidth(1)
@@ -75,7 +77,9 @@ class MainWindow(QMainWindow):
         self._make_menus(scheme)
         self.library.new_job.connect(self.new_job)
         self.library.connection_opened.connect(self.connection)
+        self.library.notices_wanted.connect(self.show_notices)
         self.notices.connection_wanted.connect(self.connection)
+        self.notices.changed.connect(lambda: self.library.foot.show_unseen(self.notices.unseen()))
         self._restore()
 
     def show_page(self, page: QWidget) -> None:
@@ -92,6 +96,10 @@ class MainWindow(QMainWindow):
         """Close the window, after all work has ended."""
         self._may_close = True
         self.close()
+
+    def show_notices(self) -> None:
+        """Open the list of the last notices."""
+        NoticeListDialog(self.notices, self).open()
 
     def show_shortcuts(self) -> None:
         """Open the list of shortcuts."""
