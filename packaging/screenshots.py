@@ -4,7 +4,8 @@
     make screenshots ARGS="ranking"     only the pictures whose names begin so; the way to them is walked all the same
     make screenshots ARGS="failure-"    each way in which connecting fails, and what the page says about it
 
-The pictures named in IN_REPOSITORY are saved in packaging/screenshots, all others in build/screenshots.
+The pictures named in IN_REPOSITORY are saved in packaging/screenshots, all others in build/screenshots; those named in
+IN_HELP also in resources/help/pictures, smaller.
 """
 
 import asyncio
@@ -36,6 +37,9 @@ APART = (*elsewhere.NAMES, *failures.NAMES)  # pictures that have a window and d
 HERE = Path(__file__).parent
 SHOWN = HERE / "screenshots"
 OTHERS = HERE.parent / "build" / "screenshots"
+HELP = resource("help/pictures")
+IN_HELP = ("draft", "working", "ranking", "quality", "map", "export")
+HELP_WIDTH = 800
 IN_REPOSITORY = (
     *("welcome", "draft", "working", "ranking", "quality", "judging", "answer", "vectors", "map", "connection"),
 )
@@ -67,7 +71,10 @@ class Camera:
         for scheme in (Scheme.LIGHT, Scheme.DARK):
             self._theme.set_scheme(scheme)
             picture = (await self._still()).convertToFormat(QImage.Format.Format_RGB888)
-            picture.save(str(folder / f"{name}-{scheme}.png"), "PNG", 0)  # type: ignore[call-overload]  # as small as can be
+            _save(picture, folder / f"{name}-{scheme}.png")
+            if name in IN_HELP:
+                small = picture.scaledToWidth(HELP_WIDTH, Qt.TransformationMode.SmoothTransformation)
+                _save(small, HELP / f"{name}-{scheme}.png")
         self._theme.set_scheme(Scheme.LIGHT)
         print(name, flush=True)
 
@@ -80,6 +87,10 @@ class Camera:
                 return now
             before = now
         raise RuntimeError("the screen does not come to rest")
+
+
+def _save(picture: QImage, path: Path) -> None:
+    picture.save(str(path), "PNG", 0)  # type: ignore[call-overload]  # as small as can be
 
 
 async def open_file(stage: Stage, path: Path) -> None:

@@ -113,6 +113,11 @@ QMenuBar::item:selected { background: $hover; }
 QScrollArea { background: transparent; border: none; }
 QScrollArea > QWidget > QWidget[kind="page"] { background: transparent; }
 QAbstractItemView { background: $window; color: $text; border: none; }
+QListWidget[kind="topics"] { background: $sidebar; padding: 8px; }
+QListWidget[kind="topics"]::item { padding: 0 8px; border-radius: 6px; }
+QListWidget[kind="topics"]::item:hover { background: $hover; }
+QListWidget[kind="topics"]::item:selected { background: $selection; color: $text; }
+QTextBrowser { background: $window; color: $text; border: none; }
 QTableView { selection-background-color: $selection; selection-color: $text; gridline-color: transparent; }
 QTableView[inset="true"] { background: transparent; }
 QHeaderView { background: transparent; border: none; }

@@ -8,9 +8,12 @@ from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 from cfbatch_gui.core.errors import Action, DiskFull, TokenRefused
+from cfbatch_gui.ui.help.shortcuts import ShortcutsDialog
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.theme import Scheme
 from cfbatch_gui.ui.widgets import Card, Label, boxed, column, scrolled
-from cfbatch_gui.ui.window.main_window import MainWindow, ShortcutsDialog
+from cfbatch_gui.ui.window.main_window import MainWindow
+from cfbatch_gui.ui.window.menus import Menus
 from cfbatch_gui.ui.window.notice_list import NoticeListDialog
 from cfbatch_gui.ui.window.welcome_page import WelcomePage
 
@@ -34,6 +37,7 @@ def memory() -> InMemory:
 @pytest.fixture
 def window(qtbot: Any, memory: InMemory) -> MainWindow:
     window = MainWindow(memory)
+    Menus(window, Scheme.SYSTEM)
     qtbot.addWidget(window, before_close_func=lambda each: each.finish())
     window.show_page(WelcomePage())
     window.show()
@@ -55,7 +59,7 @@ def test_closing_asks_first_and_keeps_the_geometry(qtbot: Any, window: MainWindo
 @pytest.mark.parametrize(
     ("key", "signal"), [(Qt.Key.Key_N, "new_job"), (Qt.Key.Key_O, "open_file"), (Qt.Key.Key_Comma, "connection")]
 )
-def test_keys_work_while_the_menu_is_hidden(qtbot: Any, window: MainWindow, key: Qt.Key, signal: str) -> None:
+def test_keys_of_the_menus_work_everywhere(qtbot: Any, window: MainWindow, key: Qt.Key, signal: str) -> None:
     window.activateWindow()
     spy = QSignalSpy(getattr(window, signal))
     qtbot.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)

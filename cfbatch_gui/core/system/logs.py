@@ -45,6 +45,15 @@ def set_up(paths: Paths, *, level: int = logging.INFO) -> logging.Handler:
     return log_file
 
 
+def last_lines(paths: Paths, count: int) -> list[str]:
+    """The last lines of the current log file, redacted; none when there is no such file or it cannot be read."""
+    try:
+        lines = paths.log.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    return [redacted(line) for line in lines[-count:]]
+
+
 def shut_down(handler: logging.Handler) -> None:
     """Remove the handler from the root logger and close its file."""
     logging.getLogger().removeHandler(handler)

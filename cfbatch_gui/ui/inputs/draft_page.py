@@ -93,6 +93,7 @@ class DraftPage(QWidget):
         self.what = WhatSection()
         self.data = DataSection(program.recipes.recipes)
         self.check = CheckSection(clock)
+        self.header.also_offer(self.check.send_button, self.check.try_button)
         self._connect_sections()
         content = QWidget()
         self._parts = column(self.what, self.data, self.check, gap=14, margins=(WIDE, SMALL, WIDE, LARGE))

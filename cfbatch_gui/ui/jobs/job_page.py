@@ -130,18 +130,18 @@ class JobPage(QWidget):
         for button in buttons:
             self.header.add_button(button)
         more = self.header.more
-        more.add(self.tr("Rename"), self.header.rename, "pencil")
+        more.add(self.tr("Rename") + "\tF2", self.header.rename, "pencil")
         self._duplicate = more.add(self.tr("Duplicate"), lambda: self._with_job(self.duplicated.emit), "copy")
         self._compare = more.add(
-            self.tr("Compare with…"), lambda: self._with_job(self.compare_wanted.emit), "git-compare"
+            self.tr("Compare with…") + "\tCtrl+Shift+C", lambda: self._with_job(self.compare_wanted.emit), "git-compare"
         )
         self._judge = more.add(
-            self.tr("Judge its texts…"), lambda: self._with_job(self.judge_wanted.emit), "list-ordered"
+            self.tr("Judge its texts…") + "\tCtrl+J", lambda: self._with_job(self.judge_wanted.emit), "list-ordered"
         )
         self._export_so_far = more.add(
             self.tr("Export what is here…"), lambda: self._with_job(self.export_wanted.emit), "download"
         )
-        self._copy_ids = more.add(self.tr("Copy request ids"), self._copy_request_ids, "hash")
+        self._copy_ids = more.add(self.tr("Copy request IDs"), self._copy_request_ids, "hash")
         self.copying = CodeCopier(self._program, self._notices, self.tasks, self)
         self._copy_code = [
             more.add(self.tr("Copy as curl"), lambda: self._copy_as(Language.CURL), "file-text"),

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
 from cfbatch_gui.ui.widgets.buttons import Button, MoreButton
@@ -44,6 +44,8 @@ class PageHeader(QWidget):
         texts.addWidget(self._title)
         texts.addWidget(self._editor)
         texts.addLayout(below)
+        self._elsewhere: list[Button] = []  # on the page
+        self._at_right: list[Button] = []
         self._buttons = QHBoxLayout()
         self._buttons.setSpacing(SMALL)
         self.more = MoreButton(self.tr("More"))
@@ -81,7 +83,23 @@ class PageHeader(QWidget):
     def add_button(self, button: Button) -> Button:
         """Add a button at the right, before the "…" menu."""
         self._buttons.addWidget(button)
+        self._at_right.append(button)
         return button
+
+    def also_offer(self, *buttons: Button) -> None:
+        """Offer buttons that stand elsewhere on the page in the menu bar too, before those of the header."""
+        self._elsewhere.extend(buttons)
+
+    def fill_menu(self, menu: QMenu) -> None:
+        """Add what the page offers: its buttons, then the entries of its "…" menu; what is not possible is disabled."""
+        for button in (*self._elsewhere, *self._at_right):
+            if not button.isHidden():
+                action = menu.addAction(button.icon(), button.text())
+                action.setEnabled(button.isEnabled())
+                action.setToolTip(button.toolTip())
+                action.triggered.connect(lambda _checked=False, button=button: button.click())
+        menu.addSeparator()
+        menu.addActions(self.more.menu().actions())
 
     def rename(self) -> None:
         """Turn the title into a field: Enter and leaving it keep the new name, Escape keeps the old one."""

@@ -8,18 +8,15 @@ from PySide6.QtCore import QCoreApplication, Qt, QTimer
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QWidget
 
-from cfbatch_gui.core.errors import ConnectionProblem, InputError, UserError
-from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.errors import ConnectionProblem, UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.backup import back_up
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.workers_ai.pasted import read_pasted
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.traffic_page import TrafficPage
+from cfbatch_gui.ui.help.about import AboutDialog
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
-from cfbatch_gui.ui.inputs.input_labels import new_job_name
-from cfbatch_gui.ui.inputs.intake import NOTHING_TO_PASTE, clipboard_content
 from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
 from cfbatch_gui.ui.jobs.job_page import JobPage
 from cfbatch_gui.ui.jobs.library import ConnectionState
@@ -37,6 +34,8 @@ from cfbatch_gui.ui.window.data_folder import DataFolder
 from cfbatch_gui.ui.window.job_changes import AT_WORK, JobChanges, SettingsMemory
 from cfbatch_gui.ui.window.judging import Judging
 from cfbatch_gui.ui.window.main_window import MainWindow
+from cfbatch_gui.ui.window.menus import Menus
+from cfbatch_gui.ui.window.new_jobs import NewJobs
 from cfbatch_gui.ui.window.welcome_page import WelcomePage
 
 _SCARCE = 200  # the sidebar shows the number of calls left in 5 minutes when it is below this
@@ -55,7 +54,8 @@ class Workspace:
         self._program, self._theme = program, theme
         self.closed = asyncio.Event()
         memory = SettingsMemory(program)
-        self.window = MainWindow(memory, scheme=theme.scheme)
+        self.window = MainWindow(memory)
+        Menus(self.window, theme.scheme)
         self._notices = self.window.notices
         self._tasks = Tasks(self.window, self._notices.show_error)
         self._system = SystemNotices(QApplication.windowIcon(), self.window)
@@ -95,6 +95,8 @@ class Workspace:
             open_job=self._open,
             changed=self._show_changed,
         )
+        self._new_jobs = NewJobs(program, self.window, self._tasks, self._draft, open_job=self._open_new)
+        self._new_jobs.token_pasted.connect(self._paste_token)
         self._data_folder = DataFolder(program, self.window, self._tasks)
         self._connect_window()
         self._connect_pages()
@@ -111,9 +113,9 @@ class Workspace:
         self.window.show()
         await self._show_connection()
         if file is not None:
-            await self._begin_draft(file)
+            await self._new_jobs.begin(file)
         elif with_example:
-            await self._begin_example()
+            await self._new_jobs.begin_example()
         else:
             self._open_first()
         await self._data_folder.tell()
@@ -136,7 +138,7 @@ class Workspace:
         self.window.raise_()
         self.window.activateWindow()
         if file is not None:
-            await self._begin_draft(file)
+            await self._new_jobs.begin(file)
 
     def job_changed(self, job: Job) -> None:
         """Show a change of a job in the sidebar and, when its work ended, as a notice; called on the loop's thread."""
@@ -195,60 +197,28 @@ class Workspace:
 
     # Actions of the user
 
-    def _new_job(self, *files: Path) -> None:
-        self._tasks.start("new job", self._begin_draft(*files))
-
-    async def _begin_draft(self, *files: Path) -> None:
-        job = self._empty_draft()
-        if job is None:
-            drafts, settings = self._program.drafts, self._program.settings
-            job = await self._program.store.on_disk(
-                drafts.create, Kind.RANK, new_job_name(), settings.model, self._default_connection()
-            )
-        self._show_jobs()
-        self._open(job.id)
-        self._draft.open_paths(files)
-
-    def _paste(self) -> None:
-        self._tasks.start("new job", self._begin_pasted())
-
-    async def _begin_pasted(self) -> None:
-        """Start a new job with the content of the clipboard.
-
-        A token goes to the connection page instead, because it must not be written to a job's files. Raises InputError
-        when the clipboard is empty.
-        """
-        pasted = clipboard_content()
-        if not isinstance(pasted, str):
-            await self._begin_draft(*pasted)
-        elif not pasted.strip():
-            raise InputError(NOTHING_TO_PASTE)
-        elif len(pasted.splitlines()) == 1 and read_pasted(pasted).token:
-            self._show(self._connection)
+    def _paste_into_page(self) -> None:
+        """Paste as Ctrl+V does on the page that is shown."""
+        page = self.window.pages.currentWidget()
+        if page is self._draft:
+            self._draft.intake.paste()
+        elif page is self._connection:
             self._connection.paste()
         else:
-            await self._begin_draft()
-            self._draft.paste_text(pasted)
+            self._new_jobs.paste()
 
-    def _empty_draft(self) -> Job | None:
-        """A draft without data and without a name of its own, which is reused instead of creating another."""
-        drafts = (job for job in self._program.ledger.jobs() if not job.is_sent and not job.source_name)
-        return next((job for job in drafts if job.name == new_job_name() and not self._draft.is_taken(job.id)), None)
+    def _paste_token(self) -> None:
+        self._show(self._connection)
+        self._connection.paste()
 
-    def _default_connection(self) -> str:
-        return self._program.settings.connection or "practice"
+    def _open_new(self, job_id: str) -> None:
+        self._show_jobs()
+        self._open(job_id)
 
     def _sent(self, job_id: str) -> None:
         """Open the page of a job that was sent, unless the user has opened another page since."""
         if self.window.pages.currentWidget() is self._draft and self._draft.job_id() == job_id:
             self._open(job_id)
-
-    def _try_example(self) -> None:
-        self._tasks.start("new job", self._begin_example())
-
-    async def _begin_example(self) -> None:
-        await self._begin_draft()
-        self._draft.use_example()
 
     def _show_changed(self, job: Job) -> None:
         """Show a job that the user changed in the sidebar and, if it is the open draft, on the draft page."""
@@ -263,24 +233,8 @@ class Workspace:
 
     def _attach(self) -> None:
         dialog = AttachDialog(self._program, self.window)
-        dialog.attached.connect(self._attached)
+        dialog.attached.connect(self._open_new)
         dialog.open()
-
-    def _attached(self, job_id: str) -> None:
-        self._show_jobs()
-        self._open(job_id)
-
-    def _open_file(self) -> None:
-        async def choose() -> None:
-            folder = self._program.settings.last_folder
-            path = await dialogs.open_file(
-                self.window, _tr("Open a file"), filters=dialogs.INPUT_FILTERS, folder=Path(folder) if folder else None
-            )
-            if path is not None:
-                await self._program.keep_settings(last_folder=str(path.parent))
-                self._new_job(path)
-
-        self._tasks.start("open file", choose())
 
     async def _back_up(self) -> None:
         path = await dialogs.save_file(self.window, _tr("Back up all jobs"), name="cfbatch-jobs.zip", suffix="zip")
@@ -357,13 +311,16 @@ class Workspace:
 
     def _connect_window(self) -> None:
         window = self.window
-        window.new_job.connect(self._new_job)
-        window.open_file.connect(self._open_file)
-        window.files_dropped.connect(lambda files: self._new_job(*files))
+        window.new_job.connect(self._new_jobs.start)
+        window.open_file.connect(self._new_jobs.choose_file)
+        window.files_dropped.connect(lambda files: self._new_jobs.start(*files))
         window.export.connect(lambda: self._export(window.library.opened_job()))
         window.attach.connect(self._attach)
         window.back_up.connect(lambda: self._tasks.start("back up", self._back_up()))
         window.connection.connect(lambda: self._show(self._connection))
+        window.paste.connect(self._paste_into_page)
+        window.traffic.connect(lambda: self._show(self._traffic))
+        window.about.connect(lambda: AboutDialog(self._program, window).open())
         window.scheme_chosen.connect(self._choose_scheme)
         window.close_requested.connect(self._close)
         window.library.opened.connect(self._open)
@@ -380,11 +337,11 @@ class Workspace:
         self._system.clicked.connect(window.raise_)
 
     def _connect_pages(self) -> None:
-        self._welcome.try_example.connect(self._try_example)
+        self._welcome.try_example.connect(self._new_jobs.try_example)
         self._welcome.connect_account.connect(self.window.connection)
-        self._welcome.open_file.connect(self._open_file)
+        self._welcome.open_file.connect(self._new_jobs.choose_file)
         for page in (self._welcome, self._job, self._comparing.page):  # the other pages handle a paste themselves
-            QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), page).activated.connect(self._paste)
+            QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), page).activated.connect(self._new_jobs.paste)
         self._draft.sent.connect(self._sent)
         self._draft.changed.connect(lambda _: self._show_jobs_soon())
         self._draft.connection_wanted.connect(self.window.connection)

@@ -1,0 +1,104 @@
+"""New jobs: from a file, from the clipboard, from the example, or empty."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.workers_ai.pasted import read_pasted
+from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui.inputs.draft_page import DraftPage
+from cfbatch_gui.ui.inputs.input_labels import new_job_name
+from cfbatch_gui.ui.inputs.intake import NOTHING_TO_PASTE, clipboard_content
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.window.main_window import MainWindow
+
+
+class NewJobs(QObject):
+    """Makes drafts and has `open_job` show them. `token_pasted` says that what was pasted belongs in the settings."""
+
+    token_pasted = Signal()
+
+    def __init__(
+        self,
+        program: Program,
+        window: MainWindow,
+        tasks: Tasks,
+        draft: DraftPage,
+        *,
+        open_job: Callable[[str], None],
+    ) -> None:
+        super().__init__(window)
+        self._program, self._window, self._tasks, self._draft = program, window, tasks, draft
+        self._open_job = open_job
+
+    def start(self, *files: Path) -> None:
+        """A new job with these files; two are queries and contexts."""
+        self._tasks.start("new job", self.begin(*files))
+
+    def paste(self) -> None:
+        """A new job with what is on the clipboard."""
+        self._tasks.start("new job", self._begin_pasted())
+
+    def try_example(self) -> None:
+        """A new job with the example."""
+        self._tasks.start("new job", self.begin_example())
+
+    def choose_file(self) -> None:
+        """Ask for a file, and start a new job with it."""
+        self._tasks.start("open file", self._choose_file())
+
+    async def begin(self, *files: Path) -> None:
+        """Show a draft without data, a new one if need be, and open the files in it."""
+        job = self._empty_draft()
+        if job is None:
+            drafts, settings = self._program.drafts, self._program.settings
+            connection = settings.connection or "practice"
+            job = await self._program.store.on_disk(
+                drafts.create, Kind.RANK, new_job_name(), settings.model, connection
+            )
+        self._open_job(job.id)
+        self._draft.open_paths(files)
+
+    async def begin_example(self) -> None:
+        """Show a draft with the example."""
+        await self.begin()
+        self._draft.use_example()
+
+    async def _begin_pasted(self) -> None:
+        """Start a new job with the content of the clipboard.
+
+        A token goes to the settings instead, because it must not be written to a job's files. Raises InputError when
+        the clipboard is empty.
+        """
+        pasted = clipboard_content()
+        if not isinstance(pasted, str):
+            await self.begin(*pasted)
+        elif not pasted.strip():
+            raise InputError(NOTHING_TO_PASTE)
+        elif len(pasted.splitlines()) == 1 and read_pasted(pasted).token:
+            self.token_pasted.emit()
+        else:
+            await self.begin()
+            self._draft.paste_text(pasted)
+
+    async def _choose_file(self) -> None:
+        folder = self._program.settings.last_folder
+        path = await dialogs.open_file(
+            self._window,
+            self.tr("Open a file"),
+            filters=dialogs.INPUT_FILTERS,
+            folder=Path(folder) if folder else None,
+        )
+        if path is not None:
+            await self._program.keep_settings(last_folder=str(path.parent))
+            self.start(path)
+
+    def _empty_draft(self) -> Job | None:
+        """A draft without data and without a name of its own, which is reused instead of creating another."""
+        drafts = (job for job in self._program.ledger.jobs() if not job.is_sent and not job.source_name)
+        return next((job for job in drafts if job.name == new_job_name() and not self._draft.is_taken(job.id)), None)

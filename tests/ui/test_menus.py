@@ -1,0 +1,159 @@
+"""The menu bar, the help and what the program says of itself."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QAction, QImage, QTextDocument
+from PySide6.QtTest import QSignalSpy
+from PySide6.QtWidgets import QApplication, QMenu
+
+from cfbatch_gui import __version__
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.ui.help.about import AboutDialog, diagnostics, licence_text
+from cfbatch_gui.ui.help.help_window import HelpWindow, Topic
+from cfbatch_gui.ui.help.shortcuts import ShortcutsDialog
+from cfbatch_gui.ui.theme import Scheme, Theme
+from cfbatch_gui.ui.widgets import Button, SearchField, boxed, column
+from cfbatch_gui.ui.window.main_window import MainWindow
+from cfbatch_gui.ui.window.menus import Menus
+from tests.screen.past import draft
+from tests.screen.stage import opened
+
+
+class Nowhere:
+    def get(self, key: str) -> str:
+        return ""
+
+    def set(self, key: str, value: str) -> None:
+        pass
+
+
+@pytest.fixture
+def window(qtbot: Any) -> MainWindow:
+    window = MainWindow(Nowhere())
+    Menus(window, Scheme.DARK)
+    qtbot.addWidget(window, before_close_func=lambda each: each.finish())
+    window.show()
+    return window
+
+
+def entries(menu: QMenu) -> dict[str, QAction]:
+    """The entries of a menu by their words."""
+    return {action.text().partition("\t")[0]: action for action in menu.actions() if not action.isSeparator()}
+
+
+def menus(window: MainWindow) -> dict[str, QMenu]:
+    """The menus of the bar by their titles."""
+    found = {menu.title(): menu for menu in window.menuBar().findChildren(QMenu)}
+    titles = [action.text() for action in window.menuBar().actions()]
+    return {title.replace("&", ""): found[title] for title in titles}
+
+
+def test_the_menu_bar_is_there_and_names_every_command(window: MainWindow) -> None:
+    shown = menus(window)
+    assert list(shown) == ["File", "Edit", "Job", "View", "Help"]
+    assert window.menuBar().isVisible()
+    for title, menu in shown.items():
+        names = entries(menu)
+        assert len(names) == len({*names}), title
+    assert entries(shown["View"])["Dark"].isChecked()
+    assert entries(shown["File"])["Settings"].shortcut().toString() == "Ctrl+,"
+
+
+def test_each_key_of_the_menus_stands_in_the_list_of_shortcuts(qtbot: Any, window: MainWindow) -> None:
+    dialog = ShortcutsDialog(window)
+    qtbot.addWidget(dialog)
+    listed = {keys for keys, _ in dialog.shortcuts()}
+    of_menus = {
+        action.shortcut().toString()
+        for menu in menus(window).values()
+        for action in menu.actions()
+        if not action.shortcut().isEmpty()
+    }
+    of_window = {action.shortcut().toString() for action in window.actions() if not action.shortcut().isEmpty()}
+    assert (of_menus | of_window) - listed == set()
+
+
+def test_f10_opens_the_first_menu(qtbot: Any, window: MainWindow) -> None:
+    window.activateWindow()
+    qtbot.keyClick(window, Qt.Key.Key_F10)
+    assert window.menuBar().activeAction().text() == "&File"
+
+
+def test_find_in_this_page_goes_to_its_field(qtbot: Any, window: MainWindow) -> None:
+    field = SearchField("Find in queries")
+    window.show_page(boxed(column(Button("Other"), field)))
+    window.activateWindow()
+    entries(menus(window)["Edit"])["Find in this page"].trigger()
+    assert window.focusWidget() is field or field.isAncestorOf(window.focusWidget())
+
+
+async def test_the_menu_job_has_what_the_open_page_offers(tmp_path: Path, theme: Theme) -> None:
+    async with opened(tmp_path / "data", theme) as stage:
+        job_menu = menus(stage.workspace.window)["Job"]
+        job_menu.aboutToShow.emit()
+        assert list(entries(job_menu)) == ["No job is open"]
+        await stage.person.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+        await stage.person.until_sees("Your data")
+        job_menu.aboutToShow.emit()
+        words = entries(job_menu)
+        assert {"Rename", "Duplicate", "Delete"} <= {*words}
+        send = next(action for name, action in words.items() if name.startswith("Send"))
+        assert not send.isEnabled() and send.toolTip()
+
+
+def test_the_scheme_chosen_elsewhere_is_ticked(window: MainWindow) -> None:
+    made = window.findChild(Menus)
+    assert made is not None
+    made.show_scheme(Scheme.LIGHT)
+    assert entries(menus(window)["View"])["Light"].isChecked()
+
+
+def test_about_names_the_version_and_the_licences(qtbot: Any, window: MainWindow) -> None:
+    about = QSignalSpy(window.about)
+    entries(menus(window)["Help"])["About CF Batch"].trigger()
+    assert about.count() == 1
+    text = licence_text()
+    assert re.search(r"PySide6.Essentials \d+\.\d+.* · .*LGPL", text)
+    assert "ISC" in text  # of the icons
+    assert all(line.rpartition(" · ")[2] not in ("", "–") for line in text.partition("\n\n")[0].splitlines())
+
+
+async def test_diagnostics_hold_no_secrets_and_no_names(tmp_path: Path, theme: Theme) -> None:
+    async with opened(tmp_path / "data", theme) as stage:
+        program = stage.program
+        await draft(program, "Secret plans of Müller", resource("examples/product-texts.csv"), Kind.EMBED)
+        account = "0123456789abcdef" * 2
+        program.paths.logs.mkdir(exist_ok=True)
+        line = f"refused Bearer abcdefghijklmnop of {account} in {Path.home()}/texts.csv\n"
+        program.paths.log.write_text(line, "utf-8")
+        dialog = AboutDialog(program, stage.workspace.window)
+        dialog.copy_button.click()
+        copied = QApplication.clipboard().text()
+        assert copied == diagnostics(program)
+        assert f"CF Batch {__version__}" in copied and "Jobs: 1 draft" in copied and "~/texts.csv" in copied
+        assert not any(secret in copied for secret in ("Müller", "abcdefghijklmnop", account))
+
+
+@pytest.mark.parametrize("topic", list(Topic))
+def test_each_page_of_the_help_has_a_title_and_its_pictures(qtbot: Any, topic: Topic) -> None:
+    help_window = HelpWindow()
+    qtbot.addWidget(help_window)
+    help_window.show_topic(topic)
+    assert help_window.topics.currentItem().text() in help_window.page.toPlainText()
+    text = resource(f"help/en/{topic}.md").read_text("utf-8")
+    assert text.startswith("# ")
+    for picture in re.findall(r"!\[.*?\]\((.*?)\)", text):
+        image = help_window.page.loadResource(QTextDocument.ResourceType.ImageResource.value, QUrl(picture))
+        assert isinstance(image, QImage) and image.width() > 200, picture
+
+
+def test_what_is_a_score_opens_its_page(qtbot: Any, window: MainWindow) -> None:
+    entries(menus(window)["Help"])["What is a score?"].trigger()
+    shown = window.findChild(HelpWindow)
+    assert shown is not None and "It is not a percentage" in shown.page.toPlainText()
+    shown.close()
