@@ -20,7 +20,6 @@ from cfbatch_gui.core.system import logs
 from cfbatch_gui.ui.connections import dashboard
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.theme import Scheme
 from tests.canary import OTHER_TOKEN as OTHER
 from tests.canary import TOKEN
 
@@ -326,18 +325,6 @@ async def test_new_jobs_use_what_is_chosen(open_page: Open, service: str, until:
     assert page._program.settings.connection == "cloudflare"
 
 
-async def test_the_look_is_chosen_and_shown(open_page: Open) -> None:
-    page = await open_page()
-    chosen: list[str] = []
-    page.scheme_chosen.connect(chosen.append)
-    assert [choice.isChecked() for choice in page.appearance.choices.values()] == [True, False, False]
-    for choice in page.appearance.choices.values():
-        click(choice)
-    assert chosen == ["light", "dark"]  # the system's was chosen already
-    page.show_scheme("light")
-    assert page.appearance.choices[Scheme.LIGHT].isChecked() and chosen == ["light", "dark"]
-
-
 async def test_the_links_lead_to_the_right_pages_and_say_where(open_page: Open) -> None:
     opened: list[str] = []
 
@@ -366,18 +353,6 @@ def test_an_address_is_handed_on_as_it_is_written() -> None:
         assert bytes(dashboard.url_of(address).toEncoded().data()).decode() == address
 
 
-async def test_escape_and_done_leave_the_page(open_page: Open, until: Until) -> None:
-    page = await open_page()
-    left: list[None] = []
-    page.done.connect(lambda: left.append(None))
-    click(page.done_button)
-    page.activateWindow()
-    page.cloudflare.account.setFocus()
-    await until(page.cloudflare.account.hasFocus)
-    QTest.keyClick(page.cloudflare.account, Qt.Key.Key_Escape)
-    assert len(left) == 2
-
-
 async def test_the_keyboard_goes_from_top_to_bottom(open_page: Open, until: Until) -> None:
     page = await open_page()
     page.activateWindow()
@@ -396,5 +371,5 @@ async def test_the_keyboard_goes_from_top_to_bottom(open_page: Open, until: Unti
         card.token_block.field,
         card.token_block.link,
         card.save_button,
-        page.appearance.choices[Scheme.SYSTEM],
+        page.paste_button,
     ]

@@ -20,6 +20,7 @@ from cfbatch_gui.core.jobs.states import BatchState, JobState
 from cfbatch_gui.core.practice.faults.faulty_service import FaultyService
 from cfbatch_gui.ui.connections.traffic_page import TrafficPage
 from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
+from cfbatch_gui.ui.settings.settings_page import DATA
 from cfbatch_gui.ui.theme import Scheme, Theme
 from tests.canary import TOKEN
 from tests.core.endpoints import conftest as stand_ins
@@ -263,7 +264,8 @@ async def test_an_id_that_nobody_knows_and_one_that_is_here_are_said(
 async def test_what_leaves_this_computer_is_listed(stage: Stage, service: FaultyService, until: Until) -> None:
     window, workspace = stage.workspace.window, stage.workspace
     window.connection.emit()
-    click(workspace._connection.traffic_link)
+    workspace._settings.choose(DATA)
+    click(workspace._settings.traffic_link)
     page = workspace._traffic
     assert window.pages.currentWidget() is page
     await until(lambda: not page.tasks.is_running("read"))
@@ -276,7 +278,7 @@ async def test_what_leaves_this_computer_is_listed(stage: Stage, service: Faulty
     cells = [str(page.rows.index(0, place).data()) for place in range(page.rows.columnCount())]
     assert cells[1:3] == ["Cloudflare", "Tests and lists of models"] and not page.empty.isVisible()
     click(page.done_button)
-    assert window.pages.currentWidget() is workspace._connection
+    assert window.pages.currentWidget() is workspace._settings
 
 
 async def test_practice_leaves_no_trace(driver: JobPageDriver, until: Until, qtbot: Any) -> None:

@@ -17,6 +17,7 @@ from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.core.system.settings import Settings
+from cfbatch_gui.ui.settings.settings_page import WINDOW
 from cfbatch_gui.ui.theme import Scheme, Theme
 from tests.screen.past import draft, run
 from tests.screen.stage import Stage, opened
@@ -164,6 +165,7 @@ async def test_the_look_changes_while_jobs_run(tmp_path: Path, theme: Theme) -> 
         await person.click("Start with the example")
         await person.click("Send 1 batch")
         await person.press(Qt.Key.Key_Comma, CTRL)
+        stage.workspace._settings.choose(WINDOW)
         try:
             for look in ("Dark", "Light", "Dark"):
                 await person.click(look)
@@ -185,6 +187,7 @@ async def test_a_busy_disk_holds_up_no_window_and_all_is_kept_at_the_end(tmp_pat
         in_front = asyncio.ensure_future(stage.program.store.on_disk(free.wait))
         try:
             await stage.person.press(Qt.Key.Key_Comma, CTRL)
+            stage.workspace._settings.choose(WINDOW)
             await stage.person.click("Dark")
             await stage.person.until(partial(_is_kept, stage, "Dark"))
             stage.workspace.window.close()

@@ -76,6 +76,7 @@ class Settings:
     window: str = ""  # the window's geometry as Qt saves it, base64
     table_layouts: dict[str, str] = field(default_factory=dict)  # column widths and order by the table's name, base64
     seen_close_note: bool = False
+    system_notices: bool = True  # whether the desktop tells when a job is finished or needs the user
     budget: Budget = Budget()
     judgement_book: str = ""  # the name of the book that jobs are measured by; "" for the usual one
     judge: str = ""  # the name under which the user judges

@@ -1,4 +1,4 @@
-"""The connection page: which service new jobs use, the connections with their tests, and how the window looks."""
+"""The page of connections: which service new jobs use, and the connections with their tests."""
 
 import itertools
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
 from cfbatch_gui.ui.connections import dashboard
 from cfbatch_gui.ui.connections.account_state import AccountState, read_account_state
 from cfbatch_gui.ui.connections.cloudflare_card import CloudflareCard
-from cfbatch_gui.ui.connections.connection_card import AppearanceCard, ConnectionCard
+from cfbatch_gui.ui.connections.connection_card import ConnectionCard
 from cfbatch_gui.ui.connections.other_connections import KindName, OtherConnections
 from cfbatch_gui.ui.connections.saved_card import SavedCard
 from cfbatch_gui.ui.connections.service_check import ServiceCheck
@@ -25,7 +25,7 @@ from cfbatch_gui.ui.dialogs import ask, ask_text
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
-from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, LinkButton, MenuButton, PageHeader, column, row, scrolled
+from cfbatch_gui.ui.widgets import PAGE_MARGINS, Button, MenuButton, PageHeader, column, scrolled
 
 
 class ConnectionPage(QWidget):
@@ -33,9 +33,6 @@ class ConnectionPage(QWidget):
 
     changed = Signal()  # a connection changed, or which one new jobs use
     state_shown = Signal()  # the state of the connection that new jobs use was read again
-    done = Signal()
-    traffic_wanted = Signal()
-    scheme_chosen = Signal(str)  # a `Scheme`, for the receiver to apply and save
 
     def __init__(
         self,
@@ -48,12 +45,11 @@ class ConnectionPage(QWidget):
         super().__init__(parent)
         self._program, self._notices, self._open_in_browser = program, notices, open_in_browser
         self.tasks = Tasks(self, on_error=self._show_error)
-        self.header = PageHeader(self.tr("Connection"))
+        self.header = PageHeader()
         self.paste_button = Button(self.tr("Paste"), "clipboard-paste")
         self.paste_button.setToolTip(self.tr("An id, a token, a curl line, an export line or an address"))
         self.new_button = MenuButton(self.tr("New connection"), "plus")
-        self.done_button = Button(self.tr("Done"))
-        for button in (self.paste_button, self.new_button, self.done_button):
+        for button in (self.paste_button, self.new_button):
             self.header.add_button(button)
         self.practice = ConnectionCard("flask-conical")
         self.practice.set_words(
@@ -67,8 +63,6 @@ class ConnectionPage(QWidget):
         self.practice.more.add(self.tr("Check the service…"), lambda: self._check_service(PRACTICE.id), "search")
         self.practice.more.show()
         self.cloudflare = CloudflareCard()
-        self.traffic_link = LinkButton(self.tr("What leaves this computer"), "activity")
-        self.appearance = AppearanceCard()
         self._uses = QButtonGroup(self)
         self._uses.addButton(self.practice.choice)
         self._uses.addButton(self.cloudflare.choice)
@@ -80,8 +74,6 @@ class ConnectionPage(QWidget):
                 self.practice,
                 self.cloudflare,
                 self.others,
-                self.appearance,
-                row(self.traffic_link, None),
                 None,
                 gap=MEDIUM,
                 margins=(left, TINY, right, bottom),
@@ -96,12 +88,7 @@ class ConnectionPage(QWidget):
 
     def refresh(self) -> None:
         """Read the state again in a task; text that was typed and not saved stays."""
-        self.appearance.show_scheme(self._program.settings.theme)
         self.tasks.start("refresh", self._refresh())
-
-    def show_scheme(self, scheme: str) -> None:
-        """Mark the colour scheme in use after it was changed elsewhere."""
-        self.appearance.show_scheme(scheme)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -124,20 +111,13 @@ class ConnectionPage(QWidget):
             card.save_button,
             card.test_button,
             card.check_button,
-            *self.appearance.choices.values(),
-            self.traffic_link,
             self.paste_button,
             self.new_button,
-            self.done_button,
         )
         for before, after in itertools.pairwise(order):
             QWidget.setTabOrder(before, after)
 
     def _connect(self) -> None:
-        self.done_button.clicked.connect(self.done)
-        leave = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
-        leave.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        leave.activated.connect(self.done)
         self.practice.choice.clicked.connect(lambda: self._start_using(PRACTICE.id))
         self.cloudflare.choice.clicked.connect(lambda: self._start_using(CLOUDFLARE))
         self.cloudflare.save_pressed.connect(lambda: self.tasks.start("account", self._save_and_test()))
@@ -161,8 +141,6 @@ class ConnectionPage(QWidget):
         paste = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self)
         paste.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         paste.activated.connect(self.paste)
-        self.traffic_link.clicked.connect(self.traffic_wanted)
-        self.appearance.chosen.connect(self.scheme_chosen)
 
     # New connections and pasted text
 

@@ -10,7 +10,7 @@ from cfbatch_gui.ui.widgets.labels import ElidedLabel, Label, Role, StateLabel
 
 
 class PageHeader(QWidget):
-    """The title, the state line below it, and buttons at the right.
+    """The title, if there is one, the state line below it, and buttons at the right.
 
     `more` is the "…" menu, hidden until the page shows it. With `renamable`, a click on the title edits it, and
     `renamed` is emitted with the new, non-empty name.
@@ -22,6 +22,7 @@ class PageHeader(QWidget):
         super().__init__(parent)
         self._title = _Title(title, "title")
         self._title.setContentsMargins(0, 1, 0, 0)
+        self._title.setVisible(bool(title) or renamable)
         self._editor = _TitleEditor(self)
         self._editor.hide()
         self._editor.finished.connect(self._finish_renaming)
@@ -61,6 +62,7 @@ class PageHeader(QWidget):
     def set_title(self, title: str) -> None:
         """Replace the title, without `renamed`."""
         self._title.setText(title)
+        self._title.setVisible(bool(title) and self._editor.isHidden())
 
     def title(self) -> str:
         """The whole title, also while it is shown elided."""

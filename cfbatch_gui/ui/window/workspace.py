@@ -27,6 +27,7 @@ from cfbatch_gui.ui.results.ranking_view import RankingView
 from cfbatch_gui.ui.results.score_summary import FigureReader
 from cfbatch_gui.ui.results.vector_views import VectorViews
 from cfbatch_gui.ui.results.vectors_view import VectorsView
+from cfbatch_gui.ui.settings.settings_page import CONNECTIONS, SettingsPage
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
 from cfbatch_gui.ui.window.comparing import Comparing
@@ -55,7 +56,7 @@ class Workspace:
         self.closed = asyncio.Event()
         memory = SettingsMemory(program)
         self.window = MainWindow(memory)
-        Menus(self.window, theme.scheme)
+        self._menus = Menus(self.window, theme.scheme)
         self._notices = self.window.notices
         self._tasks = Tasks(self.window, self._notices.show_error)
         self._system = SystemNotices(QApplication.windowIcon(), self.window)
@@ -67,6 +68,7 @@ class Workspace:
         self._welcome = WelcomePage()
         self._draft = DraftPage(program, self._notices)
         self._connection = ConnectionPage(program, self._notices)
+        self._settings = SettingsPage(program, self._connection)
         self._traffic = TrafficPage(program, self._notices, memory=memory)
         figures = FigureReader(program)
         self._ranking = RankingView(program, self._notices, figures=figures, memory=memory)
@@ -202,13 +204,17 @@ class Workspace:
         page = self.window.pages.currentWidget()
         if page is self._draft:
             self._draft.intake.paste()
-        elif page is self._connection:
+        elif page is self._settings and self._settings.tabs.current() == CONNECTIONS:
             self._connection.paste()
         else:
             self._new_jobs.paste()
 
+    def _show_connections(self) -> None:
+        self._settings.choose(CONNECTIONS)
+        self._show(self._settings)
+
     def _paste_token(self) -> None:
-        self._show(self._connection)
+        self._show_connections()
         self._connection.paste()
 
     def _open_new(self, job_id: str) -> None:
@@ -247,9 +253,10 @@ class Workspace:
 
     def _choose_scheme(self, scheme: str) -> None:
         self._theme.set_scheme(Scheme(scheme))
+        self._menus.show_scheme(Scheme(scheme))
         self._tasks.start("look", self._program.keep_settings(theme=scheme))
 
-    def _leave_connection(self) -> None:
+    def _leave_settings(self) -> None:
         self._tasks.start("connection", self._show_connection())
         self._open_first()
 
@@ -286,6 +293,8 @@ class Workspace:
             return
         if self.window.isActiveWindow() and self.window.library.opened_job() == job.id:
             return
+        if not self._program.settings.system_notices:
+            return
         text = _tr("“{name}” is finished.") if job.state is JobState.DONE else _tr("“{name}” needs you.")
         self._system.show(_tr("CF Batch"), text.format(name=job.name))
 
@@ -317,7 +326,7 @@ class Workspace:
         window.export.connect(lambda: self._export(window.library.opened_job()))
         window.attach.connect(self._attach)
         window.back_up.connect(lambda: self._tasks.start("back up", self._back_up()))
-        window.connection.connect(lambda: self._show(self._connection))
+        window.connection.connect(self._show_connections)
         window.paste.connect(self._paste_into_page)
         window.traffic.connect(lambda: self._show(self._traffic))
         window.about.connect(lambda: AboutDialog(self._program, window).open())
@@ -351,7 +360,9 @@ class Workspace:
         self._job.connection_wanted.connect(self.window.connection)
         self._connection.changed.connect(lambda: self._tasks.start("connection", self._connection_changed()))
         self._connection.state_shown.connect(lambda: self._tasks.start("connection", self._show_connection()))
-        self._connection.done.connect(self._leave_connection)
-        self._connection.scheme_chosen.connect(self._choose_scheme)
-        self._connection.traffic_wanted.connect(lambda: self._show(self._traffic))
-        self._traffic.done.connect(lambda: self._show(self._connection))
+        settings = self._settings
+        settings.done.connect(self._leave_settings)
+        settings.scheme_chosen.connect(self._choose_scheme)
+        settings.traffic_wanted.connect(lambda: self._show(self._traffic))
+        settings.back_up_wanted.connect(self.window.back_up)
+        self._traffic.done.connect(lambda: self._show(settings))

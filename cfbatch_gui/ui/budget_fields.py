@@ -1,0 +1,79 @@
+"""The two amounts that may be spent without asking again."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QDoubleSpinBox, QWidget
+
+from cfbatch_gui.core.system.settings import Budget
+from cfbatch_gui.ui.theme import SMALL, scaled
+from cfbatch_gui.ui.widgets import Choice, Flow, Label, boxed, row
+
+_MOST = 10_000_000.0
+
+
+class BudgetFields(QWidget):
+    """Two amounts and their unit; `budget_chosen` carries a Budget, which holds for all jobs and the terminal too."""
+
+    budget_chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._budget = Budget()
+        self.setAccessibleName(self.tr("Ask before spending more than"))
+        self.a_job = _Amount(self.tr("no limit"), self.tr("Budget for a job"))
+        self.a_day = _Amount(self.tr("no limit"), self.tr("Budget for a day"))
+        self.unit = Choice(self.tr("Unit of the budget"))
+        self.unit.add(self.tr("dollars"), "dollars")
+        self.unit.add(self.tr("neurons"), "neurons")
+        self.a_job.valueChanged.connect(self._changing("a_job"))
+        self.a_day.valueChanged.connect(self._changing("a_day"))
+        self.unit.picked.connect(self._changing("unit"))
+        self.setLayout(
+            Flow(
+                boxed(row(self.a_job, Label(self.tr("per job,")))),
+                boxed(row(self.a_day, Label(self.tr("per day, in")), self.unit)),
+            )
+        )
+
+    def show_budget(self, budget: Budget) -> None:
+        """Show a budget without a signal."""
+        self._budget = budget
+        self.unit.set_value(budget.unit)
+        for field, amount in ((self.a_job, budget.a_job), (self.a_day, budget.a_day)):
+            field.show_amount(amount, decimals=2 if budget.unit == "dollars" else 0)
+
+    def _changing(self, name: str) -> Callable[[object], None]:
+        def change(value: object) -> None:
+            budget = replace(self._budget, **{name: value})  # type: ignore[arg-type]  # the names of its fields
+            if budget != self._budget:
+                self._budget = budget
+                self.budget_chosen.emit(budget)
+
+        return change
+
+
+class _Amount(QDoubleSpinBox):
+    def __init__(self, nothing: str, name: str) -> None:
+        super().__init__()
+        self.setRange(0.0, _MOST)
+        self.setSpecialValueText(nothing)
+        self.setAccessibleName(name)
+        self.setKeyboardTracking(False)
+        self.setFixedWidth(scaled(96))
+        self.lineEdit().setTextMargins(SMALL, 0, 0, 0)  # the stylesheet does not reach it
+
+    def show_amount(self, amount: float, *, decimals: int) -> None:
+        """Show an amount without a signal, with at least `decimals` decimals and more if it needs them."""
+        while decimals < 6 and round(amount, decimals) != amount:
+            decimals += 1
+        self.blockSignals(True)
+        self.setDecimals(decimals)
+        self.setSingleStep(1.0 if decimals > 0 else 1_000.0)
+        self.setValue(amount)
+        self.blockSignals(False)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()  # a page that scrolls under the mouse must not change an amount

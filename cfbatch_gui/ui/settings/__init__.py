@@ -1,0 +1,1 @@
+"""The settings of the program, besides the connections, which have a room of their own."""

@@ -1,0 +1,151 @@
+"""The page Settings: connections, what the window looks like, what may be spent, and where the data is."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.settings import Budget
+from cfbatch_gui.ui.budget_fields import BudgetFields
+from cfbatch_gui.ui.settings.appearance_card import AppearanceCard
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
+from cfbatch_gui.ui.widgets import (
+    PAGE_MARGINS,
+    Button,
+    Card,
+    CheckBox,
+    ElidedLabel,
+    Label,
+    LinkButton,
+    PageHeader,
+    Tabs,
+    column,
+    row,
+    scrolled,
+)
+
+CONNECTIONS, WINDOW, SPENDING, DATA = "connections", "window", "spending", "data"
+
+
+class SettingsPage(QWidget):
+    """Shows each setting as it is now whenever the page is shown; a change is saved at once."""
+
+    done = Signal()
+    scheme_chosen = Signal(str)  # a `Scheme`, for the receiver to apply and save
+    traffic_wanted = Signal()
+    back_up_wanted = Signal()
+
+    def __init__(self, program: Program, connections: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._program = program
+        self.header = PageHeader(self.tr("Settings"))
+        self.done_button = self.header.add_button(Button(self.tr("Done")))
+        self.done_button.clicked.connect(self.done)
+        leave = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
+        leave.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        leave.activated.connect(self.done)
+        self.tabs = Tabs()
+        self._stack = QStackedWidget()
+        self._pages: dict[str, QWidget] = {}
+        self._add(CONNECTIONS, self.tr("Connections"), connections)
+        self._add(WINDOW, self.tr("Window"), self._window_page())
+        self._add(SPENDING, self.tr("Spending"), self._spending_page())
+        self._add(DATA, self.tr("Data and privacy"), self._data_page())
+        self.tabs.chosen.connect(lambda key: self._stack.setCurrentWidget(self._pages[key]))
+        content = column(self.header, self.tabs, gap=TINY)
+        content.addWidget(self._stack, 1)
+        self.setLayout(content)
+
+    def choose(self, key: str) -> None:
+        """Show one of the tabs."""
+        self.tabs.choose(key)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        settings = self._program.settings
+        self.appearance.show_scheme(settings.theme)
+        self.budget.show_budget(settings.budget)
+        self.system_notices.setChecked(settings.system_notices)
+
+    def _add(self, key: str, title: str, page: QWidget) -> None:
+        self.tabs.add(key, title)
+        self._pages[key] = page
+        self._stack.addWidget(page)
+
+    def _window_page(self) -> QWidget:
+        self.appearance = AppearanceCard()
+        self.appearance.chosen.connect(self.scheme_chosen)
+        self.system_notices = CheckBox(self.tr("Tell me on the desktop when a job is finished or needs me"))
+        self.system_notices.clicked.connect(lambda on: self._program.change_settings(system_notices=on))
+        notices = Card()
+        notices.body.addWidget(Label(self.tr("Notices"), "part"))
+        notices.body.addWidget(self.system_notices)
+        return _page(self.appearance, notices)
+
+    def _spending_page(self) -> QWidget:
+        self.budget = BudgetFields()
+        self.budget.budget_chosen.connect(self._keep_budget)
+        card = Card()
+        card.body.addWidget(Label(self.tr("Ask before spending more than"), "part"))
+        card.body.addWidget(self.budget)
+        card.body.addWidget(
+            Label(
+                self.tr(
+                    "Nothing is forbidden: above these amounts the program asks once more before it sends. The terminal"
+                    " program keeps to them too. A day is a day of UTC, as Cloudflare counts."
+                ),
+                "small",
+                wrap=True,
+            )
+        )
+        return _page(card)
+
+    def _data_page(self) -> QWidget:
+        folder = self._program.paths.root
+        where = Card()
+        where.body.addWidget(Label(self.tr("Where jobs are kept"), "part"))
+        show = LinkButton(self.tr("Show folder"))
+        show.clicked.connect(_opener(str(folder)))
+        place = row(ElidedLabel(str(folder), "quiet"), MEDIUM, show)
+        place.setStretch(0, 1)
+        where.body.addLayout(place)
+        back_up = LinkButton(self.tr("Back up all jobs…"), "archive")
+        back_up.clicked.connect(self.back_up_wanted)
+        where.body.addLayout(row(back_up, None))
+        privacy = Card()
+        privacy.body.addWidget(Label(self.tr("Privacy"), "part"))
+        privacy.body.addWidget(
+            Label(
+                self.tr(
+                    "Texts go to the connection of their job when you send it, and nowhere else. The program counts"
+                    " nothing and looks for no updates."
+                ),
+                "quiet",
+                wrap=True,
+            )
+        )
+        self.traffic_link = LinkButton(self.tr("What leaves this computer"), "activity")
+        self.traffic_link.clicked.connect(self.traffic_wanted)
+        privacy.body.addLayout(row(self.traffic_link, None))
+        return _page(where, privacy)
+
+    def _keep_budget(self, budget: Budget) -> None:
+        self._program.change_settings(budget=budget)
+
+
+def _page(*cards: QWidget) -> QWidget:
+    left, _, right, bottom = PAGE_MARGINS
+    content = QWidget()
+    content.setLayout(column(*cards, None, gap=MEDIUM, margins=(left, LARGE, right, bottom)))
+    whole = QWidget()
+    whole.setLayout(column(scrolled(content, sideways=True), gap=SMALL))
+    return whole
+
+
+def _opener(folder: str) -> Callable[[], None]:
+    def show() -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
+
+    return show

@@ -1,0 +1,81 @@
+"""The page Settings: what is chosen there is kept, and what is kept is shown."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication
+
+from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.settings import Budget, Settings
+from cfbatch_gui.ui.settings.settings_page import CONNECTIONS, DATA, SPENDING, WINDOW, SettingsPage
+from cfbatch_gui.ui.theme import DARK, LIGHT, Scheme, Theme, tokens
+from tests.screen.stage import Stage, opened
+from tests.ui.conftest import Until
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
+    async with opened(tmp_path / "data", theme) as stage:
+        await stage.person.press(Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+        yield stage
+    theme.set_scheme(Scheme.LIGHT)
+
+
+def page_of(stage: Stage) -> SettingsPage:
+    shown = stage.workspace.window.pages.currentWidget()
+    assert isinstance(shown, SettingsPage)
+    return shown
+
+
+def click(button: QAbstractButton) -> None:
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+async def test_ctrl_comma_opens_the_connections(stage: Stage) -> None:
+    assert page_of(stage).tabs.current() == CONNECTIONS
+    assert stage.person.sees("Settings", "Practice service", "New connection")
+
+
+async def test_the_look_is_chosen_and_kept(stage: Stage, tmp_path: Path, until: Until) -> None:
+    page = page_of(stage)
+    page.choose(WINDOW)
+    assert page.appearance.choices[Scheme.SYSTEM].isChecked()
+    click(page.appearance.choices[Scheme.DARK])
+    assert tokens().window == DARK.window
+    await until(lambda: Settings.load(Paths(tmp_path / "data").settings).theme == "dark")
+    click(page.appearance.choices[Scheme.LIGHT])
+    assert tokens().window == LIGHT.window
+
+
+async def test_a_budget_and_notices_are_kept(stage: Stage, tmp_path: Path, until: Until) -> None:
+    page = page_of(stage)
+    page.choose(SPENDING)
+    page.budget.a_job.setValue(0.5)
+    page.choose(WINDOW)
+    assert page.system_notices.isChecked()
+    page.system_notices.click()
+    saved = Paths(tmp_path / "data").settings
+    await until(lambda: not Settings.load(saved).system_notices)
+    assert Settings.load(saved).budget == Budget(a_job=0.5)
+
+
+async def test_the_data_folder_is_named(stage: Stage, tmp_path: Path) -> None:
+    page_of(stage).choose(DATA)
+    assert stage.person.sees(str(tmp_path / "data"), "Back up all jobs…", "What leaves this computer")
+
+
+async def test_escape_and_done_leave_the_page(stage: Stage, until: Until) -> None:
+    page = page_of(stage)
+    click(page.done_button)
+    assert stage.workspace.window.pages.currentWidget() is not page
+    await stage.person.press(Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+    field = stage.workspace._connection.cloudflare.account
+    field.setFocus()
+    await until(field.hasFocus)
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    QTest.keyClick(focused, Qt.Key.Key_Escape)
+    assert stage.workspace.window.pages.currentWidget() is not page
