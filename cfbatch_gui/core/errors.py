@@ -14,6 +14,7 @@ UserError
 ├── ExportError                a file that could not be written or read back
 ├── ConnectionProblem          the connection, not the service's answer to the request
 │   ├── NotConnected           no account id or no token
+│   │   ├── KeyringUnavailable the token may be in a keyring that is locked, or does not answer
 │   │   └── WrongAccount       an account other than the one that the batch was sent with
 │   ├── TokenRefused           all sending stops until the user has acted
 │   └── Unreachable            no network, no such host, TLS not trusted
@@ -38,6 +39,7 @@ class Action(StrEnum):
     NONE = "none"
     RETRY = "retry"
     OPEN_CONNECTION = "open_connection"
+    UNLOCK = "unlock"
     SHOW_FILE = "show_file"
     CHOOSE_FILE = "choose_file"
     CHOOSE_ENCODING = "choose_encoding"
@@ -135,6 +137,15 @@ class ConnectionProblem(UserError):
 
 class NotConnected(ConnectionProblem):
     """There is no token or no account id for the connection."""
+
+
+class KeyringUnavailable(NotConnected):
+    """The keyring has not said whether it has a token: it is locked, does not answer or cannot be used.
+
+    Nothing is lost; what waited for the token goes on once the keyring has answered.
+    """
+
+    action = Action.UNLOCK
 
 
 class WrongAccount(NotConnected):

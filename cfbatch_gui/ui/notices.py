@@ -31,6 +31,7 @@ def action_words(action: Action) -> str:
     return {
         Action.RETRY: tr("Try again"),
         Action.OPEN_CONNECTION: tr("Open connection"),
+        Action.UNLOCK: tr("Unlock"),
         Action.SHOW_FILE: tr("Show file"),
         Action.CHOOSE_FILE: tr("Choose another file"),
         Action.CHOOSE_ENCODING: tr("Choose the encoding"),
@@ -56,10 +57,12 @@ class Notices(QWidget):
     focus is on a bar, so that nothing goes away under the hand. The newest bar is the topmost, so that none moves when
     another is added. What has faded is listed in `past`.
 
-    The button of an error about the connection emits `connection_wanted`; the window then opens that page.
+    The button of an error about the connection emits `connection_wanted`; the window then opens that page. That of an
+    error about the keyring emits `unlock_wanted`.
     """
 
     connection_wanted = Signal()
+    unlock_wanted = Signal()  # of the keyring
     changed = Signal()  # a notice was added, or went
 
     def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.time) -> None:
@@ -172,6 +175,8 @@ class Notices(QWidget):
         act = on_action
         if error.action is Action.OPEN_CONNECTION and act is None:
             act = self.connection_wanted.emit
+        if error.action is Action.UNLOCK and act is None:
+            act = self.unlock_wanted.emit
         bar = self.show_notice(
             error.message, "attention", button=action_words(error.action) if act else "", on_button=act
         )

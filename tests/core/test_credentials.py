@@ -14,8 +14,8 @@ import pytest
 from keyring.backend import KeyringBackend
 from keyring.errors import PasswordDeleteError
 
-from cfbatch_gui.core.connections.credentials import Credentials, TokenSource
-from cfbatch_gui.core.errors import DataError, NotConnected
+from cfbatch_gui.core.connections.credentials import Credentials, KeyringState, TokenSource
+from cfbatch_gui.core.errors import Action, DataError, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from tests import canary
 
@@ -109,20 +109,35 @@ async def test_a_keyring_that_hangs_costs_its_time_limit_once(hanging: HangingKe
     assert await credentials.save("cloudflare", TOKEN) is TokenSource.SESSION
     assert await credentials.token("cloudflare") == TOKEN
     assert await credentials.token_source("cloudflare") is TokenSource.SESSION
-    assert await credentials.token("another") is None
-    assert await credentials.token("another") is None
+    for _ in range(2):
+        with pytest.raises(KeyringUnavailable, match="does not answer"):
+            await credentials.token("another")
     assert hanging.asked == 1  # whoever asks later does not wait for it again
 
 
 async def test_a_keyring_that_answers_late_is_used_again(hanging: HangingKeyring) -> None:
     hanging.stored["CF Batch", "cloudflare"] = TEXT
     credentials = Credentials(hanging, {}, time_limit=0.1)
-    assert await credentials.token("cloudflare") is None
+    told = asyncio.Event()
+    credentials.changed = told.set
+    with pytest.raises(KeyringUnavailable, match="goes on by itself"):
+        await credentials.token("cloudflare")
+    assert credentials.state is KeyringState.SILENT
     hanging.answered.set()
     async with asyncio.timeout(10):
-        while await credentials.token("cloudflare") is None:
-            await asyncio.sleep(0)
+        await told.wait()
     assert await credentials.token("cloudflare") == TOKEN
+    assert (credentials.state, hanging.asked) == (KeyringState.OPEN, 1)
+
+
+async def test_all_who_need_a_token_at_once_share_one_question(hanging: HangingKeyring) -> None:
+    hanging.stored["CF Batch", "cloudflare"] = TEXT
+    credentials = Credentials(hanging, {})
+    asking = [asyncio.ensure_future(credentials.token("cloudflare")) for _ in range(5)]
+    await asyncio.sleep(0)
+    hanging.answered.set()
+    assert await asyncio.gather(*asking) == [TOKEN] * 5
+    assert hanging.asked == 1
 
 
 async def test_a_keyring_that_forgets_is_no_place() -> None:
@@ -134,16 +149,24 @@ async def test_a_keyring_that_forgets_is_no_place() -> None:
     assert await credentials.token("cloudflare") is None
 
 
-@pytest.mark.parametrize("backend", [BrokenKeyring(), keyring.backends.fail.Keyring()])  # type: ignore[no-untyped-call]
-async def test_without_a_working_keyring_the_token_lives_in_memory(
-    backend: KeyringBackend, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_without_a_keyring_the_token_lives_in_memory() -> None:
+    backend = keyring.backends.fail.Keyring()  # type: ignore[no-untyped-call]
     credentials = Credentials(backend, {})
     assert await credentials.token("cloudflare") is None
+    assert credentials.state is KeyringState.ABSENT
     assert await credentials.save("cloudflare", TOKEN) is TokenSource.SESSION
     assert await credentials.token("cloudflare") == TOKEN
     assert await Credentials(backend, {}).token("cloudflare") is None
-    assert TEXT not in caplog.text
+
+
+async def test_a_keyring_that_fails_is_not_taken_for_an_empty_one(caplog: pytest.LogCaptureFixture) -> None:
+    credentials = Credentials(BrokenKeyring(), {})
+    with pytest.raises(KeyringUnavailable, match="cannot be used") as caught:
+        await credentials.token("cloudflare")
+    assert credentials.state is KeyringState.BROKEN and caught.value.action is Action.OPEN_CONNECTION
+    assert await credentials.save("cloudflare", TOKEN) is TokenSource.SESSION
+    assert await credentials.token("cloudflare") == TOKEN
+    assert TEXT not in caplog.text + str(caught.value) + caught.value.detail
 
 
 async def test_a_token_that_was_not_removed_is_said() -> None:

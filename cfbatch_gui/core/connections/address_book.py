@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, Credentials, TokenSource
-from cfbatch_gui.core.errors import NotConnected, UsageError
+from cfbatch_gui.core.errors import KeyringUnavailable, NotConnected, UsageError
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection
@@ -41,7 +41,8 @@ _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another
 class ConnectionSummary:
     """A connection as people see it. `sentence` says where its token is, or what is missing.
 
-    `is_confirmed` is False where Cloudflare does not say that batches go this way.
+    `is_confirmed` is False where Cloudflare does not say that batches go this way. `waits_for_keyring` says that the
+    keyring has not said yet whether there is a token.
     """
 
     id: str
@@ -51,6 +52,7 @@ class ConnectionSummary:
     sentence: str
     kind: ConnectionKind = ConnectionKind.CLOUDFLARE
     is_confirmed: bool = True
+    waits_for_keyring: bool = False
 
 
 class AddressBook:
@@ -143,12 +145,17 @@ class AddressBook:
             return RateBudget()
         return self._budgets.setdefault(connection.account_id or connection.base_url, RateBudget())
 
-    async def summaries(self) -> tuple[ConnectionSummary, ...]:
-        """All connections, whether they can be used or not."""
+    async def summaries(self, look_at: str | None = None) -> tuple[ConnectionSummary, ...]:
+        """All connections, whether they can be used or not.
+
+        With `look_at`, the keyring is asked only about the connection of that id; of the others it is supposed that
+        they have their tokens. With that of the practice service it is not touched at all.
+        """
         practice = ConnectionSummary(
             PRACTICE.id, PRACTICE.title, True, True, "On this computer; nothing leaves it.", PRACTICE.kind
         )
-        return (practice, *[await self._summary(each) for each in self.saved()])
+        saved = self.saved()
+        return (practice, *[await self._summary(each, look=look_at in (None, each.id)) for each in saved])
 
     def checked(self, record: SavedConnection) -> SavedConnection:
         """What can be saved: with an id of its own, what was pasted cleaned. Raises NotConnected and UsageError."""
@@ -253,7 +260,7 @@ class AddressBook:
 
         return token
 
-    async def _summary(self, record: SavedConnection) -> ConnectionSummary:
+    async def _summary(self, record: SavedConnection, *, look: bool) -> ConnectionSummary:
         kind = ConnectionKind(record.kind)
 
         def summary(sentence: str, *, ready: bool = False) -> ConnectionSummary:
@@ -264,7 +271,11 @@ class AddressBook:
             return summary("Not connected yet.")
         try:
             self._made(record)
+            if not look:
+                return summary("", ready=True)
             source = await self.token_source(record.id)
+        except KeyringUnavailable as error:  # sending asks it to unlock
+            return replace(summary(error.message, ready=True), waits_for_keyring=True)
         except NotConnected as error:
             return summary(error.message)
         if kind is ConnectionKind.WORKER:

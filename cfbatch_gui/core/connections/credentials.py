@@ -3,15 +3,14 @@
 import asyncio
 import logging
 import os
-import queue
 import re
-import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from cfbatch_gui.core.errors import DataError, NotConnected
+from cfbatch_gui.core.connections.keyring_lock import Lock, lock_of, unlock
+from cfbatch_gui.core.connections.keyring_thread import KeyringThread
+from cfbatch_gui.core.errors import Action, DataError, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.system import secret_variables
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 
@@ -30,7 +29,8 @@ _KNOWN_BACKENDS = frozenset(
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
-_S = TypeVar("_S")
+# What keyring and secretstorage raise when the user has dismissed a prompt.
+_DISMISSED = ("KeyringLocked", "LockedException", "PromptDismissedException", "InitError")
 
 
 class TokenSource(StrEnum):
@@ -49,8 +49,33 @@ def variable_of(connection_id: str) -> str:
     return f"{secret_variables.OF_A_CONNECTION}{re.sub('[^A-Z0-9]', '_', connection_id.upper())}"
 
 
+class KeyringState(StrEnum):
+    """What is known of the keyring; UNKNOWN before anything needed it."""
+
+    UNKNOWN = "unknown"
+    CHECKING = "checking"
+    OPEN = "open"
+    LOCKED = "locked"  # or its prompt is on the screen
+    REFUSED = "refused"  # its prompt was dismissed; it is not shown again before `Credentials.unlock`
+    SILENT = "silent"  # it does not answer, but may yet
+    BROKEN = "broken"
+    ABSENT = "absent"
+
+
+_SENTENCES = {
+    KeyringState.LOCKED: "Your keyring is locked. Unlock it; what waits for it goes on by itself.",
+    KeyringState.REFUSED: "Your keyring was not unlocked. Unlock it; what waits for it goes on by itself.",
+    KeyringState.SILENT: "Your keyring does not answer. What waits for it goes on by itself as soon as it does.",
+    KeyringState.BROKEN: "Your keyring cannot be used. The token in it is not lost; enter it anew to go on without.",
+}
+
+
 class Credentials:
-    """Tokens by connection. Every call to the keyring runs in a thread of its own, with a time limit in seconds.
+    """Tokens by connection. Every call to the keyring runs in a thread of its own.
+
+    A token is read once, by the first that needs it; the others wait for the same answer. After `time_limit` seconds
+    they are told what the keyring waits for, and `changed` is called when it has answered at last: what waited can go
+    on then.
 
     `backend` stands in for the one that keyring would choose. What the environment says wins, and is never stored.
     """
@@ -63,20 +88,69 @@ class Credentials:
     ) -> None:
         self._given = backend
         self._environ = environ
-        self._thread = _KeyringThread(time_limit)
+        self._time_limit = time_limit
+        self._thread = KeyringThread()
         self._session: dict[str, Token] = {}
         self._from_keyring: dict[str, Token] = {}
+        self._reads: dict[str, asyncio.Task[str | None]] = {}
+        self._unfetched: dict[str, Token] = {}  # answers that came after those who asked had left
+        self._late: set[asyncio.Task[Any]] = set()
+        self._state = KeyringState.UNKNOWN
+        self.changed: Callable[[], None] = lambda: None
 
-    async def token(self, connection_id: str, *, check: Callable[[str], Token] = check_form) -> Token | None:
-        """The token, None when there is none. Raises NotConnected when what is stored there is no token."""
+    @property
+    def state(self) -> KeyringState:
+        """What is known of the keyring."""
+        return self._state
+
+    async def token(
+        self, connection_id: str, *, check: Callable[[str], Token] = check_form, may_prompt: bool = True
+    ) -> Token | None:
+        """The token, None when there is none. Raises NotConnected when what is stored there is no token.
+
+        Raises KeyringUnavailable when the keyring has not said. Without `may_prompt`, a keyring that is locked is not
+        asked: its owner would be asked for a password.
+        """
         found = self._from_environment(connection_id, check) or self._session.get(connection_id)
         if found or connection_id in self._from_keyring:
             return found or self._from_keyring[connection_id]
-        stored = await self._ask(lambda backend: backend.get_password(SERVICE, connection_id), None, failed=None)
+        stored = await self._stored(connection_id, may_prompt=may_prompt)
         if not stored:
             return None
         self._from_keyring[connection_id] = token = check(stored)
         return token
+
+    async def unlock(self) -> None:
+        """Have the system ask its user for the keyring's password; `changed` is called with the answer.
+
+        Returns when the answer is there, however long that takes.
+        """
+
+        def ask() -> bool:
+            backend = self._backend()
+            return backend is None or unlock(backend)
+
+        self._state = KeyringState.LOCKED
+        try:
+            is_open = await self._thread.run(ask)
+        except Exception as error:  # noqa: BLE001 - backends raise whatever their system raises
+            _log.warning("The system's keyring was not unlocked: %s", type(error).__name__)
+            is_open = False
+        self._state = KeyringState.OPEN if is_open else KeyringState.REFUSED
+        self.changed()
+
+    async def look_again(self) -> None:
+        """Notice that the keyring was unlocked elsewhere, without a prompt; `changed` is called if it was."""
+        if self._state not in (KeyringState.LOCKED, KeyringState.REFUSED) or self._is_asking():
+            return
+        try:
+            lock = await self._thread.run(lambda: lock_of(backend) if (backend := self._backend()) else Lock.OPEN)
+        except Exception as error:  # noqa: BLE001 - backends raise whatever their system raises
+            _log.warning("The system's keyring cannot be asked: %s", type(error).__name__)
+            return
+        if lock is Lock.OPEN:
+            self._state = KeyringState.OPEN
+            self.changed()
 
     async def save(self, connection_id: str, token: Token) -> TokenSource:
         """Keep the token; the answer says whether it will be there after the next start."""
@@ -114,8 +188,8 @@ class Credentials:
     async def token_source(
         self, connection_id: str, *, check: Callable[[str], Token] = check_form
     ) -> TokenSource | None:
-        """Where the token is, None when there is none."""
-        if await self.token(connection_id, check=check) is None:
+        """Where the token is, None when there is none. Never prompts. Raises as `token` does."""
+        if await self.token(connection_id, check=check, may_prompt=False) is None:
             return None
         if self._from_environment(connection_id, check):
             return TokenSource.ENVIRONMENT
@@ -131,20 +205,111 @@ class Credentials:
         except NotConnected as error:
             raise NotConnected(f"{error.message} (It stands in the environment variable {variable}.)") from error
 
+    async def _stored(self, connection_id: str, *, may_prompt: bool) -> str | None:
+        """What the keyring has. Raises KeyringUnavailable."""
+        if connection_id in self._unfetched:
+            return self._unfetched.pop(connection_id).reveal()
+        reading = self._reads.get(connection_id)
+        if reading is None:
+            if self._state is KeyringState.REFUSED:
+                raise _unavailable(self._state)
+            reading = asyncio.ensure_future(self._read(connection_id, may_prompt=may_prompt))
+            self._reads[connection_id] = reading
+            reading.add_done_callback(lambda task: self._has_read(connection_id, task))
+        is_prompting = self._state is KeyringState.LOCKED and not may_prompt
+        if reading not in self._late and not is_prompting:
+            await asyncio.wait((reading,), timeout=self._time_limit)
+        if not reading.done():
+            if not is_prompting:
+                self._late.add(reading)
+            if self._state is KeyringState.CHECKING:
+                self._state = KeyringState.SILENT
+            raise _unavailable(self._state)
+        return reading.result()
+
+    async def _read(self, connection_id: str, *, may_prompt: bool) -> str | None:
+        self._state = KeyringState.CHECKING
+        try:
+            stored = await self._look(connection_id, may_prompt=may_prompt)
+        except KeyringUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - backends raise whatever their system raises
+            kind = type(error).__name__
+            _log.warning("The system's keyring cannot be used: %s", kind)
+            if kind == "NoKeyringError":
+                self._state = KeyringState.ABSENT
+                return None
+            self._state = KeyringState.REFUSED if kind in _DISMISSED else KeyringState.BROKEN
+            raise _unavailable(self._state, detail=kind) from None
+        return stored
+
+    async def _look(self, connection_id: str, *, may_prompt: bool) -> str | None:
+        def lock() -> Lock | None:
+            backend = self._backend()
+            return None if backend is None else lock_of(backend)
+
+        def read() -> str | None:
+            backend = self._backend()
+            return None if backend is None else backend.get_password(SERVICE, connection_id)
+
+        match await self._thread.run(lock):
+            case None:
+                self._state = KeyringState.ABSENT
+                return None
+            case Lock.EMPTY:
+                self._state = KeyringState.OPEN
+                return None
+            case Lock.LOCKED:
+                self._state = KeyringState.LOCKED
+                if not may_prompt:
+                    raise _unavailable(self._state)
+            case Lock.OPEN:
+                pass
+        stored = await self._thread.run(read)
+        self._state = KeyringState.OPEN
+        return stored
+
+    def _has_read(self, connection_id: str, reading: "asyncio.Task[str | None]") -> None:
+        self._reads.pop(connection_id, None)
+        was_late = reading in self._late
+        self._late.discard(reading)
+        failed = reading.cancelled() or reading.exception() is not None  # seen: nobody may wait for it any more
+        if was_late:
+            if not failed and (stored := reading.result()):
+                self._unfetched[connection_id] = Token(stored)
+            self.changed()
+
+    def _is_asking(self) -> bool:
+        return any(not reading.done() for reading in self._reads.values())
+
     async def _ask(self, question: "Callable[[KeyringBackend], _T]", without: _T, *, failed: _T) -> _T:
         """The keyring's answer; `without` when there is no keyring, `failed` when there is one that does not answer."""
 
         def ask() -> _T:
-            backend = self._given or _system_keyring()
+            backend = self._backend()
             return without if backend is None else question(backend)
 
-        try:
-            return await self._thread.run(ask)
-        except TimeoutError:
+        asking = asyncio.ensure_future(self._thread.run(ask))
+        if not self._late:  # while an earlier call hangs, this one would too
+            await asyncio.wait((asking,), timeout=self._time_limit)
+        if not asking.done():
             _log.warning("The system's keyring did not answer in time.")
+            asking.cancel()
+            return failed
+        try:
+            return asking.result()
         except Exception as error:  # noqa: BLE001 - backends raise whatever their system raises
             _log.warning("The system's keyring cannot be used: %s", type(error).__name__)
         return failed
+
+    def _backend(self) -> "KeyringBackend | None":
+        return self._given or _system_keyring()
+
+
+def _unavailable(state: KeyringState, *, detail: str = "") -> KeyringUnavailable:
+    sentence = _SENTENCES.get(state, _SENTENCES[KeyringState.LOCKED])
+    can_unlock = state in (KeyringState.LOCKED, KeyringState.REFUSED)
+    return KeyringUnavailable(sentence, detail=detail, action=Action.UNLOCK if can_unlock else Action.OPEN_CONNECTION)
 
 
 def _system_keyring() -> "KeyringBackend | None":
@@ -157,58 +322,3 @@ def _system_keyring() -> "KeyringBackend | None":
     if found is not None and hasattr(type(found), "persist"):  # Windows would take it along to the domain's computers
         found.persist = "local machine"
     return found
-
-
-class _KeyringThread:
-    """One call at a time, in a daemon thread: an unanswered prompt must not keep the program from ending."""
-
-    def __init__(self, time_limit: float) -> None:
-        self._time_limit = time_limit
-        self._calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._overdue: threading.Event | None = None  # set once the call that missed its limit has ended
-
-    async def run(self, function: Callable[[], _T]) -> _T:
-        """Raises TimeoutError, at once while an earlier call still hangs; else what the function raises."""
-        if self._overdue is not None and not self._overdue.is_set():
-            raise TimeoutError
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[_T] = loop.create_future()
-        ended = threading.Event()
-
-        def call() -> None:
-            try:
-                if not answer.cancelled():
-                    _hand_over(loop, answer, function)
-            finally:
-                ended.set()
-
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="keyring", daemon=True)
-            self._thread.start()
-        self._calls.put(call)
-        await asyncio.wait((answer,), timeout=self._time_limit)
-        if not answer.done():
-            answer.cancel()
-            self._overdue = ended
-            raise TimeoutError
-        return answer.result()
-
-    def _work(self) -> None:
-        while True:
-            self._calls.get()()
-
-
-def _hand_over(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[_T], function: Callable[[], _T]) -> None:
-    """Call the function here, and set its result or exception on `answer` in the loop, unless that is closed."""
-
-    def settle(set_answer: Callable[[_S], None], value: _S) -> None:
-        with suppress(RuntimeError):  # the loop was closed while the keyring was asked
-            loop.call_soon_threadsafe(lambda: None if answer.done() else set_answer(value))
-
-    try:
-        found = function()
-    except Exception as caught:  # noqa: BLE001 - it is raised again where it is awaited
-        settle(answer.set_exception, caught)
-    else:
-        settle(answer.set_result, found)

@@ -47,9 +47,9 @@ class Connections:
         self._settings, self._keep_settings, self._pause_jobs = settings, keep_settings, pause_jobs
         self._learned, self._keep_accepted = learned, keep_accepted
 
-    async def summaries(self) -> tuple[ConnectionSummary, ...]:
-        """All connections, whether they can be used or not."""
-        return await self._address_book.summaries()
+    async def summaries(self, look_at: str | None = None) -> tuple[ConnectionSummary, ...]:
+        """All connections, whether they can be used or not; as `AddressBook.summaries`."""
+        return await self._address_book.summaries(look_at)
 
     @property
     def budget(self) -> RateBudget:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, TokenSource
-from cfbatch_gui.core.errors import NotConnected
+from cfbatch_gui.core.errors import Action, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.program import ACCOUNT_VARIABLE, BASE_URL_VARIABLE, Program
 
 
@@ -12,12 +12,15 @@ class AccountState:
     """What is known about an account; never the token itself.
 
     `token_source` is None while there is no token. `token_problem` and `problem` are sentences, "" when all is well.
+    `keyring_problem` is one while the keyring has not said whether there is a token; with `can_unlock` it is locked.
     `service` is the address that the environment sets instead of Cloudflare's, else "".
     """
 
     account: str = ""
     token_source: TokenSource | None = None
     token_problem: str = ""
+    keyring_problem: str = ""
+    can_unlock: bool = False
     problem: str = ""
     service: str = ""
     is_ready: bool = False
@@ -34,9 +37,11 @@ class AccountState:
 async def read_account_state(program: Program) -> AccountState:
     """Read settings, environment and keyring; the keyring, which may be slow, is read in a thread."""
     held = program.address_book.held_by_environment()
-    token_source, token_problem = None, ""
+    token_source, token_problem, keyring_problem, can_unlock = None, "", "", False
     try:
         token_source = await program.credentials.token_source(CLOUDFLARE)
+    except KeyringUnavailable as error:
+        keyring_problem, can_unlock = error.message, error.action is Action.UNLOCK
     except NotConnected as error:
         token_problem = error.message
     summary = next(each for each in await program.connections.summaries() if each.id == CLOUDFLARE)
@@ -51,6 +56,8 @@ async def read_account_state(program: Program) -> AccountState:
         account=program.address_book.account_id,
         token_source=token_source,
         token_problem=token_problem,
+        keyring_problem=keyring_problem,
+        can_unlock=can_unlock,
         problem=problem,
         service=service,
         is_ready=summary.is_ready,

@@ -41,6 +41,7 @@ class CloudflareCard(TestedCard):
         self.account.textEdited.connect(self._account_edited)
         self.token_block.edited.connect(self.update_buttons)
         self.token_block.remove_pressed.connect(self.remove_pressed)
+        self.token_block.unlock_pressed.connect(self.unlock_pressed)
         for field in (self.account, self.token_block.field):
             self.watch(field)
         self._hint_for_account()

@@ -90,6 +90,10 @@ class ConnectionPage(QWidget):
         """Read the state again in a task; text that was typed and not saved stays."""
         self.tasks.start("refresh", self._refresh())
 
+    def unlock(self) -> None:
+        """Have the system ask for the keyring's password."""
+        self.tasks.start("unlock", self._program.credentials.unlock())
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not event.spontaneous():
@@ -132,6 +136,8 @@ class ConnectionPage(QWidget):
         self.others.pasted.connect(self._route)
         self.others.chosen.connect(self._start_using)
         self.others.changed.connect(self._others_changed)
+        self.cloudflare.unlock_pressed.connect(self.unlock)
+        self.others.unlock_wanted.connect(self.unlock)
         self.others.tested.connect(lambda: self.tasks.start("refresh", self._refresh()))
         self.others.shown.connect(self._reveal)
         self.new_button.add(self.tr("Cloudflare account"), lambda: self._begin("cloudflare"), "cloud")

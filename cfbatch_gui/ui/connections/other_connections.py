@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.connections.address_book import free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TokenSource, variable_of
-from cfbatch_gui.core.errors import NotConnected
+from cfbatch_gui.core.errors import Action, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
@@ -33,6 +33,7 @@ class OtherConnections(QWidget):
     """
 
     changed = Signal()
+    unlock_wanted = Signal()  # of the keyring
     tested = Signal()
     chosen = Signal(str)
     page_wanted = Signal(str)
@@ -87,6 +88,7 @@ class OtherConnections(QWidget):
         card.remove_pressed.connect(lambda: self._work(card, self._remove(card)))
         card.rename_pressed.connect(lambda: self._work(card, self._rename(card)))
         card.secret_remove_pressed.connect(lambda is_gateways: self._work(card, self._forget(card, is_gateways)))
+        card.unlock_pressed.connect(self.unlock_wanted)
         card.guide_pressed.connect(lambda: self._show_guide(card))
         card.page_wanted.connect(self.page_wanted)
         card.pasted.connect(lambda found: self.pasted.emit(found, card))
@@ -124,6 +126,9 @@ class OtherConnections(QWidget):
         variable = variable_of(secret_id)
         try:
             source = await find_source()
+        except KeyringUnavailable as error:
+            can_unlock = error.action is Action.UNLOCK
+            return AccountState(keyring_problem=error.message, can_unlock=can_unlock, token_variable=variable)
         except NotConnected as error:
             return AccountState(token_problem=error.message, token_variable=variable)
         return AccountState(

@@ -212,6 +212,8 @@ class SavedCard(TestedCard):
         self.lay_out(parts, (IconLine(_privacy(self.record.kind), "info"),))
 
     def _connect(self) -> None:
+        for block in (self.token_block, self.gateway_block):
+            block.unlock_pressed.connect(self.unlock_pressed)
         self.more.add(self.tr("Rename…"), self.rename_pressed.emit, "pencil")
         self.more.add(self.tr("Remove…"), self.remove_pressed.emit, "trash-2")
         self.more.show()

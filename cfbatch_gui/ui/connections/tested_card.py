@@ -41,6 +41,7 @@ class TestedCard(ConnectionCard):
     test_pressed = Signal()
     remove_pressed = Signal()
     rename_pressed = Signal()
+    unlock_pressed = Signal()  # of the keyring
     check_pressed = Signal()  # of what is assumed of the service
     page_wanted = Signal(str)  # an address of the dashboard
     pasted = Signal(object)

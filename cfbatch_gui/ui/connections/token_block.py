@@ -20,6 +20,7 @@ class TokenBlock(FieldBlock):
     """
 
     remove_pressed = Signal()
+    unlock_pressed = Signal()  # of the keyring
     edited = Signal()
 
     def __init__(
@@ -39,10 +40,13 @@ class TokenBlock(FieldBlock):
         self.replace.setAccessibleName(self._words.replace)
         self.remove = LinkButton(self.tr("Remove…"))
         self.remove.setAccessibleName(self._words.remove)
+        self.unlock = LinkButton(self.tr("Unlock"))
+        self.unlock.setAccessibleName(self.tr("Unlock the keyring"))
+        self.unlock.hide()
         self._editor = boxed(row(self.field, self.cancel))
-        saved = row(self._where_icon, self._where, self.replace, self.remove, gap=SMALL)
+        saved = row(self._where_icon, self._where, self.unlock, self.replace, self.remove, gap=SMALL)
         saved.setStretch(1, 1)
-        for link_button in (self.replace, self.remove):
+        for link_button in (self.unlock, self.replace, self.remove):
             link_button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._saved = boxed(saved)
         self._stack = QStackedWidget()
@@ -58,11 +62,12 @@ class TokenBlock(FieldBlock):
         self.replace.clicked.connect(self._start_replacing)
         self.cancel.clicked.connect(self._stop_replacing)
         self.remove.clicked.connect(self.remove_pressed)
+        self.unlock.clicked.connect(self.unlock_pressed)
         self.show_waiting()
 
     def show_waiting(self) -> None:
         """Show that the keyring is being read for the first time."""
-        self._show_where(self.tr("Looking into the keyring…"), "loader", changeable=False)
+        self._show_where(self.tr("Checking the keyring…"), "loader", changeable=False)
         self.set_hint("")
 
     def show_state(self, state: AccountState) -> None:
@@ -76,6 +81,12 @@ class TokenBlock(FieldBlock):
                 self.set_problem(state.token_problem)
             else:
                 self.set_hint(self.tr("Set by {variable}; change it there.").format(variable=state.token_variable))
+        elif state.keyring_problem:
+            words = self.tr("Your keyring is locked") if state.can_unlock else self.tr("Your keyring does not answer")
+            self._show_where(words, "key-round", changeable=False)
+            self.unlock.setVisible(state.can_unlock)
+            self.replace.setVisible(not state.can_unlock)
+            self.set_attention(state.keyring_problem)
         elif state.token_problem:
             self._show_where(self._words.unusable, "triangle-alert", changeable=True)
             self.set_problem(state.token_problem)
@@ -144,6 +155,7 @@ class TokenBlock(FieldBlock):
     def _show_where(self, text: str, icon: str, *, changeable: bool) -> None:
         self._where.setText(text)
         self._where_icon.set_icon(icon, "quiet")
+        self.unlock.hide()
         self.replace.setVisible(changeable)
         self.remove.setVisible(changeable)
         self._stack.setCurrentWidget(self._saved)

@@ -330,8 +330,10 @@ class DraftPage(QWidget):
     # Tasks
 
     async def _look_at_connections(self) -> None:
-        self._connections = await self._program.connections.summaries()
-        self._show()
+        if self._job_id:
+            used = self.drafts.job(self._job_id).connection
+            self._connections = await self._program.connections.summaries(used)
+            self._show()
 
     async def _peek(self, codec: str) -> None:
         question = self.drafts.state(self._job_id).question

@@ -20,6 +20,7 @@ from cfbatch_gui.ui.widgets import (
     IconButton,
     IconLabel,
     Label,
+    LinkButton,
     PrimaryButton,
     SearchField,
     add_action,
@@ -30,12 +31,14 @@ from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 
 _AGES_EVERY = 20_000  # milliseconds between repaints, which update the ages
 
-ConnectionState = Literal["none", "practice", "ready", "refused"]
+ConnectionState = Literal["none", "practice", "ready", "refused", "locked", "waiting"]
 _CONNECTION_ICONS: dict[ConnectionState, tuple[str, str]] = {
     "none": ("circle-dashed", "quiet"),
     "practice": ("flask-conical", "accent"),
     "ready": ("circle-dot", "done"),
     "refused": ("triangle-alert", "attention"),
+    "locked": ("key-round", "attention"),
+    "waiting": ("loader", "quiet"),
 }
 
 
@@ -52,6 +55,7 @@ class Library(QFrame):
     deleted = Signal(str)
     connection_opened = Signal()
     notices_wanted = Signal()
+    unlock_wanted = Signal()  # of the keyring
 
     def __init__(self, *, clock: Callable[[], float] = time.time, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -77,6 +81,7 @@ class Library(QFrame):
         self.foot = ConnectionFoot()
         self.foot.opened.connect(self.connection_opened)
         self.foot.bell.clicked.connect(self.notices_wanted)
+        self.foot.unlock.clicked.connect(self.unlock_wanted)
         self.setLayout(
             column(
                 column(self.new_button, self.find_field, gap=6, margins=(MEDIUM, 14, MEDIUM, 4)),
@@ -253,6 +258,9 @@ class ConnectionFoot(Clickable):
         self._icon = IconLabel("circle-dashed", "quiet", 16)
         self._name = ElidedLabel("")
         self._detail = ElidedLabel("", "small")
+        self.unlock = LinkButton(self.tr("Unlock"))
+        self.unlock.setAccessibleName(self.tr("Unlock the keyring"))
+        self.unlock.hide()
         self.bell = IconButton("bell", self.tr("Notices"))
         self._gear = IconButton("settings", self.tr("Settings"))
         self._gear.clicked.connect(self.opened)
@@ -260,6 +268,7 @@ class ConnectionFoot(Clickable):
         texts = column(self._name, self._detail, gap=0)
         layout = row(self._icon, gap=7, margins=(MEDIUM - 1, SMALL, 5, MEDIUM - 1))
         layout.addLayout(texts, 1)
+        layout.addWidget(self.unlock)
         layout.addWidget(self.bell)
         layout.addWidget(self._gear)
         self.setLayout(layout)
@@ -275,6 +284,7 @@ class ConnectionFoot(Clickable):
     def show_connection(self, name: str, detail: str, state: ConnectionState) -> None:
         """Show a connection: its name, a line of detail below, and the icon of its state."""
         self._icon.set_icon(*_CONNECTION_ICONS[state])
+        self.unlock.setVisible(state == "locked")
         self._name.setText(name)
         self._detail.setText(detail)
         self._gear.setAccessibleDescription(f"{name}, {detail}")

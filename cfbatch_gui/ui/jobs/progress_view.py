@@ -164,7 +164,12 @@ class ProgressView(QWidget):
         trouble = self._program.runner.pause_error(job.id)
         if trouble is not None and trouble.action is Action.OPEN_CONNECTION:
             self.pause_bar.add_link(self.tr("Open connection"), self.connection_wanted.emit)
+        if trouble is not None and trouble.action is Action.UNLOCK:
+            self.pause_bar.add_link(self.tr("Unlock"), self._unlock)
         self.pause_bar.add_link(self.tr("Carry on"), self.carry_on)
+
+    def _unlock(self) -> None:
+        self.tasks.start("unlock", self._program.credentials.unlock())
 
     def carry_on(self) -> None:
         """Resume the job: send its batches and check those at the service."""

@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, Qt, QTimer
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QWidget
 
-from cfbatch_gui.core.errors import ConnectionProblem, UserError
+from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.backup import back_up
 from cfbatch_gui.core.program import Program
@@ -19,7 +19,6 @@ from cfbatch_gui.ui.help.about import AboutDialog
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
 from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
 from cfbatch_gui.ui.jobs.job_page import JobPage
-from cfbatch_gui.ui.jobs.library import ConnectionState
 from cfbatch_gui.ui.notices import SystemNotices
 from cfbatch_gui.ui.results.export_dialog import ExportDialog
 from cfbatch_gui.ui.results.overview_view import OverviewView
@@ -31,6 +30,7 @@ from cfbatch_gui.ui.settings.settings_page import CONNECTIONS, SettingsPage
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
 from cfbatch_gui.ui.window.comparing import Comparing
+from cfbatch_gui.ui.window.connection_in_use import ConnectionInUse
 from cfbatch_gui.ui.window.data_folder import DataFolder
 from cfbatch_gui.ui.window.job_changes import AT_WORK, JobChanges, SettingsMemory
 from cfbatch_gui.ui.window.judging import Judging
@@ -39,7 +39,6 @@ from cfbatch_gui.ui.window.menus import Menus
 from cfbatch_gui.ui.window.new_jobs import NewJobs
 from cfbatch_gui.ui.window.welcome_page import WelcomePage
 
-_SCARCE = 200  # the sidebar shows the number of calls left in 5 minutes when it is below this
 _SETTLE = 40  # milliseconds; changes within this time are shown in the sidebar together
 
 
@@ -97,6 +96,7 @@ class Workspace:
             open_job=self._open,
             changed=self._show_changed,
         )
+        self._in_use = ConnectionInUse(program, self.window, self._tasks, self._connection, self._draft)
         self._new_jobs = NewJobs(program, self.window, self._tasks, self._draft, open_job=self._open_new)
         self._new_jobs.token_pasted.connect(self._paste_token)
         self._data_folder = DataFolder(program, self.window, self._tasks)
@@ -113,7 +113,7 @@ class Workspace:
             self._states[job.id] = job.state
         self._show_jobs()
         self.window.show()
-        await self._show_connection()
+        self._in_use.show()
         if file is not None:
             await self._new_jobs.begin(file)
         elif with_example:
@@ -149,7 +149,7 @@ class Workspace:
         before, self._states[job.id] = self._states.get(job.id), job.state
         self._show_jobs_soon()
         if job.connection != "practice" and not self._tasks.is_running("connection"):
-            self._tasks.start("connection", self._show_connection())
+            self._in_use.show()
         if before in AT_WORK and job.state not in AT_WORK:
             self._announce_end(job)
 
@@ -163,7 +163,7 @@ class Workspace:
         page.setFocus(Qt.FocusReason.OtherFocusReason)
         self.window.library.open_job(job_id)
         self.window.set_can_export(job.is_sent and job.batches_done > 0)
-        self._tasks.start("connection", self._show_connection())
+        self._in_use.show()
 
     def _open_first(self) -> None:
         jobs = self._program.ledger.jobs()
@@ -257,36 +257,8 @@ class Workspace:
         self._tasks.start("look", self._program.keep_settings(theme=scheme))
 
     def _leave_settings(self) -> None:
-        self._tasks.start("connection", self._show_connection())
+        self._in_use.show()
         self._open_first()
-
-    async def _show_connection(self) -> None:
-        chosen = self._program.settings.connection
-        summaries = {each.id: each for each in await self._program.connections.summaries()}
-        if chosen in summaries and not summaries[chosen].is_practice:
-            used = summaries[chosen]
-            has_failed = self._connection.has_failed()
-            state: ConnectionState = "ready" if used.is_ready and not has_failed else "refused"
-            budget = self._program.connections.budget
-            left = _tr("{left} of {all} calls left in 5 minutes").format(left=budget.left, all=budget.calls)
-            ready = left if budget.left < _SCARCE else _tr("new jobs are sent there")
-            known = _tr("its last test failed") if has_failed else ready
-            self.window.library.show_connection(used.title, known if used.is_ready else used.sentence, state)
-        elif chosen == "practice" or self._program.ledger.jobs():
-            self.window.library.show_connection(
-                _tr("Practice service"), _tr("on this computer, costs nothing"), "practice"
-            )
-        else:
-            self.window.library.show_connection(_tr("Not connected"), _tr("nothing leaves this computer"), "none")
-
-    async def _connection_changed(self) -> None:
-        """Show the changed connections, and resume the jobs that paused because of a connection problem."""
-        await self._show_connection()
-        self._draft.refresh_connections()
-        runner = self._program.runner
-        for job in self._program.ledger.jobs():
-            if job.state is JobState.PAUSED and isinstance(runner.pause_error(job.id), ConnectionProblem):
-                await runner.carry_on(job.id)
 
     def _announce_end(self, job: Job) -> None:
         if job.state is JobState.PAUSED:
@@ -358,8 +330,6 @@ class Workspace:
         self._draft.deleted.connect(lambda _: self._show_jobs())
         self._job.export_wanted.connect(self._export)
         self._job.connection_wanted.connect(self.window.connection)
-        self._connection.changed.connect(lambda: self._tasks.start("connection", self._connection_changed()))
-        self._connection.state_shown.connect(lambda: self._tasks.start("connection", self._show_connection()))
         settings = self._settings
         settings.done.connect(self._leave_settings)
         settings.scheme_chosen.connect(self._choose_scheme)

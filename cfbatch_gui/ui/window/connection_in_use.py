@@ -1,0 +1,91 @@
+"""The connection of new jobs, at the foot of the sidebar; and what goes on once it, or the keyring, works again."""
+
+from PySide6.QtCore import QObject, QTimer
+
+from cfbatch_gui.core.connections.credentials import KeyringState
+from cfbatch_gui.core.errors import ConnectionProblem
+from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
+from cfbatch_gui.ui.connections.connection_page import ConnectionPage
+from cfbatch_gui.ui.inputs.draft_page import DraftPage
+from cfbatch_gui.ui.jobs.library import ConnectionState
+from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.window.main_window import MainWindow
+
+_SCARCE = 200  # the number of calls left in 5 minutes is shown when it is below this
+_LOOK_AGAIN = 3_000  # milliseconds, while the keyring is locked
+_WAITING = (KeyringState.LOCKED, KeyringState.REFUSED)
+
+
+class ConnectionInUse(QObject):
+    """The keyring is asked in the background, and only about the connection in use."""
+
+    def __init__(
+        self, program: Program, window: MainWindow, tasks: Tasks, page: ConnectionPage, draft: DraftPage
+    ) -> None:
+        super().__init__(window)
+        self._program, self._window, self._tasks, self._page, self._draft = program, window, tasks, page, draft
+        program.credentials.changed = self.changed
+        page.changed.connect(self.changed)
+        page.state_shown.connect(self.show)
+        window.library.unlock_wanted.connect(self.unlock)
+        window.notices.unlock_wanted.connect(self.unlock)
+        self._locked = QTimer(self)  # whether it was unlocked elsewhere
+        self._locked.setInterval(_LOOK_AGAIN)
+        self._locked.timeout.connect(lambda: tasks.start("keyring", program.credentials.look_again()))
+
+    def show(self) -> None:
+        """Show the connection; what has to be asked of the keyring follows when it answers."""
+        if not self._tasks.is_running("connection"):
+            self._tasks.start("connection", self._show())
+
+    def changed(self) -> None:
+        """Show the changed connections, and resume the jobs that paused because of a connection problem."""
+        self._tasks.start("connection", self._resume())
+
+    def unlock(self) -> None:
+        """Have the system ask for the keyring's password."""
+        self._tasks.start("unlock", self._program.credentials.unlock())
+
+    async def _show(self) -> None:
+        chosen, library = self._program.settings.connection, self._window.library
+        saved = {each.id for each in self._program.address_book.saved()}
+        if chosen == PRACTICE.id or (chosen not in saved and self._program.ledger.jobs()):
+            library.show_connection(self.tr("Practice service"), self.tr("on this computer, costs nothing"), "practice")
+            return
+        if chosen not in saved:
+            library.show_connection(self.tr("Not connected"), self.tr("nothing leaves this computer"), "none")
+            return
+        if self._program.credentials.state is KeyringState.UNKNOWN:
+            title = self._program.address_book.title(chosen)
+            library.show_connection(title, self.tr("Checking the keyring…"), "waiting")
+        summaries = await self._program.connections.summaries(chosen)
+        used = next(each for each in summaries if each.id == chosen)
+        keyring = self._program.credentials.state
+        is_locked = used.waits_for_keyring and keyring in _WAITING
+        if is_locked:
+            self._locked.start()
+            library.show_connection(used.title, self.tr("Your keyring is locked"), "locked")
+            return
+        self._locked.stop()
+        if used.waits_for_keyring:
+            library.show_connection(used.title, self.tr("Your keyring does not answer"), "refused")
+            return
+        has_failed = self._page.has_failed()
+        state: ConnectionState = "ready" if used.is_ready and not has_failed else "refused"
+        budget = self._program.connections.budget
+        left = self.tr("{left} of {all} calls left in 5 minutes").format(left=budget.left, all=budget.calls)
+        ready = left if budget.left < _SCARCE else self.tr("new jobs are sent there")
+        known = self.tr("its last test failed") if has_failed else ready
+        library.show_connection(used.title, known if used.is_ready else used.sentence, state)
+
+    async def _resume(self) -> None:
+        await self._show()
+        self._draft.refresh_connections()
+        if self._page.isVisible():
+            self._page.refresh()
+        runner = self._program.runner
+        for job in self._program.ledger.jobs():
+            if job.state is JobState.PAUSED and isinstance(runner.pause_error(job.id), ConnectionProblem):
+                await runner.carry_on(job.id)
