@@ -274,6 +274,10 @@ class ConnectionFoot(Clickable):
         self.setLayout(layout)
         self.show_connection(self.tr("Not connected"), self.tr("nothing leaves this computer"), "none")
 
+    def detail(self) -> str:
+        """The line below the name of the connection."""
+        return self._detail.whole_text()
+
     def show_unseen(self, count: int) -> None:
         """Show at the bell how many notices have faded without having been looked at."""
         self.bell.set_icon("bell", "accent" if count else "quiet")
