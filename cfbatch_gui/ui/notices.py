@@ -1,4 +1,4 @@
-"""Notices in bars that float above the page, each with at most one action; and notifications of the desktop."""
+"""Notices in bars that float above the page, each with at most one action."""
 
 import time
 from collections import deque
@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPropertyAnimation, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QGuiApplication, QIcon
-from PySide6.QtWidgets import QApplication, QGraphicsOpacityEffect, QSystemTrayIcon, QVBoxLayout, QWidget
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QApplication, QGraphicsOpacityEffect, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.system.logs import redacted
@@ -251,24 +251,3 @@ class Notices(QWidget):
         shown = redacted(details)
         self._past[-1] = replace(self._past[-1], details=shown)
         bar.add_link(self.tr("Copy details"), lambda: QGuiApplication.clipboard().setText(shown))
-
-
-class SystemNotices(QObject):
-    """Notifications of the desktop, sent from its tray; without a tray nothing is shown."""
-
-    clicked = Signal()
-
-    def __init__(self, icon: QIcon, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._tray: QSystemTrayIcon | None = None
-        if QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages():
-            self._tray = QSystemTrayIcon(icon, self)
-            self._tray.messageClicked.connect(self.clicked)
-
-    def show(self, title: str, text: str) -> bool:
-        """Show a notification; False where the desktop has no tray."""
-        if self._tray is None:
-            return False
-        self._tray.show()
-        self._tray.showMessage(title, text, self._tray.icon())
-        return True

@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QWidget
 
 from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.jobs.run.runner import STOPPED_BY_USER
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.backup import back_up
 from cfbatch_gui.core.program import Program
@@ -19,7 +20,6 @@ from cfbatch_gui.ui.help.about import AboutDialog
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
 from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
 from cfbatch_gui.ui.jobs.job_page import JobPage
-from cfbatch_gui.ui.notices import SystemNotices
 from cfbatch_gui.ui.results.export_dialog import ExportDialog
 from cfbatch_gui.ui.results.overview_view import OverviewView
 from cfbatch_gui.ui.results.ranking_view import RankingView
@@ -37,6 +37,7 @@ from cfbatch_gui.ui.window.judging import Judging
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.menus import Menus
 from cfbatch_gui.ui.window.new_jobs import NewJobs
+from cfbatch_gui.ui.window.system_notices import Announcement, SystemNotices
 from cfbatch_gui.ui.window.welcome_page import WelcomePage
 
 _SETTLE = 40  # milliseconds; changes within this time are shown in the sidebar together
@@ -114,6 +115,7 @@ class Workspace:
         self._show_jobs()
         self.window.show()
         self._in_use.show()
+        self._tasks.start("desktop", self._system.connect_to_desktop())
         if file is not None:
             await self._new_jobs.begin(file)
         elif with_example:
@@ -127,6 +129,7 @@ class Workspace:
         """Cancel the tasks of all pages and wait for their end; later changes of jobs are not shown."""
         self._is_closing = True
         self._settle.stop()
+        self._system.close()
         await self._draft.close_work()
         results = (self._ranking, self._overview, self._vectors, self._comparing.page)
         await self._vector_views.close()
@@ -136,11 +139,14 @@ class Workspace:
 
     async def come_forward(self, file: Path | None) -> None:
         """Bring the window to the front because the program was started again; `file` opens in a new job."""
+        self._come_forward()
+        if file is not None:
+            await self._new_jobs.begin(file)
+
+    def _come_forward(self) -> None:
         self.window.setWindowState(self.window.windowState() & ~Qt.WindowState.WindowMinimized)
         self.window.raise_()
         self.window.activateWindow()
-        if file is not None:
-            await self._new_jobs.begin(file)
 
     def job_changed(self, job: Job) -> None:
         """Show a change of a job in the sidebar and, when its work ended, as a notice; called on the loop's thread."""
@@ -148,10 +154,10 @@ class Workspace:
             return
         before, self._states[job.id] = self._states.get(job.id), job.state
         self._show_jobs_soon()
-        if job.connection != "practice" and not self._tasks.is_running("connection"):
+        if job.connection != "practice":
             self._in_use.show()
         if before in AT_WORK and job.state not in AT_WORK:
-            self._announce_end(job)
+            self._announce(job)
 
     # Pages
 
@@ -260,15 +266,17 @@ class Workspace:
         self._in_use.show()
         self._open_first()
 
-    def _announce_end(self, job: Job) -> None:
-        if job.state is JobState.PAUSED:
-            return
-        if self.window.isActiveWindow() and self.window.library.opened_job() == job.id:
-            return
-        if not self._program.settings.system_notices:
-            return
-        text = _tr("“{name}” is finished.") if job.state is JobState.DONE else _tr("“{name}” needs you.")
-        self._system.show(_tr("CF Batch"), text.format(name=job.name))
+    def _announce(self, job: Job) -> None:
+        """Tell on the desktop that a job ended or needs the user, unless it is being looked at."""
+        is_looked_at = self.window.isActiveWindow() and self.window.library.opened_job() == job.id
+        is_by_user = job.state is JobState.PAUSED and job.paused_because == STOPPED_BY_USER
+        if self._program.settings.system_notices and not is_looked_at and not is_by_user:
+            self._system.announce(Announcement(job.id, job.name, job.state is JobState.DONE))
+
+    def _open_from_desktop(self, job_id: str) -> None:
+        if any(job.id == job_id for job in self._program.ledger.jobs()):
+            self._open(job_id)
+        self._come_forward()
 
     def _close(self) -> None:
         async def close() -> None:
@@ -315,7 +323,7 @@ class Workspace:
         self._comparing.opened.connect(self._open)
         self._judging.opened.connect(self._open)
         self._judging.listen(window.library, self._job)
-        self._system.clicked.connect(window.raise_)
+        self._system.opened.connect(self._open_from_desktop)
 
     def _connect_pages(self) -> None:
         self._welcome.try_example.connect(self._new_jobs.try_example)
