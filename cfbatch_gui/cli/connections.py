@@ -131,6 +131,8 @@ async def _add(arguments: argparse.Namespace, data_dir: Path, console: Console) 
             await _say_where(program, record, secret_id, console)
         model = program.settings.model
         results = () if arguments.no_test else await program.connections.check(record.id, model)
+        if record.id == CLOUDFLARE and results and not any(result.ok is False for result in results):
+            await program.connections.use_if_none(record.id)
         return await _answer(program, record.id, results, arguments, console)
 
 

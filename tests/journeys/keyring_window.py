@@ -72,6 +72,7 @@ def unlock_elsewhere() -> None:
 async def prepare(stage: Stage) -> None:
     """The keyring is open: connect the account, and make a draft for it."""
     await stage.program.connections.save_cloudflare(ACCOUNT, sys.stdin.readline().strip())
+    await stage.program.keep_settings(connection="cloudflare")
     await draft(stage.program, NAME, resource("examples/help-centre-ranking.csv"), Kind.RANK, "cloudflare")
     say("kept in the " + str(await stage.program.credentials.token_source("cloudflare")))
 

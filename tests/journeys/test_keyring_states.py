@@ -26,6 +26,7 @@ gnome-keyring-daemon --start --foreground --components=secrets >/dev/null &
 "$1" "$2" "$3" "$4" locked
 """
 SLOW = """
+trap 'kill -CONT $first' EXIT
 kill -STOP $first
 KEYRING_PID=$first "$1" "$2" "$3" "$4" slow
 """

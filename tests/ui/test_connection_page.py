@@ -143,8 +143,20 @@ async def test_saving_gives_four_check_results_and_makes_it_the_one_for_new_jobs
     assert page.cloudflare.token_block.where() == "A token is saved in this computer’s keyring"
     assert backend.stored == {("CF Batch", "cloudflare"): TOKEN}
     assert page.cloudflare.choice.isChecked() and page.header.state.text() == "New jobs use Cloudflare"
-    assert len(changes) == 1
+    assert len(changes) == 2, "it was saved, and after its test it is the one for new jobs"
     assert page.cloudflare.save_button.isHidden() and page.cloudflare.test_button.text() == "Test again"
+
+
+async def test_a_connection_whose_test_failed_is_free_of_it_once_a_request_was_accepted(
+    open_page: Open, until: Until
+) -> None:
+    page = await open_page(NOWHERE)
+    await save(page, until)
+    assert page.cloudflare.has_failed() and page._program.settings.connection == ""
+    page.has_worked("another")
+    assert page.cloudflare.has_failed()
+    page.has_worked("cloudflare")
+    assert not page.cloudflare.has_failed() and page.cloudflare.state.text() == "Set up, not tested yet"
 
 
 async def test_enter_in_a_field_saves_and_the_test_can_be_repeated(open_page: Open, service: str, until: Until) -> None:

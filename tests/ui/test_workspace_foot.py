@@ -21,6 +21,7 @@ CONNECTION = (Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
 async def test_calls_that_are_left_are_counted_only_where_they_are_few(tmp_path: Path, theme: Theme) -> None:
     async with opened(tmp_path / "data", theme, credentials=Credentials(MemoryKeyring(), {})) as stage:
         await stage.program.connections.save_cloudflare("0" * 32, TOKEN)
+        await stage.program.keep_settings(connection="cloudflare")
         person, budget = stage.person, stage.program.connections.budget
         await budget.take()
         await person.press(*CONNECTION)
@@ -41,6 +42,7 @@ async def test_a_failed_test_of_the_connection_stands_there_until_one_succeeds(
         credentials = Credentials(MemoryKeyring(), environ)
         async with opened(tmp_path / "data", theme, environ=environ, credentials=credentials) as stage:
             await stage.program.connections.save_cloudflare(ACCOUNT, TOKEN)
+            await stage.program.keep_settings(connection="cloudflare")
             person, gear = stage.person, stage.workspace.window.library.foot._gear
             await person.press(*CONNECTION)
             faulty.follow(Refusal(status=404, code=7003, message="Could not route"))

@@ -94,6 +94,7 @@ class Credentials:
         self._from_keyring: dict[str, Token] = {}
         self._reads: dict[str, asyncio.Task[str | None]] = {}
         self._unfetched: dict[str, Token] = {}  # answers that came after those who asked had left
+        self._prompting: set[asyncio.Task[Any]] = set()  # of the reads, those that may ask for a password
         self._late: set[asyncio.Task[Any]] = set()
         self._state = KeyringState.UNKNOWN
         self.changed: Callable[[], None] = lambda: None
@@ -102,6 +103,10 @@ class Credentials:
     def state(self) -> KeyringState:
         """What is known of the keyring."""
         return self._state
+
+    def has_moved_on(self, error: KeyringUnavailable) -> bool:
+        """Whether the keyring has answered, or been refused, since it was unavailable in this way."""
+        return self._state is not KeyringState.CHECKING and error.message != _SENTENCES.get(self._state, "")
 
     async def token(
         self, connection_id: str, *, check: Callable[[str], Token] = check_form, may_prompt: bool = True
@@ -210,22 +215,37 @@ class Credentials:
         if connection_id in self._unfetched:
             return self._unfetched.pop(connection_id).reveal()
         reading = self._reads.get(connection_id)
-        if reading is None:
+        if reading is None or reading.done():
             if self._state is KeyringState.REFUSED:
                 raise _unavailable(self._state)
-            reading = asyncio.ensure_future(self._read(connection_id, may_prompt=may_prompt))
-            self._reads[connection_id] = reading
-            reading.add_done_callback(lambda task: self._has_read(connection_id, task))
+            reading = self._begin_reading(connection_id, may_prompt=may_prompt)
+        asked_nobody = reading not in self._prompting
+        await self._wait_for(reading, may_prompt=may_prompt)
+        if may_prompt and asked_nobody and self._state is KeyringState.LOCKED:
+            reading = self._begin_reading(connection_id, may_prompt=True)
+            await self._wait_for(reading, may_prompt=True)
+        return reading.result()
+
+    async def _wait_for(self, reading: "asyncio.Task[str | None]", *, may_prompt: bool) -> None:
+        """Wait until it has ended. Raises KeyringUnavailable when that takes too long, or waits for its prompt."""
         is_prompting = self._state is KeyringState.LOCKED and not may_prompt
         if reading not in self._late and not is_prompting:
             await asyncio.wait((reading,), timeout=self._time_limit)
-        if not reading.done():
-            if not is_prompting:
-                self._late.add(reading)
-            if self._state is KeyringState.CHECKING:
-                self._state = KeyringState.SILENT
-            raise _unavailable(self._state)
-        return reading.result()
+        if reading.done():
+            return
+        if not is_prompting:
+            self._late.add(reading)
+        if self._state is KeyringState.CHECKING:
+            self._state = KeyringState.SILENT
+        raise _unavailable(self._state)
+
+    def _begin_reading(self, connection_id: str, *, may_prompt: bool) -> "asyncio.Task[str | None]":
+        reading = asyncio.ensure_future(self._read(connection_id, may_prompt=may_prompt))
+        self._reads[connection_id] = reading
+        if may_prompt:
+            self._prompting.add(reading)
+        reading.add_done_callback(lambda task: self._has_read(connection_id, task))
+        return reading
 
     async def _read(self, connection_id: str, *, may_prompt: bool) -> str | None:
         self._state = KeyringState.CHECKING
@@ -270,7 +290,9 @@ class Credentials:
         return stored
 
     def _has_read(self, connection_id: str, reading: "asyncio.Task[str | None]") -> None:
-        self._reads.pop(connection_id, None)
+        if self._reads.get(connection_id) is reading:
+            del self._reads[connection_id]
+        self._prompting.discard(reading)
         was_late = reading in self._late
         self._late.discard(reading)
         failed = reading.cancelled() or reading.exception() is not None  # seen: nobody may wait for it any more

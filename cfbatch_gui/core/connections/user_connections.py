@@ -88,7 +88,9 @@ class Connections:
         await self._credentials.forget(gateway_secret_id(connection_id))
 
     async def save_cloudflare(self, account_id: str, token_text: str) -> TokenSource:
-        """Connect the account; an empty token keeps the one that is there. Returns where the token is now.
+        """Save the account; an empty token keeps the one that is there. Returns where the token is now.
+
+        Which connection new jobs use stays as it is: that follows a test (`use_if_none`) or the user's own choice.
 
         Raises NotConnected when the one or the other has not the form it should have.
         """
@@ -98,8 +100,12 @@ class Connections:
         before = next((each for each in self._settings().connections if each.id == CLOUDFLARE), None)
         before = before or SavedConnection(CLOUDFLARE, "Cloudflare", "cloudflare")
         await self.save(replace(before, account_id=account), secret=token_text)
-        await self._keep_settings(connection=CLOUDFLARE)
         return await self._credentials.token_source(CLOUDFLARE) or TokenSource.SESSION
+
+    async def use_if_none(self, connection_id: str) -> None:
+        """Have new jobs use a connection that has passed its test, unless they use another one that leads somewhere."""
+        if self._settings().connection in ("", PRACTICE.id):
+            await self._keep_settings(connection=connection_id)
 
     async def forget_cloudflare(self) -> None:
         """Take the token out of the keyring; the account id stays, as it is no secret."""

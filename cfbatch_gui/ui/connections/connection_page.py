@@ -217,6 +217,13 @@ class ConnectionPage(QWidget):
             self.practice.choice.setChecked(True)
         self._show_use(state)
 
+    def has_worked(self, connection_id: str) -> None:
+        """Forget that the last test of a connection failed, because a request through it was accepted."""
+        card: TestedCard | None = self.cloudflare if connection_id == CLOUDFLARE else self.others.card(connection_id)
+        if card is not None and card.has_failed():
+            card.show_results(())
+            self.tasks.start("refresh", self._refresh())
+
     def has_failed(self) -> bool:
         """Whether the connection that new jobs use has failed the last test since this window was opened."""
         used = self._program.settings.connection
@@ -265,6 +272,10 @@ class ConnectionPage(QWidget):
             await self._refresh()
             self.changed.emit()
             await self._test()
+            if card.has_passed():
+                await self._program.connections.use_if_none(CLOUDFLARE)
+                await self._refresh()
+                self.changed.emit()
         finally:
             card.set_working("")
 

@@ -13,7 +13,6 @@ from cfbatch_gui.core.errors import Action, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
-from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.connections.account_state import AccountState
 from cfbatch_gui.ui.connections.saved_card import CardState, SavedCard
 from cfbatch_gui.ui.connections.worker_guide import WorkerGuide
@@ -164,11 +163,13 @@ class OtherConnections(QWidget):
         for field in card.fields():
             field.clear()  # the record holds the cleaned form of what was pasted
         card.show_record(record)
-        if is_new and record.kind != "gateway" and self._program.settings.connection in ("", PRACTICE.id):
-            await self._program.keep_settings(connection=record.id)
         await self.refresh()
         self.changed.emit()
         await self._test(card)
+        if is_new and record.kind != "gateway" and card.has_passed():
+            await self._program.connections.use_if_none(record.id)
+            await self.refresh()
+            self.changed.emit()
 
     async def _test(self, card: SavedCard) -> None:
         try:

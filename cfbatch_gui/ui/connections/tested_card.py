@@ -134,6 +134,10 @@ class TestedCard(ConnectionCard):
         """Whether a check of the last test failed."""
         return any(result.ok is False for result in self._results)
 
+    def has_passed(self) -> bool:
+        """Whether there was a test in which everything worked; what is asked last stays open for a gateway."""
+        return bool(self._results) and not self.has_failed() and all(result.ok for result in self._results[:-1])
+
     def show_tested(self) -> None:
         """Show the state; "Connected" only after a test in which everything that was checked worked."""
         if not self.is_ready():
@@ -142,7 +146,7 @@ class TestedCard(ConnectionCard):
             self.state.set_state(self.tr("Set up, not tested yet"), "circle-dot", "quiet")
         elif self.has_failed():
             self.state.set_state(self.tr("The test failed"), "circle-x", "error")
-        elif not all(result.ok for result in self._results[:-1]):  # the last, about the model, stays open for a gateway
+        elif not self.has_passed():
             self.state.set_state(self.tr("The test was cut short"), "triangle-alert", "attention")
         else:
             self.state.set_state(self.tr("Connected"), "circle-check", "done")

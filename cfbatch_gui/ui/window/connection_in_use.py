@@ -3,8 +3,8 @@
 from PySide6.QtCore import QObject, QTimer
 
 from cfbatch_gui.core.connections.credentials import KeyringState
-from cfbatch_gui.core.errors import ConnectionProblem
-from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.errors import ConnectionProblem, KeyringUnavailable
+from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
@@ -43,6 +43,12 @@ class ConnectionInUse(QObject):
     def changed(self) -> None:
         """Show the changed connections, and resume the jobs that paused because of a connection problem."""
         self._tasks.start("connection", self._resume())
+
+    def has_paused(self, job: Job) -> None:
+        """Let a job go on that paused for the keyring just when that had answered."""
+        error = self._program.runner.pause_error(job.id)
+        if isinstance(error, KeyringUnavailable) and self._program.credentials.has_moved_on(error):
+            self._tasks.start(f"carry on {job.id}", self._program.runner.carry_on(job.id))
 
     def unlock(self) -> None:
         """Have the system ask for the keyring's password."""

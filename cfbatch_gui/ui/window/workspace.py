@@ -61,6 +61,7 @@ class Workspace:
         self._tasks = Tasks(self.window, self._notices.show_error)
         self._system = SystemNotices(QApplication.windowIcon(), self.window)
         self._states: dict[str, JobState] = {}
+        self._accepted: dict[str, int] = {}  # how many batches of a job the service has accepted
         self._is_closing = False
         self._settle = QTimer(self.window, singleShot=True)
         self._settle.timeout.connect(self._show_jobs)
@@ -156,6 +157,12 @@ class Workspace:
         self._show_jobs_soon()
         if job.connection != "practice":
             self._in_use.show()
+        accepted = sum(bool(batch.request_id) for batch in job.batches)
+        if accepted > self._accepted.get(job.id, accepted):
+            self._connection.has_worked(job.connection)
+        self._accepted[job.id] = accepted
+        if job.state is JobState.PAUSED:
+            self._in_use.has_paused(job)
         if before in AT_WORK and job.state not in AT_WORK:
             self._announce(job)
 
