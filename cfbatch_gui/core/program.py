@@ -157,7 +157,8 @@ class Program:
             patience=patience,
             clock=clock,
         )
-        program.recovered, program.damage, program.doubt = opened.recovered, opened.damage, opened.doubt
+        program.recovered, program.doubt = opened.recovered, opened.doubt
+        program.damage = (*filter(None, (program._settings.damage,)), *opened.damage)
         program.store.holds_back = opened.doubt is not None
         await asyncio.to_thread(program.drafts.clear_deleted)
         return program

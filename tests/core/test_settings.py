@@ -1,11 +1,12 @@
 import json
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cfbatch_gui.core.system.settings import Migrations, SavedConnection, Settings, lifted
+from cfbatch_gui.core.system.settings import Migrations, SavedConnection, Settings, SettingsStore, lifted
 
 
 def test_no_file_means_the_defaults(tmp_path: Path) -> None:
@@ -47,7 +48,27 @@ def test_a_broken_file_means_the_defaults_and_a_line_in_the_log(
     path.write_bytes(content)
     with caplog.at_level(logging.WARNING):
         assert Settings.load(path) == Settings()
-    assert "cannot be read" in caplog.text
+    assert "damaged" in caplog.text
+
+
+def test_what_is_sound_in_damaged_settings_is_kept_and_the_file_put_aside(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    mine = {"id": "cloudflare", "name": "Mine", "kind": "cloudflare", "account_id": "0" * 32}
+    stored = {"version": 2, "theme": 7, "connections": [mine, {"id": 3}], "connection": "cloudflare"}
+    for number in (1, 2):
+        path.write_text(json.dumps(stored))
+        with ThreadPoolExecutor(1) as disk:
+            store = SettingsStore(path, disk)
+            aside = f"settings.damaged-{number}.json"
+            assert aside in store.damage and json.loads((tmp_path / aside).read_text()) == stored
+            assert store.current == Settings(
+                connections=(SavedConnection("cloudflare", "Mine", "cloudflare", account_id="0" * 32),),
+                connection="cloudflare",
+            )
+            store.change(theme="dark")
+        assert Settings.load(path).connections[0].name == "Mine"
+    with ThreadPoolExecutor(1) as disk:
+        assert SettingsStore(path, disk).damage == "", "what was saved since is sound"
 
 
 def test_old_files_are_lifted_one_version_at_a_time() -> None:

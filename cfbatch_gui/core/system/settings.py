@@ -1,13 +1,14 @@
 """The settings file. It holds no secrets; those are in the keyring."""
 
 import asyncio
+import itertools
 import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
 import msgspec
 
@@ -84,27 +85,65 @@ class Settings:
 
     @classmethod
     def load(cls, path: Path) -> "Settings":
-        """Read the file. Unknown keys are dropped; no file, or a broken one, means the defaults."""
+        """Read the file. Unknown keys are dropped; no file, or a broken one, means the defaults.
+
+        Of a file in which single settings are broken, the others are taken.
+        """
+        return cls._read(path)[0]
+
+    @classmethod
+    def _read(cls, path: Path) -> "tuple[Settings, bool]":
+        """The settings, and whether the file is damaged. One that may not be read counts as sound."""
         try:
-            stored = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-            return msgspec.convert(lifted(stored, VERSION, MIGRATIONS), cls)
-        except FileNotFoundError:
-            return cls()
-        except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
-            _log.warning("Settings in %s cannot be read, defaults are used: %s", path, error)
-            return cls()
+            stored = lifted(msgspec.json.decode(path.read_bytes(), type=dict[str, Any]), VERSION, MIGRATIONS)
+        except OSError as error:
+            if not isinstance(error, FileNotFoundError):
+                _log.warning("Settings in %s cannot be read, defaults are used: %s", path, error)
+            return cls(), False
+        except (UnicodeDecodeError, msgspec.MsgspecError) as error:
+            _log.warning("Settings in %s are damaged, defaults are used: %s", path, error)
+            return cls(), True
+        try:
+            return msgspec.convert(stored, cls), False
+        except msgspec.MsgspecError as error:
+            _log.warning("Settings in %s are damaged in part: %s", path, error)
+            return cls(**_sound(stored)), True
 
     def save(self, path: Path) -> None:
         """Replace the file, whole or not at all. Raises DiskFull and DataError."""
         write_own_file(path, msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n")
 
 
+def _sound(stored: dict[str, Any]) -> dict[str, Any]:
+    """The settings that can be read, each by itself; of the connections, each that can be."""
+    found: dict[str, Any] = {}
+    for name, form in get_type_hints(Settings).items():
+        if name not in stored:
+            continue
+        if name == "connections" and isinstance(stored[name], list):
+            found[name] = tuple(filter(None, (_converted(each, SavedConnection) for each in stored[name])))
+        elif (value := _converted(stored[name], form)) is not None:
+            found[name] = value
+    return found
+
+
+def _converted(value: object, form: Any) -> Any:
+    try:
+        return msgspec.convert(value, form)
+    except msgspec.MsgspecError:
+        return None
+
+
 class SettingsStore:
-    """The settings of a running program: changed in memory at once, saved in order by the executor `disk`."""
+    """The settings of a running program: changed in memory at once, saved in order by the executor `disk`.
+
+    A damaged file is put aside under another name before the first save, and `damage` is a sentence about it, else "".
+    """
 
     def __init__(self, path: Path, disk: Executor) -> None:
         self._path, self._disk = path, disk
-        self.current = Settings.load(path)
+        self.current, is_damaged = Settings._read(path)
+        self.damage = _put_aside(path) if is_damaged else ""
         self._will_save = False
 
     async def keep(self, **changes: object) -> Settings:
@@ -136,6 +175,18 @@ class SettingsStore:
             self._save()
         except UserError as error:
             _log.warning("The settings were not saved: %s", error.message)
+
+
+def _put_aside(path: Path) -> str:
+    """Keep the damaged file under a name that is free; the sentence about it."""
+    numbers = (path.with_name(f"{path.stem}.damaged-{number}{path.suffix}") for number in itertools.count(1))
+    aside = next(each for each in numbers if not each.exists())
+    try:
+        path.rename(aside)
+    except OSError as error:
+        _log.warning("The damaged settings were not put aside: %s", error)
+        return "The settings are damaged. What could be read of them is used."
+    return f"The settings were damaged. What could be read of them is used; the file is kept as “{aside.name}”."
 
 
 def lifted(stored: dict[str, Any], to: int, migrations: Migrations) -> dict[str, Any]:

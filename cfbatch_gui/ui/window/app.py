@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import sys
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.crash import CrashHandler
+from cfbatch_gui.ui.window.ending import Ending
+from cfbatch_gui.ui.window.failed_start import say_failed_start
 from cfbatch_gui.ui.window.single_window import Answer, SingleWindow, hand_over
 from cfbatch_gui.ui.window.workspace import Workspace
 
@@ -48,6 +51,14 @@ def open_window(start: Start, environ: Mapping[str, str]) -> int:
 
     A window that is already open for the same data folder is raised instead, and is given the file.
     """
+    try:
+        return _open_window(start, environ)
+    except Exception as error:  # noqa: BLE001 - there is no window that could show it, or none any more
+        _log.error("The window failed: %s", logs.redacted("".join(traceback.format_exception(error))))
+        return say_failed_start(error)
+
+
+def _open_window(start: Start, environ: Mapping[str, str]) -> int:
     QGuiApplication.setDesktopFileName("cfbatch")
     app = QApplication.instance() or QApplication(sys.argv[:1])
     if not isinstance(app, QApplication):
@@ -56,7 +67,8 @@ def open_window(start: Start, environ: Mapping[str, str]) -> int:
     app.setApplicationDisplayName("CF Batch")
     app.setApplicationVersion(__version__)
     app.setWindowIcon(QIcon(str(resource("cfbatch.svg"))))
-    theme = Theme(Scheme(Settings.load(Paths(start.root).settings).theme))
+    chosen = Settings.load(Paths(start.root).settings).theme
+    theme = Theme(Scheme(chosen) if chosen in set(Scheme) else Scheme.SYSTEM)
     theme.apply(app)
     keyboard.watch(app)
     return loop.run(app, lambda: _main(start, environ, theme))
@@ -85,6 +97,8 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme) -> int:
     tasks = Tasks(single, show_error)
     crash.crashed.connect(workspace.window.notices.show_crash)
     listeners.append(workspace.job_changed)
+    ending = Ending(workspace.closed.set)
+    ending.install()
     try:
         await workspace.begin(start.file, with_example=start.with_example)
         loop.favour_window()
@@ -97,7 +111,8 @@ async def _main(start: Start, environ: Mapping[str, str], theme: Theme) -> int:
         await program.close()
         workspace.window.finish()
         crash.uninstall()
-    return 0
+        ending.uninstall()
+    return ending.status
 
 
 async def _open_or_hand_over(start: Start, environ: Mapping[str, str], notify: Callable[[Job], None]) -> Program | None:
