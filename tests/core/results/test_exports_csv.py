@@ -42,7 +42,9 @@ def read(path: Path, separator: str = ",", encoding: str = "utf-8") -> list[list
 
 
 def manifest(path: Path) -> dict[str, object]:
-    found: dict[str, object] = json.loads(path.with_name(path.name + ".manifest.json").read_text("utf-8"))
+    beside = path.with_name(path.name + ".manifest.json")
+    kept = path.parent / "job" / "exports" / beside.name  # of a file for people
+    found: dict[str, object] = json.loads((beside if beside.exists() else kept).read_text("utf-8"))
     return found
 
 

@@ -12,7 +12,6 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import ExportOptions, export
 from cfbatch_gui.core.results.exports import excel as excel_target
-from cfbatch_gui.core.results.exports.score_rows import COLUMNS
 from tests.core.results.folders import FAILED, WAITING, Outcome, Pair, Table, unit_vectors
 from tests.core.results.test_exports_csv import NASTY, manifest
 
@@ -22,23 +21,28 @@ def test_excel_has_four_sheets_of_plain_cells(mixed: Table, tmp_path: Path) -> N
     exported = export(mixed.folder, mixed.metadata(), path)
     assert (exported.rows, exported.format) == (9, "xlsx")
     book = openpyxl.load_workbook(path)
-    assert book.sheetnames == ["Ranking", "Per query", "Problems", "About"]
+    assert book.sheetnames == ["Ranking", "Problems", "Per query", "About"]
     header, *rows = book["Ranking"].iter_rows(values_only=True)
-    assert header == (*COLUMNS, "rank (original)")
-    assert [(row[2], row[3], row[4], row[5]) for row in rows] == [
+    assert (header[0], header[1:3], header[4:]) == (
+        "question",
+        ("Rank (CF Batch)", "Score"),
+        ("number", "stars", "rank"),
+    )
+    assert [(row[1], row[4], row[3], row[2]) for row in rows] == [
         (1, "B", "second", 0.5),
         (2, "D", "third\nline", 0.25),
         (2, "007", "first", 0.25),
         (4, "H", "seventh", 0.125),
         (1, "C", "メール", 0.125),
     ]
-    assert [row[14] for row in rows] == ["=1+1", "-3", "x", "h", None]
+    assert [row[6] for row in rows] == ["=1+1", "-3", "x", "h", None]
     assert all(cell.data_type != "f" for row in book["Ranking"].iter_rows() for cell in row)
-    assert [row[12] for row in book["Problems"].iter_rows(min_row=2, values_only=True)] == [
-        "failed", "left out", "waiting", "skipped",
-    ]  # fmt: skip
+    problems = list(book["Problems"].iter_rows(values_only=True))
+    assert problems[0][-1] == "Reason" and len(problems) == 5
+    for sheet in book:
+        assert sheet.freeze_panes == "A2" and sheet.auto_filter.ref.startswith("A1:")
     per_query = list(book["Per query"].iter_rows(min_row=2, values_only=True))
-    assert per_query == [(None, "how do I reset", 7, 4, 0.5, 0.25), (None, "パスワードを忘れた", 1, 1, 0.125, None)]
+    assert per_query == [("how do I reset", 7, 4, 0.5, 0.25), ("パスワードを忘れた", 1, 1, 0.125, None)]
     about = list(book["About"].iter_rows(min_row=2, values_only=True))
     assert [value for name, value in about if name == "request_ids"] == ["request-1", "request-2"]
     metadata = dict(about)
@@ -52,11 +56,11 @@ def test_excel_keeps_every_text_and_every_double(table: Table, tmp_path: Path) -
     path = tmp_path / "nasty.xlsx"
     export(table.folder, table.metadata(), path)
     rows = python_calamine.load_workbook(path).get_sheet_by_name("Ranking").to_python()[1:]
-    found = {row[3]: row for row in rows}
+    found = {row[4]: row for row in rows}
     for text, score in zip(NASTY, scores, strict=True):
-        assert found[text][4] == text
-        assert found[text][14] == text
-        assert found[text][5] == score
+        assert found[text][3] == text
+        assert found[text][5] == text
+        assert found[text][2] == score
 
 
 def test_excel_refuses_what_it_cannot_hold(table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,9 @@ class Preset(StrEnum):
 class ExportOptions:
     """The options of an export. `top_k` and `threshold` are for rankings; a tie at rank `top_k` is kept as a whole.
 
+    `items` are the numbers of the texts that are written, of a ranking those of its contexts; None is all of them. Of a
+    ranking that is limited so, rows that were never sent are left out, and judgements are written whole.
+
     `separator` is the list separator of the user's locale, for `Preset.EXCEL` only. None is no limit, and for `columns`
     all of them. They are written in the order given; `columns_of` has the possible names.
     """
@@ -42,6 +45,7 @@ class ExportOptions:
     top_k: int | None = None
     threshold: float | None = None
     columns: tuple[str, ...] | None = None
+    items: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,7 @@ class Target:
     `has_columns`: the user can choose which columns are written.
     `has_limits`: top k and threshold apply.
     `measure`: the unit of its announced size; `contents` describes the content instead, where no count does.
+    `is_for_people`: opened by a person, not by a program; its manifest is kept with the job, not beside the file.
     `bytes_per_number`: the approximate bytes of each number of a vector; 0 if the size in bytes is not estimated.
     """
 
@@ -116,6 +121,7 @@ class Target:
     measure: Measure = Measure.ROWS
     contents: str = ""
     bytes_per_number: int = 0
+    is_for_people: bool = False
 
 
 class Digest:

@@ -1,7 +1,8 @@
-"""Rankings as an Excel workbook: sheets Ranking, Per query, Problems and About.
+"""Rankings as an Excel workbook for people: the user's own columns under their own headers, beside rank and score.
 
-Ids and texts are text cells, never links, formulas or numbers. Data beyond the limits of Excel raise ExportError; they
-are never truncated.
+Sheets: Ranking, Problems where rows have no score, Per query, About. Each has its header row fixed and a filter. Ids
+and texts are text cells, never links, formulas or numbers. Data beyond the limits of Excel raise ExportError; they are
+never truncated.
 """
 
 import re
@@ -10,12 +11,14 @@ import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 from xml.parsers import expat
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.results.exports.base import Cell, Digest, Work, Written, not_as_written
 from cfbatch_gui.core.results.exports.export_manifest import about
+from cfbatch_gui.core.results.exports.people_columns import people_columns
 from cfbatch_gui.core.results.exports.score_rows import ScoreRows
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.system.files import atomic_writer
@@ -27,8 +30,11 @@ if TYPE_CHECKING:
 MOST_ROWS = 1_048_576  # the header included
 MOST_COLUMNS = 16_384
 MOST_CHARACTERS = 32_767  # in UTF-16 code units, as Excel counts
-PER_QUERY = ("query_id", "query", "contexts", "scored", "best", "margin")
-ABOUT = ("fact", "value")
+PER_QUERY = ("Query", "Texts", "With a score", "Best score", "Margin")
+ABOUT = ("Fact", "Value")
+_PER_QUERY_WIDTHS = (60, 8, 14, 12, 10)
+ABOUT_WIDTHS = (24, 80)
+_REASON_WIDTH = 60
 _OPTIONS = {
     "constant_memory": True,
     "strings_to_formulas": False,
@@ -53,7 +59,9 @@ class _Exact(float):
 class Sheet:
     """One sheet, written row by row from the header on; `written` is the digest of its rows."""
 
-    def __init__(self, workbook: "xlsxwriter.Workbook", name: str, columns: Sequence[str]) -> None:
+    def __init__(
+        self, workbook: "xlsxwriter.Workbook", name: str, columns: Sequence[str], widths: Sequence[int] = ()
+    ) -> None:
         self.name = name
         self.rows = 0
         self.written = Digest()
@@ -63,6 +71,8 @@ class Sheet:
         self._sheet.freeze_panes(1, 0)
         if self.width > MOST_COLUMNS:
             raise ExportError(f"Excel takes {MOST_COLUMNS:,} columns; these are {self.width:,}. Choose CSV.")
+        for column, width in enumerate(widths):
+            self._sheet.set_column(column, column, width)
         self._write(columns, workbook.add_format({"bold": True}))
 
     def add(self, row: Sequence[Cell]) -> None:
@@ -74,6 +84,11 @@ class Sheet:
             )
         self.rows += 1
         self._write(row, None)
+
+    def finish(self) -> None:
+        """Put a filter on the header, after the last row."""
+        if self.rows:
+            self._sheet.autofilter(0, 0, self.rows, self.width - 1)
 
     def _write(self, row: Sequence[Cell], form: object) -> None:
         for column, cell in enumerate(row):
@@ -97,28 +112,41 @@ class Sheet:
 
 def write(work: Work) -> Written:
     """Write and read back. Until the workbook is closed, its sheets are in the system's folder for temporary files."""
-    table = ScoreRows(work)
+    chosen = None if work.options.columns is None else ScoreRows(work).columns
+    table = ScoreRows(replace(work, options=replace(work.options, columns=None)))
+    columns = people_columns(work.folder, table, chosen)
+    shown = [column for column in columns if column.name not in ("rank", "score", "error")]
+    reason = table.columns.index("error")
     with atomic_writer(work.path) as stream:
         with workbook(stream) as book:
-            ranking = Sheet(book, "Ranking", table.columns)
-            per_query = Sheet(book, "Per query", PER_QUERY)
-            problems = Sheet(book, "Problems", table.columns)
-            about_sheet = Sheet(book, "About", ABOUT)
+            ranking = Sheet(book, "Ranking", [each.header for each in columns], [each.width for each in columns])
+            problems: Sheet | None = None  # there is one only if it has rows
             done = 0
             for block in table.blocks():
                 for row, is_scored in zip(block.rows, block.are_scored, strict=True):
-                    (ranking if is_scored else problems).add(row)
+                    if is_scored:
+                        ranking.add([row[each.index] for each in columns])
+                        continue
+                    if problems is None:
+                        headers = [*(each.header for each in shown), "Reason"]
+                        problems = Sheet(book, "Problems", headers, [*(each.width for each in shown), _REASON_WIDTH])
+                    problems.add([*(row[each.index] for each in shown), row[reason]])
                 done += block.items
                 work.tick(done)
+            per_query = Sheet(book, "Per query", PER_QUERY, _PER_QUERY_WIDTHS)
             fill(per_query, _per_query(work))
+            about_sheet = Sheet(book, "About", ABOUT, ABOUT_WIDTHS)
             fill(about_sheet, about(work.metadata, work.folder))
-        read_back(work, stream, (ranking, per_query, problems, about_sheet))
+            sheets = [ranking, *([problems] if problems is not None else []), per_query, about_sheet]
+            for sheet in sheets:
+                sheet.finish()
+        read_back(work, stream, sheets)
         work.tick_end()
     notes = {
-        "sheets": {sheet.name: sheet.rows for sheet in (ranking, per_query, problems, about_sheet)},
+        "sheets": {sheet.name: sheet.rows for sheet in sheets},
         "dropped_by_top_k_or_threshold": table.dropped,
     }
-    return Written(ranking.rows + problems.rows, (work.path,), notes)
+    return Written(ranking.rows + (problems.rows if problems is not None else 0), (work.path,), notes)
 
 
 def _escaped(text: str) -> str:
@@ -146,7 +174,7 @@ def fill(sheet: Sheet, rows: Iterable[Sequence[Cell]]) -> None:
 
 def _per_query(work: Work) -> Iterator[Sequence[Cell]]:
     for query in Rankings(work.folder, work.metadata.failed_batches).queries():
-        yield query.query_id, query.text, query.contexts, query.scored, query.best, query.margin
+        yield query.text, query.contexts, query.scored, query.best, query.margin
 
 
 class _Sink:

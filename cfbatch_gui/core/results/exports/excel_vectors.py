@@ -23,13 +23,14 @@ def write(work: Work) -> Written:
     with atomic_writer(work.path) as stream:
         with excel.workbook(stream) as book:
             vectors_sheet = excel.Sheet(book, "Embeddings", columns)
-            about_sheet = excel.Sheet(book, "About", excel.ABOUT)
+            about_sheet = excel.Sheet(book, "About", excel.ABOUT, excel.ABOUT_WIDTHS)
             for texts, vectors in table.blocks():
                 for text, decimals in zip(texts, shortest(vectors).tolist(), strict=True):
                     vectors_sheet.add([table.id_of(text), *table.cells(text), *decimals])
                 done += len(texts)
                 work.tick(done)
             excel.fill(about_sheet, about(work.metadata, work.folder))
+            vectors_sheet.finish()
         excel.read_back(work, stream, (vectors_sheet, about_sheet))
         work.tick_end()
     return Written(done, (work.path,), {**table.notes, "sheets": {"Embeddings": done, "About": about_sheet.rows}})

@@ -68,8 +68,13 @@ def old_manifest(path: Path) -> Iterator[Callable[[], None]]:
                 part.unlink()
 
 
+def kept_manifest_path(path: Path, folder: JobFolder) -> Path:
+    """Where the manifest of a file for people is kept: with the job, out of their way."""
+    return folder.path / "exports" / f"{path.name}.manifest.json"
+
+
 def write_manifest(
-    path: Path,
+    target: Path,
     metadata: JobMetadata,
     folder: JobFolder,
     counts: OutcomeCounts,
@@ -77,8 +82,7 @@ def write_manifest(
     *,
     now: float,
 ) -> Path:
-    """Write the manifest of the export at `path`; `export` is its section "export". Raises DiskFull, ExportError."""
-    target = manifest_path(path)
+    """Write the manifest of an export to `target`; `export` is its section "export". Raises DiskFull, ExportError."""
     content = {
         "format_version": FORMAT_VERSION,
         "program": f"CF Batch {metadata.program_version}".rstrip(),

@@ -36,7 +36,9 @@ WHERE p.item_no IS NULL AND {schema.LEFT_OUT} AND p.problem_no > ? ORDER BY p.pr
 
 
 def keeps(context: RankedContext, options: ExportOptions) -> bool:
-    """Whether a context is within top k and threshold. A context without a score is always kept, with its error."""
+    """Whether a context is chosen, and within top k and threshold. One without a score is kept if it is chosen."""
+    if options.items is not None and context.item_no not in options.items:
+        return False
     if context.rank is None or context.score is None:
         return True
     return (options.top_k is None or context.rank <= options.top_k) and (
@@ -105,13 +107,14 @@ class ScoreRows:
 
     def blocks(self) -> Iterator[Block]:
         """All rows, in blocks of some thousands."""
-        is_limited = self._options.top_k is not None or self._options.threshold is not None
+        options = self._options
+        is_limited = not (options.top_k is None and options.threshold is None and options.items is None)
         for block in self._rankings.blocks():
             kept = [context for context in block if keeps(context, self._options)] if is_limited else block
             self.dropped += len(block) - len(kept)
             rows = self._chosen([self._row(context) for context in kept])
             yield Block(len(block), rows, [context.rank is not None for context in kept])
-        for skipped in self._skipped():
+        for skipped in self._skipped() if options.items is None else ():
             yield Block(len(skipped), self._chosen(skipped), [False] * len(skipped))
 
     def by_query(self) -> Iterator[tuple[Sequence[Cell], int, list[Sequence[Cell]]]]:

@@ -41,7 +41,7 @@ _SCORES = Target(
     Kind.RANK,
     (".csv",),
     scores_csv.write,
-    "One row a context, for scripts, databases and other programs.",
+    "One row per context, for scripts, databases and other programs.",
     Preset.PROGRAMS,
     has_columns=True,
     has_limits=True,
@@ -54,6 +54,7 @@ _RANKINGS = (
         title="CSV for Excel",
         about="Opens with a double click; what looks like a formula is made harmless.",
         preset=Preset.EXCEL,
+        is_for_people=True,
     ),
     Target(
         "xlsx",
@@ -61,7 +62,8 @@ _RANKINGS = (
         Kind.RANK,
         (".xlsx",),
         excel.write,
-        "A workbook: numbers as numbers, and a sheet that tells where they come from.",
+        "Your own columns under your own headers, with rank and score; with a filter.",
+        is_for_people=True,
         has_columns=True,
         has_limits=True,
     ),
@@ -81,7 +83,7 @@ _RANKINGS = (
         Kind.RANK,
         (".jsonl", ".ndjson"),
         json_lines.write,
-        "One object a line, with all fields by name.",
+        "One object per line, with all fields by name.",
         has_columns=True,
         has_limits=True,
     ),
@@ -132,7 +134,7 @@ _VECTORS = Target(
     Kind.EMBED,
     (".csv",),
     embeddings_csv.write,
-    "One row a text, one column for each number of its vector.",
+    "One row per text, one column for each number of its vector.",
     has_columns=True,
     bytes_per_number=11,
 )
@@ -142,7 +144,7 @@ _CELLS = Target(
     Kind.EMBED,
     (".csv",),
     embeddings_cell_csv.write,
-    "One row a text, its vector as [0.1, …] in a single cell.",
+    "One row per text, its vector as [0.1, …] in a single cell.",
     bytes_per_number=11,
 )
 _EMBEDDINGS = (
@@ -153,6 +155,7 @@ _EMBEDDINGS = (
         title="CSV for Excel, a column for each number",
         about=_FOR_EXCEL,
         preset=Preset.EXCEL,
+        is_for_people=True,
     ),
     Target(
         "xlsx",
@@ -161,6 +164,7 @@ _EMBEDDINGS = (
         (".xlsx",),
         excel_vectors.write,
         "A workbook with a column for each number, as long as it fits.",
+        is_for_people=True,
         has_columns=True,
     ),
     Target(
@@ -180,6 +184,7 @@ _EMBEDDINGS = (
         title="CSV for Excel, each vector in one cell",
         about=_FOR_EXCEL,
         preset=Preset.EXCEL,
+        is_for_people=True,
     ),
     Target(
         "npy",
@@ -187,7 +192,7 @@ _EMBEDDINGS = (
         Kind.EMBED,
         (".npy",),
         numpy_file.write,
-        "The bare numbers, float32, one row a text; for Python.",
+        "The bare numbers, float32, one row per text; for Python.",
         bytes_per_number=4,
     ),
     Target(
@@ -205,7 +210,7 @@ _EMBEDDINGS = (
         Kind.EMBED,
         (".jsonl", ".ndjson"),
         json_lines.write,
-        "One object a line: text, id and vector.",
+        "One object per line: text, id and vector.",
         has_columns=True,
         bytes_per_number=11,
     ),
@@ -273,6 +278,7 @@ _FAILED = Target(
     Preset.EXCEL,
     needs_results=False,
     measure=Measure.FAILED_ROWS,
+    is_for_people=True,
 )
 
 TARGETS: tuple[Target, ...] = (

@@ -47,7 +47,8 @@ class VectorRows:
         self._folder = work.folder
         parts = (PART,) if has_parts(work.folder) else ()
         self._embeddings = Embeddings(work.folder, work.metadata.failed_batches, reserved=(*parts, *reserved))
-        self._present = self._embeddings.present()
+        present = self._embeddings.present()
+        self._present = present & _wanted(work.options.items, len(present))
         self.count = int(np.count_nonzero(self._present))
         self.dimension = self._embeddings.dimension
         self._parts = len(parts)
@@ -125,6 +126,15 @@ class VectorRows:
             if there:
                 names, rows = zip(*there, strict=True)
                 yield rows, names if self._embeddings.has_ids else [*map(str, rows)]
+
+
+def _wanted(items: frozenset[int] | None, count: int) -> NDArray[np.bool_]:
+    """Which texts were chosen, (count,), bool; all of them without a choice."""
+    if items is None:
+        return np.ones(count, np.bool_)
+    wanted = np.zeros(count, np.bool_)
+    wanted[[number - 1 for number in items if 0 < number <= count]] = True
+    return wanted
 
 
 def _index_of_text(folder: JobFolder) -> int:

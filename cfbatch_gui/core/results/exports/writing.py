@@ -8,7 +8,12 @@ from pathlib import Path
 from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.results.exports.base import ExportOptions, Progress, Target, Work
-from cfbatch_gui.core.results.exports.export_manifest import old_manifest, write_manifest
+from cfbatch_gui.core.results.exports.export_manifest import (
+    kept_manifest_path,
+    manifest_path,
+    old_manifest,
+    write_manifest,
+)
 from cfbatch_gui.core.results.exports.targets import target_for
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, count_items
@@ -63,8 +68,12 @@ def export(
             step_aside()
 
         written = target.write(Work(folder, metadata, path, options, steps.writing, steps.reading, end))
+    place = manifest_path(path)
+    if target.is_for_people:
+        place = kept_manifest_path(path, folder)
+        place.parent.mkdir(exist_ok=True)
     manifest = write_manifest(
-        path,
+        place,
         metadata,
         folder,
         counts,
@@ -75,6 +84,7 @@ def export(
             "complete": counts.is_complete,
             "top_k": options.top_k,
             "threshold": options.threshold,
+            "chosen": None if options.items is None else len(options.items),
             **written.notes,
         },
         now=clock(),
