@@ -18,6 +18,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.results.exports import targets_for
 from cfbatch_gui.core.results.outcomes import OutcomeCounts
+from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.export_choices import ColumnsDialog
 from cfbatch_gui.ui.results.export_dialog import ExportDialog
 from cfbatch_gui.ui.results.export_plan import Extent, missing_words, paths_for
@@ -45,6 +46,7 @@ def home(tmp_path: Path) -> Path:
 
 def opened(driver: JobPageDriver, job: Job, limits: Limits = Limits()) -> ExportDialog:  # noqa: B008  # a frozen value
     dialog = ExportDialog(driver.program, driver.notices, job, limits=limits, parent=driver.window)
+    dialog.forms.choose("csv")
     dialog.open()
     return dialog
 
@@ -63,8 +65,7 @@ async def test_an_excel_and_a_parquet_file_in_three_clicks(driver: JobPageDriver
     driver.program.change_settings(last_folder=str(home))
     dialog = opened(driver, await driver.finished(TIED, Kind.RANK))  # the first click, on "Export…"
     await until(lambda: lines(dialog) == [("Support articles.csv", "6 rows of 14 columns")])
-    dialog.forms.boxes["xlsx"].click()
-    assert [name for name, _ in lines(dialog)] == ["Support articles.xlsx"], "what was proposed is given up"
+    dialog.forms.choose("xlsx")
     dialog.forms.boxes["parquet"].click()
     assert [name for name, _ in lines(dialog)] == ["Support articles.xlsx", "Support articles.parquet"]
     assert dialog.save_button.text() == "Save 2 files"
@@ -103,7 +104,7 @@ async def test_a_name_that_the_user_gives(driver: JobPageDriver, tmp_path: Path,
     files.accept()
     await until(lambda: [name for name, _ in lines(dialog)] == ["ranked.csv"])
     QTest.mouseClick(dialog.save_button, LEFT)
-    await until(lambda: driver.notices.texts() == ["Wrote 6 rows."])
+    await until(lambda: driver.notices.texts()[-1:] and driver.notices.texts()[-1].startswith("Wrote 6 rows to “"))
     assert [row["rank"] for row in read(path)] == ["1", "2", "3", "3", "1", "2"]
     assert driver.notices.bars()[0].links()[0].text() == "Show file"
     assert driver.program.settings.last_folder == str(tmp_path)
@@ -120,7 +121,7 @@ async def test_limits_of_the_page_are_kept_until_they_are_changed(
     path = tmp_path / "top.csv"
     await until(lambda: not dialog.tasks.is_running("count"))
     dialog.tasks.start("write", dialog.write([(path, dialog.forms.chosen()[0])]))
-    await until(lambda: driver.notices.texts() == ["Wrote 2 rows."])
+    await until(lambda: driver.notices.texts()[-1:] and driver.notices.texts()[-1].startswith("Wrote 2 rows to “"))
     assert json.loads(path.with_name("top.csv.manifest.json").read_text("utf-8"))["export"]["top_k"] == 1
 
 
@@ -140,7 +141,7 @@ async def test_columns_are_chosen_once_for_all_forms(driver: JobPageDriver, tmp_
     await until(lambda: [what for _, what in lines(dialog)] == ["6 rows of 2 columns"])
     dialog.forms.choose("csv-excel", "trec")
     dialog.tasks.start("write", dialog.write([(tmp_path / "a.csv", dialog.forms.chosen()[0])]))
-    await until(lambda: driver.notices.texts() == ["Wrote 6 rows."])
+    await until(lambda: driver.notices.texts()[-1:] and driver.notices.texts()[-1].startswith("Wrote 6 rows to “"))
     assert list(read(tmp_path / "a.csv")[0]) == ["query", "score"]
 
 
@@ -167,7 +168,9 @@ async def test_a_folder_that_cannot_be_written_is_reported_in_the_dialog(
     await until(dialog.error_bar.isVisible)
     assert dialog.error_bar.text().endswith(".")
     assert dialog.save_button.isEnabled()
-    assert driver.notices.texts() == ["Wrote 6 rows."], "what was written before is said"
+    assert driver.notices.texts()[-1:] and driver.notices.texts()[-1].startswith("Wrote 6 rows to “"), (
+        "what was written before is said"
+    )
     dialog.forms.choose("jsonl")
     assert not dialog.error_bar.isVisible(), "it was about another choice"
     dialog.reject()
@@ -203,7 +206,7 @@ async def test_the_next_command_can_be_read_before_it_is_copied(
     dialog.set_folder(home)
     dialog.forms.choose("vectorize")
     dialog.tasks.start("write", dialog.write(dialog.outputs()))
-    await until(lambda: driver.notices.texts() == ["Wrote 4 rows."])
+    await until(lambda: driver.notices.texts()[-1:] and driver.notices.texts()[-1].startswith("Wrote 4 rows to “"))
     show, copy = driver.notices.bars()[0].links()
     assert (show.text(), copy.text()) == ("Show file", "Copy the next command")
     create, upsert = copy.toolTip().split("\n")
@@ -245,3 +248,35 @@ async def test_what_is_here_of_a_job_at_work_is_exported_from_its_menu(driver: J
 )
 def test_what_may_still_come_is_distinguished_from_what_will_not(counts: OutcomeCounts, kind: Kind, said: str) -> None:
     assert missing_words(Extent(counts, 0, (), 0), kind) == said
+
+
+async def test_only_what_was_drawn_around_is_written_unless_all_is_wanted(
+    driver: JobPageDriver, home: Path, until: Until
+) -> None:
+    job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
+    choices = (RowChoice("These 2 · Lasso", frozenset({1, 3}), is_proposed=True),)
+    dialog = ExportDialog(driver.program, driver.notices, job, choices=choices, parent=driver.window)
+    dialog.open()
+    dialog.set_folder(home)
+    dialog.forms.choose("csv")
+    await until(lambda: [what for _, what in lines(dialog)][:1] and lines(dialog)[0][1].startswith("2 rows of"))
+    everything, lasso = dialog.rows_bar.buttons
+    assert lasso.isChecked() and lasso.text() == "These 2 · Lasso"
+    everything.click()
+    await until(lambda: lines(dialog)[0][1].startswith("4 rows of"))
+    lasso.click()
+    await until(lambda: lines(dialog)[0][1].startswith("2 rows of"))
+    QTest.mouseClick(dialog.save_button, LEFT)
+    await until(lambda: driver.notices.texts() == ["Wrote 2 rows to “Catalogue.csv”."])
+    assert len(read(home / "Catalogue.csv")) == 2
+
+
+async def test_people_come_first_and_a_suffix_chooses_the_form(driver: JobPageDriver, home: Path) -> None:
+    dialog = ExportDialog(driver.program, driver.notices, await driver.finished(TIED, Kind.RANK), parent=driver.window)
+    assert [target.name for target in dialog.forms.chosen()] == ["xlsx"]
+    assert list(dialog.forms.boxes)[:3] == ["xlsx", "csv-excel", "failed"]
+    (excel,) = dialog.forms.chosen()
+    assert dialog._form_of(home / "a.parquet", excel).name == "parquet"
+    assert dialog._form_of(home / "a.xlsx", excel) is excel
+    assert dialog._form_of(home / "a.b", excel) is excel
+    await driver.idle()

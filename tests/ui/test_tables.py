@@ -140,7 +140,8 @@ def test_copy_takes_what_is_seen_as_a_spreadsheet_takes_it(qtbot: Any, view: Tab
     view.horizontalHeader().moveSection(2, 0)
     view.selectAll()
     qtbot.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
-    expected = '0.5000\tbeta\n\tAlpha\n0.7500\t"gamma\twith tab"\n0.5000\t"say ""so""\nagain"'
+    titles = "\t".join(view.columns()[section].title for section in (2, 1))
+    expected = titles + '\n0.5000\tbeta\n\tAlpha\n0.7500\t"gamma\twith tab"\n0.5000\t"say ""so""\nagain"'
     assert QGuiApplication.clipboard().text() == expected
 
 

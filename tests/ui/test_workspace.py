@@ -60,7 +60,7 @@ async def test_from_the_first_start_to_a_file_by_mouse(stage: Stage, tmp_path: P
     await person.name_file(path)
     await person.until_sees("ranked.csv")
     await person.click("Save")
-    await person.until_sees("Wrote 82 rows.", "Show file")
+    await person.until_sees("Wrote 82 rows to “ranked.csv”.", "Show file")
     with path.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert len(rows) == 82 and rows[0]["rank"] == "1"
@@ -98,7 +98,7 @@ async def test_keys_begin_open_rename_and_export(stage: Stage, tmp_path: Path) -
     await finished(stage, "Support articles")
     await person.until_sees("Export…")
     await person.press(Qt.Key.Key_E, CTRL)
-    await person.until_sees("How do you want to take it home?")
+    await person.until_sees("For people")
     await person.press(Qt.Key.Key_Escape)
     await person.press(Qt.Key.Key_F1)
     await person.until_sees("Find in this page", "Ctrl+N")

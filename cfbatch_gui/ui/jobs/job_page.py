@@ -20,7 +20,7 @@ from cfbatch_gui.ui.jobs.job_summary import can_be_sent_again, is_over, request_
 from cfbatch_gui.ui.jobs.progress_view import ProgressView
 from cfbatch_gui.ui.jobs.state_names import job_words
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Tabs, column
@@ -103,6 +103,11 @@ class JobPage(QWidget):
         """Choose the tab of a ranking's quality, as if the user had chosen it."""
         if QUALITY in self.results and self.tabs.isTabVisible(list(self._pages).index(QUALITY)):
             self.tabs.choose(QUALITY)
+
+    def row_choices(self) -> tuple[RowChoice, ...]:
+        """What the view that is shown offers to export instead of all rows."""
+        key = self.tabs.current()
+        return self.results[key].row_choices() if key in self.results else ()
 
     def job(self) -> Job | None:
         """The job that is shown, None before the first."""

@@ -3,42 +3,83 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QDialog, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QDialog, QRadioButton, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.results.exports import Target
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.export_plan import target_words
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
-from cfbatch_gui.ui.widgets import Button, CheckBox, Label, LinkButton, PrimaryButton, column, row, scrolled
+from cfbatch_gui.ui.widgets import Button, CheckBox, Flow, Label, LinkButton, PrimaryButton, column, row, scrolled
 
 _INDENT = 24  # to the left edge of the words of a box
 _FORMS_HEIGHT = 330  # more of them are scrolled to
+_LEAST_FORMS = 110  # so that the dialog fits a small screen
 _COLUMNS_HEIGHT = 300
 _LONGEST_NAME = 60
+_RANK = {"xlsx": 0, "csv-excel": 1}  # of the forms for people
+
+
+class RowsBar(QWidget):
+    """Which rows are written: all, or some that were selected, found or drawn around. Hidden without such a choice."""
+
+    changed = Signal()
+
+    def __init__(self, choices: Sequence[RowChoice], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._group = QButtonGroup(self)
+        everything = QRadioButton(self.tr("All rows"))
+        self.buttons: dict[QRadioButton, frozenset[int] | None] = {everything: None}
+        everything.setChecked(True)
+        for choice in choices:
+            button = QRadioButton(choice.name.replace("&", "&&"))
+            self.buttons[button] = choice.items
+            if choice.is_proposed:
+                button.setChecked(True)
+        for button in self.buttons:
+            self._group.addButton(button)
+            button.toggled.connect(lambda on: self.changed.emit() if on else None)
+        label = Label(self.tr("Rows"), "quiet")
+        self.setLayout(Flow(label, *self.buttons, gap=LARGE))
+        self.setVisible(bool(choices))
+
+    def items(self) -> frozenset[int] | None:
+        """The numbers of the rows that are written, None for all."""
+        return next((items for button, items in self.buttons.items() if button.isChecked()), None)
 
 
 class ExportForms(QWidget):
-    """A tick box for each form with a line about it. The first one is ticked until another one is."""
+    """A tick box for each form, those for people first. The first one is ticked until another one is."""
 
     changed = Signal()
 
     def __init__(self, targets: Sequence[Target], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._targets = tuple(targets)
+        people = [target for target in targets if target.is_for_people]
+        people.sort(key=lambda target: _RANK.get(target.name, len(_RANK)))
+        programs = [target for target in targets if not target.is_for_people]
+        self._targets = (*people, *programs)
         self._impossible: set[str] = set()
-        self._proposed = targets[0].name
-        self.boxes: Mapping[str, CheckBox] = {target.name: CheckBox(target.title) for target in targets}
-        forms = column(gap=10, margins=(2, 2, SMALL, 2))
-        for index, target in enumerate(targets):
-            box = self.boxes[target.name]
-            box.setChecked(index == 0)
+        self._proposed = self._targets[0].name
+        self.boxes: Mapping[str, CheckBox] = {target.name: CheckBox(target.title) for target in self._targets}
+        self.boxes[self._proposed].setChecked(True)
+        for box in self.boxes.values():
             box.toggled.connect(self._toggled)
-            forms.addLayout(_form(box, target_words(target)))
+        sides = []
+        for title, group in ((self.tr("For people"), people), (self.tr("For programs"), programs)):
+            side = column(Label(title, "strong"), gap=10)
+            for target in group:
+                side.addLayout(_form(self.boxes[target.name], target_words(target)))
+            side.addStretch(1)
+            sides.append(side)
+        forms = row(*sides, gap=WIDE, margins=(2, 2, SMALL, 2))
+        for index in range(len(sides)):
+            forms.setStretch(index, 1)
         content = QWidget()
         content.setLayout(forms)
         self._area = scrolled(content)
         self._wanted = content.sizeHint()
-        self._area.setMinimumHeight(min(self._wanted.height(), _FORMS_HEIGHT))
+        self._area.setMinimumHeight(_LEAST_FORMS)
         self.setLayout(column(self._area))
 
     def chosen(self) -> tuple[Target, ...]:
@@ -140,7 +181,9 @@ def _form(box: CheckBox, about: str) -> QVBoxLayout:
     form = column(box, gap=1)
     if about:
         box.setAccessibleDescription(about)
-        form.addLayout(row(_INDENT, Label(about, "small"), gap=0))
+        line = row(_INDENT, gap=0)
+        line.addWidget(Label(about, "small", wrap=True), 1)
+        form.addLayout(line)
     return form
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt
@@ -17,7 +18,8 @@ from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, T
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.job_labels import connection_title
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.results.export_choices import ColumnsDialog, ExportForms
+from cfbatch_gui.ui.result_view import RowChoice
+from cfbatch_gui.ui.results.export_choices import ColumnsDialog, ExportForms, RowsBar
 from cfbatch_gui.ui.results.export_plan import (
     ExportSummary,
     Extent,
@@ -29,7 +31,7 @@ from cfbatch_gui.ui.results.export_plan import (
 )
 from cfbatch_gui.ui.results.ranking_limits import Limits, LimitsBar
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
+from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
     IconLine,
@@ -59,6 +61,7 @@ class ExportDialog(QDialog):
         job: Job,
         *,
         limits: Limits = _NO_LIMITS,
+        choices: Sequence[RowChoice] = (),
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -71,6 +74,8 @@ class ExportDialog(QDialog):
         self._extent: Extent | None = None
         self._stop: threading.Event | None = None
         self.tasks = Tasks(self, self._show_error)
+        self.rows_bar = RowsBar(choices)
+        self.rows_bar.changed.connect(lambda: self.tasks.start("count", self._count()))
         self._make_widgets()
         self.limits_bar.show_limits(limits)
         self._lay_out()
@@ -108,7 +113,7 @@ class ExportDialog(QDialog):
 
     def sizeHint(self) -> QSize:
         hint = super().sizeHint()
-        return QSize(max(580, hint.width()), hint.height())
+        return QSize(max(scaled(680), hint.width()), hint.height())
 
     # Making
 
@@ -143,8 +148,9 @@ class ExportDialog(QDialog):
         columns = row(self._columns_words, 4, self.columns_button)
         self._choices.setLayout(row(self.limits_bar, None, columns))
         content = column(
-            Label(self.tr("How do you want to take it home?"), "part"),
+            Label(self.tr("Export as"), "part"),
             self.forms,
+            self.rows_bar,
             self._choices,
             self.summary,
             self._missing,
@@ -152,7 +158,7 @@ class ExportDialog(QDialog):
             gap=LARGE,
             margins=(WIDE, 20, WIDE, SMALL),
         )
-        content.setStretch(1, 1)
+        content.setStretch(1, 1)  # the forms
         foot = column(
             self.progress,
             row(self._progress_words, None, self.cancel_button, self.save_button),
@@ -165,7 +171,8 @@ class ExportDialog(QDialog):
 
     async def _count(self) -> None:
         folder, limits = self._program.folder(self._job.id), self.limits_bar.limits()
-        self._extent = await asyncio.to_thread(read_extent, folder, self._job, limits)
+        items = self.rows_bar.items()
+        self._extent = await asyncio.to_thread(read_extent, folder, self._job, limits, items)
         if not self._extent.failed_rows:
             for target in targets_for(self._job.kind):
                 if target.measure is Measure.FAILED_ROWS:
@@ -204,8 +211,16 @@ class ExportDialog(QDialog):
             suffix=target.suffixes[0].removeprefix(".") if target.suffixes else "",
         )
         if chosen is not None:
+            target = self._form_of(chosen, target)
+            self.forms.choose(target.name)
             self._folder, self._named = chosen.parent, (chosen, target)
             self._show_anew()
+
+    def _form_of(self, path: Path, chosen: Target) -> Target:
+        """The form that the name of the file asks for by its suffix, else the one that is ticked."""
+        suffix = path.suffix.lower()
+        fitting = [each for each in targets_for(self._job.kind) if suffix in each.suffixes]
+        return chosen if suffix in chosen.suffixes or not fitting else fitting[0]
 
     def _show_anew(self) -> None:
         """Show the choices anew; an error shown before was about other ones."""
@@ -269,7 +284,7 @@ class ExportDialog(QDialog):
             metadata,
             path,
             target,
-            options=ExportOptions(options.preset, options.separator, options.top_k, options.threshold, columns),
+            options=replace(options, columns=columns),
             progress=tell,
         )
 
@@ -287,7 +302,7 @@ class ExportDialog(QDialog):
         rows = {exported.rows for exported in written}
         counted = display.plural(max(rows), self.tr("{n} row"), self.tr("{n} rows"))
         if len(written) == 1:
-            sentence = self.tr("Wrote {rows}.").format(rows=counted)
+            sentence = self.tr("Wrote {rows} to “{name}”.").format(rows=counted, name=written[0].path.name)
         elif len(rows) == 1:
             sentence = self.tr("Wrote {n} files of {rows}.").format(n=len(written), rows=counted)
         else:
@@ -305,7 +320,11 @@ class ExportDialog(QDialog):
     def _options(self) -> ExportOptions:
         limits = self.limits_bar.limits() if self._job.kind is Kind.RANK else _NO_LIMITS
         return ExportOptions(
-            separator=display.csv_separator(), top_k=limits.top_k, threshold=limits.threshold, columns=self._columns
+            separator=display.csv_separator(),
+            top_k=limits.top_k,
+            threshold=limits.threshold,
+            columns=self._columns,
+            items=self.rows_bar.items(),
         )
 
     def _show_writing(self, writing: bool) -> None:
@@ -317,12 +336,18 @@ class ExportDialog(QDialog):
             self.cancel_button.setFocus()  # else the list scrolls to the widget that gets the focus
         self.forms.set_open(not writing)
         # Only the controls are disabled, not the labels between them.
-        for widget in (self.limits_bar.top, self.limits_bar.threshold, self.columns_button, self.summary.change_button):
+        for widget in (
+            self.rows_bar,
+            self.limits_bar.top,
+            self.limits_bar.threshold,
+            self.columns_button,
+            self.summary.change_button,
+        ):
             widget.setEnabled(not writing)
         self._show_possible()
 
     def _show_possible(self) -> None:
-        nothing = "" if self.forms.chosen() else self.tr("Tick how you want to take it home.")
+        nothing = "" if self.forms.chosen() else self.tr("Tick at least one form.")
         self.save_button.set_possible(self.tr("A file is being written.") if self.is_writing() else nothing)
 
     def _show_progress(self, done: int, total: int) -> None:

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
-from cfbatch_gui.core.results.exports import Measure, Target, columns_of
+from cfbatch_gui.core.results.exports import ExportOptions, Measure, Target, columns_of
+from cfbatch_gui.core.results.exports.score_rows import keeps
 from cfbatch_gui.core.results.outcomes import OutcomeCounts
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
@@ -33,6 +34,7 @@ class Extent:
     kept: int
     names: tuple[str, ...]
     dimension: int
+    chosen: int | None = None  # of the rows, where not all are written
 
     @property
     def failed_rows(self) -> int:
@@ -41,20 +43,28 @@ class Extent:
 
     def rows(self, kind: Kind, *, limited: bool) -> int:
         """Rows of the file: of a ranking also those without a score, with their reason."""
+        if self.chosen is not None:
+            return self.chosen
         if kind is Kind.EMBED:
             return self.counts.done
         return (self.kept if limited else self.counts.done) + self.counts.items - self.counts.done + self.counts.skipped
 
 
-def read_extent(folder: JobFolder, job: Job, limits: Limits) -> Extent:
-    """Count what can be written. Blocking. Raises DataError."""
+def read_extent(folder: JobFolder, job: Job, limits: Limits, items: frozenset[int] | None = None) -> Extent:
+    """Count what can be written, of all rows or of `items`. Blocking. Raises DataError."""
     failed = failed_batches(job)
     names = columns_of(folder, job.kind)
     if job.kind is Kind.RANK:
         rankings = Rankings(folder, failed)
+        if items is not None:
+            options = ExportOptions(top_k=limits.top_k, threshold=limits.threshold, items=items)
+            kept = sum(keeps(context, options) for block in rankings.blocks() for context in block)
+            return Extent(rankings.outcome_counts(), kept, names, 0, kept)
         return Extent(rankings.outcome_counts(), rankings.counts(limits.top_k, limits.threshold).kept, names, 0)
     embeddings = Embeddings(folder, failed)
-    return Extent(embeddings.outcome_counts(), 0, names, embeddings.dimension)
+    there = None if items is None else embeddings.present()[[number - 1 for number in items]]
+    chosen = None if there is None else int(there.sum())
+    return Extent(embeddings.outcome_counts(), 0, names, embeddings.dimension, chosen)
 
 
 def usual_folder(last: str) -> Path:
@@ -152,6 +162,8 @@ def extent_words(extent: Extent, target: Target, columns: int | None = None) -> 
         return display.plural(extent.failed_rows, _tr("{n} row"), _tr("{n} rows"))
     if target.measure is Measure.SCORES:
         return display.plural(extent.kept, _tr("{n} score"), _tr("{n} scores"))
+    if target.kind is Kind.RANK and target.name == "xlsx" and columns is None:
+        return rows  # which columns it has depends on what they hold
     if target.kind is Kind.RANK:
         wide = columns if columns is not None and target.has_columns else len(extent.names)
         each = display.plural(wide, _tr("{n} column"), _tr("{n} columns"))

@@ -74,6 +74,10 @@ class MapList(QWidget):
         self._stack.setCurrentIndex(1)
         self.show()
 
+    def name(self) -> str:
+        """What selected the texts."""
+        return self._name
+
     def items(self) -> tuple[int, ...]:
         """The item numbers of the texts in the list."""
         return self._items

@@ -23,6 +23,7 @@ from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import DotMap, PictureButtons, PlotData
+from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.map_colours import MapColours, colour_choices, read_cells, read_colours
 from cfbatch_gui.ui.results.map_list import MapList
 from cfbatch_gui.ui.results.vector_page import VectorPage
@@ -65,6 +66,14 @@ class MapView(VectorPage):
         self.find_field.reset()
         self.dots.show_points(np.zeros((0, 2), dtype=np.float32), lambda index: ("", ""), lambda: PlotData((), ()))
         self.list.hide()
+
+    def row_choices(self) -> tuple[RowChoice, ...]:
+        items = frozenset(self.list.items()) if self.list.isVisible() else frozenset()
+        if not items:
+            return ()
+        pattern = self.tr("These {n} · {name}")
+        name = display.one_line(self.list.name(), 40)
+        return (RowChoice(pattern.format(n=display.number(len(items)), name=name), items, is_proposed=True),)
 
     def arrived(self, *, is_first: bool) -> None:
         self.picture.set_name(self.tr("{name}, map").format(name=self.job.name).replace("/", "-"))

@@ -11,7 +11,6 @@ from cfbatch_gui.core.results.rankings.rankings import RankedContext, RankedQuer
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.tables.table_rows import Column
 
-_WORST, _BEST = 0.1, 0.9  # lengths of bars; a full one would suggest 100 %, an empty one 0
 _FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
 
 
@@ -23,17 +22,12 @@ class ContextRow:
     share: float | None
 
 
-def on_own_scale(contexts: Sequence[RankedContext]) -> tuple[ContextRow, ...]:
-    """The contexts of one query with their bars: from the worst score of this query to its best."""
-    scores = [context.score for context in contexts if context.score is not None]
-    low, high = (min(scores), max(scores)) if scores else (0.0, 0.0)
-
-    def share(score: float | None) -> float | None:
-        if score is None:
-            return None
-        return _WORST + (_BEST - _WORST) * ((score - low) / (high - low) if high > low else 1.0)
-
-    return tuple(ContextRow(context, share(context.score)) for context in contexts)
+def on_one_scale(contexts: Sequence[RankedContext]) -> tuple[ContextRow, ...]:
+    """The contexts with their bars, which begin at a score of 0 and end at 1 for every query."""
+    return tuple(
+        ContextRow(context, None if context.score is None else min(1.0, max(0.0, context.score)))
+        for context in contexts
+    )
 
 
 def status_words(status: Status, why: str) -> str:

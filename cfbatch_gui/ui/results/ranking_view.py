@@ -19,7 +19,7 @@ from cfbatch_gui.core.results.rankings.text_search import TextSearch
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.results.loaded_results import (
     ResultLoader,
     SearchBar,
@@ -31,7 +31,7 @@ from cfbatch_gui.ui.results.loaded_results import (
 from cfbatch_gui.ui.results.ranking_columns import (
     ContextRow,
     context_columns,
-    on_own_scale,
+    on_one_scale,
     query_columns,
     status_words,
 )
@@ -101,6 +101,18 @@ class RankingView(ResultView):
     def limits(self) -> Limits:
         """Top k and threshold as they are set on the page."""
         return self.limits_bar.limits()
+
+    def row_choices(self) -> tuple[RowChoice, ...]:
+        choices = []
+        selected = frozenset(self.contexts_model.row(index).context.item_no for index in self.contexts.selected_rows())
+        if len(selected) > 1:
+            pattern = self.tr("These {n} · selected")
+            choices.append(RowChoice(pattern.format(n=display.number(len(selected))), selected))
+        of_query = frozenset(each.context.item_no for each in self._ranked)
+        if of_query:
+            pattern = self.tr("These {n} · this query")
+            choices.append(RowChoice(pattern.format(n=display.number(len(of_query))), of_query))
+        return tuple(choices)
 
     def foot(self) -> str:
         """The sentences at the foot of the page."""
@@ -218,7 +230,7 @@ class RankingView(ResultView):
             found = await asyncio.to_thread(self._read.rankings.contexts, query_no, 0, MOST_CONTEXTS)
             if query_no != self._query_no:
                 self._item_no = 0
-            self._query_no, self._ranked = query_no, on_own_scale(found)
+            self._query_no, self._ranked = query_no, on_one_scale(found)
             self._fill_contexts()
             self._show_foot()
             if self._loader.job is not None and self._baseline_of != self._loader.loaded:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.results.clusters_view import ClustersView
 from cfbatch_gui.ui.results.duplicates_view import DuplicatesView
 from cfbatch_gui.ui.results.map_view import MapView
@@ -46,6 +46,9 @@ class LatePage(ResultView, Generic[P]):
 
     def show_job(self, job: Job) -> None:
         self.page.show_job(job)
+
+    def row_choices(self) -> tuple[RowChoice, ...]:
+        return self._page.row_choices() if self._page is not None else ()
 
     def has_something(self, job: Job) -> bool:
         return self._has_something()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -16,7 +16,7 @@ from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import is_practice, short_model
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.results.loaded_results import ResultLoader, SearchBar, SearchedResults, failed_batches, nothing_yet
 from cfbatch_gui.ui.results.vector_panel import VectorPanel
 from cfbatch_gui.ui.results.vector_rows import VectorRow, blank_rows, checks_line, read_rows, vector_columns
@@ -81,6 +81,17 @@ class VectorsView(ResultView):
         """Show every text again."""
         self._clear_search()
         self._show_found(None)
+
+    def row_choices(self) -> tuple[RowChoice, ...]:
+        choices = []
+        if self._found:
+            name = self._found_name or self.tr("found")
+            found = frozenset(self._found)
+            choices.append(RowChoice(_choice_name(len(found), name), found, is_proposed=bool(self._found_name)))
+        selected = frozenset(self.rows.row(index).text.item_no for index in self.table.selected_rows())
+        if len(selected) > 1:
+            choices.append(RowChoice(_choice_name(len(selected), self.tr("selected")), selected))
+        return tuple(choices)
 
     def checks(self) -> str:
         """The line at the foot."""
@@ -260,6 +271,11 @@ class VectorsView(ResultView):
             self.count.setText(display.plural(self._read.embeddings.count, self.tr("{n} text"), self.tr("{n} texts")))
             return
         self.count.setText(pattern.format(n=display.number(number), total=total))
+
+
+def _choice_name(count: int, name: str) -> str:
+    pattern = QCoreApplication.translate("exports", "These {n} · {name}")
+    return pattern.format(n=display.number(count), name=display.one_line(name, 40))
 
 
 def _count(read: _Read, found: Sequence[int] | None) -> int:

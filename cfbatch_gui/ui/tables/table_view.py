@@ -98,7 +98,7 @@ class TableView(QTableView):
         return sorted({row for top, bottom in self._selected_ranges() for row in range(top, bottom + 1)})
 
     def copy(self) -> None:
-        """Copy the selected rows as tab-separated text: the visible columns in the order shown.
+        """Copy the selected rows as tab-separated text below their header: the visible columns in the order shown.
 
         Above MOST_ROWS_TO_COPY rows, nothing is copied and `too_much_to_copy` is emitted.
         """
@@ -111,7 +111,8 @@ class TableView(QTableView):
             return
         shown = [header.logicalIndex(at) for at in range(header.count())]
         shown = [section for section in shown if not self.isColumnHidden(section)]
-        cells = [[model.text(row, section) for section in shown] for row in self.selected_rows()]
+        titles = [self.columns()[section].title for section in shown]
+        cells = [titles, *([model.text(row, section) for section in shown] for row in self.selected_rows())]
         QGuiApplication.clipboard().setText(as_tsv(cells))
 
     def focusInEvent(self, event: QFocusEvent) -> None:

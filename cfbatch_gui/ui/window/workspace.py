@@ -248,7 +248,8 @@ class Workspace:
     def _export(self, job_id: str) -> None:
         job = self._program.ledger.job(job_id)
         limits = self._ranking.limits()
-        ExportDialog(self._program, self._notices, job, limits=limits, parent=self.window).open()
+        choices = self._job.row_choices() if self.window.pages.currentWidget() is self._job else ()
+        ExportDialog(self._program, self._notices, job, limits=limits, choices=choices, parent=self.window).open()
 
     def _attach(self) -> None:
         dialog = AttachDialog(self._program, self.window)
