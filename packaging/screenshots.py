@@ -209,7 +209,7 @@ async def rank(stage: Stage, files: Path, camera: Camera) -> None:
     await person.click_row("Jobs", "Support articles, March")
     await person.click("Ranking")
     await person.press(Qt.Key.Key_E, CTRL)
-    await person.until_sees("How do you want to take it home?", "rows of")
+    await person.until_sees("Export as", "rows")
     await camera.take(stage, "export")
     await person.click("Change…")
     await person.until_sees("File name:")

@@ -69,7 +69,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
                 connection, pasted, model=arguments.model or "", name=(arguments.name or "").strip(), inputs=inputs
             )
             remember(program.folder(job.id), outputs)
-            console.say(f"Job {job.id}: request id {job.batches[0].request_id}, model {job.model}.")
+            console.say(f"Job {job.id}: request ID {job.batches[0].request_id}, model {job.model}.")
             (job,) = await wait_for(program, [job], progress)
         except asyncio.CancelledError:
             console.say(stopped_sentence(job and program.ledger.job(job.id)))
@@ -81,7 +81,7 @@ def _read(words: str) -> str:
     """The argument itself if it is an id, else the text of the file of that name, or of standard input for "-"."""
     if words == "-":
         if sys.stdin is None or sys.stdin.isatty():
-            raise UsageError("“-” reads from another program: write “program | cfbatch …”, or give the request id.")
+            raise UsageError("“-” reads from another program: write “program | cfbatch …”, or give the request ID.")
         return sys.stdin.read(_MOST_BYTES)
     path = Path(words)
     try:

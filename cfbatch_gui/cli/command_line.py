@@ -118,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
         return command
 
     add("run", "rank or embed the texts of a file", run.add_arguments).set_defaults(run=run.run)
-    add("attach", "add a job that was made elsewhere, by its request id", attach.add_arguments).set_defaults(
+    add("attach", "add a job that was made elsewhere, by its request ID", attach.add_arguments).set_defaults(
         run=attach.run
     )
     add(

@@ -156,7 +156,7 @@ async def _remove(arguments: argparse.Namespace, data_dir: Path, console: Consol
         if at_work and not arguments.force:
             raise UsageError(
                 f"Jobs are under way there: {', '.join(job.id for job in at_work)}. With --force they pause, and what"
-                " is at the service can be collected only by adding them again with their request ids."
+                " is at the service can be collected only by adding them again with their request IDs."
             )
         title = program.address_book.title(found)
         await program.connections.remove(found)

@@ -105,7 +105,7 @@ def test_accounts_and_gateways_out_of_whatever_was_copied(terminal: Terminal, en
         (("cloudflare", "--account", ACCOUNT), "", 4, "There is no API token yet."),
         (("cloudflare", "--account", ACCOUNT), "cfk_0123456789abcdefghijklmnop", 4, "This is a global API key"),
         (("cloudflare",), TOKEN, 2, "Give the account's id"),
-        (("cloudflare", "--account", "123"), TOKEN, 4, "That is not an account id."),
+        (("cloudflare", "--account", "123"), TOKEN, 4, "That is not an account ID."),
         (("worker",), SECRET, 2, "Give the Worker's address"),
         (("worker", "--url", "http://batch.example"), SECRET, 4, "is not safe"),
         (("gateway", "--account", ACCOUNT), TOKEN, 2, "Give the gateway's id"),

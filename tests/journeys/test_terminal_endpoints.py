@@ -65,7 +65,7 @@ def test_a_job_that_curl_has_begun(
 def test_what_is_no_request_id_is_said(terminal: Terminal, service: str) -> None:
     terminal.connect(service)
     ended = terminal.run("attach", "{}", "--connection", "cloudflare")
-    assert ended.status == 2 and "no request id" in ended.complaint and terminal.jobs() == []
+    assert ended.status == 2 and "no request ID" in ended.complaint and terminal.jobs() == []
 
 
 def test_a_connection_by_its_name(terminal: Terminal, service: str, pairs: Path) -> None:

@@ -99,7 +99,7 @@ def test_without_an_account(terminal: Terminal) -> None:
     [
         ("CLOUDFLARE_API_TOKEN", "cfk_0123456789abcdefghijklmnop", "global API key"),
         ("CLOUDFLARE_API_TOKEN", f"{TOKEN}\nX: y", "environment variable CLOUDFLARE_API_TOKEN"),
-        ("CLOUDFLARE_ACCOUNT_ID", "not-an-id", "not an account id"),
+        ("CLOUDFLARE_ACCOUNT_ID", "not-an-id", "not an account ID"),
         ("CLOUDFLARE_API_BASE_URL", "http://example.com/client/v4", "is not safe"),
         ("CLOUDFLARE_API_BASE_URL", "nonsense", "is not an address"),
     ],

@@ -170,7 +170,7 @@ class Broken:
 WHOLE: Final = Broken("the program as it is")
 BROKEN: Final = (
     Broken("connections kept", transport=KeptTransport),
-    Broken("the request id of an answer not compared", _request_id_unchecked),
+    Broken("the request ID of an answer not compared", _request_id_unchecked),
     Broken("references not required", _references_not_required),
     Broken("bytes behind an answer not looked at", _end_unchecked),
 )

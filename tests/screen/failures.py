@@ -25,7 +25,7 @@ NAMES = ("failure-",)  # what its pictures begin with
 NOWHERE = "https://api.cloudflare.invalid/client/v4"
 # By what is typed: the account id, the token, and words of what is said to it.
 TYPED = {
-    "wrong-id-typed": ("0123456789", stand_ins.TOKEN, "That is not an account id"),
+    "wrong-id-typed": ("0123456789", stand_ins.TOKEN, "That is not an account ID"),
     "junk-token-typed": (stand_ins.ACCOUNT, "see the note on my desk", "This is not an API token"),
     "global-key": (stand_ins.ACCOUNT, "cfk_0123456789abcdefghijklmnop", "This is a global API key"),
 }

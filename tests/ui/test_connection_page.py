@@ -241,7 +241,7 @@ async def test_what_has_the_wrong_form_is_said_beside_its_field(open_page: Open,
     assert "address of any page" in card.account_block.hint()
     QTest.keyClicks(card.token_block.field, "cfk_0123456789abcdefghijklmnop")
     click(card.save_button)
-    assert card.account_block.hint().startswith("That is not an account id.")
+    assert card.account_block.hint().startswith("That is not an account ID.")
     assert card.token_block.hint().startswith("This is a global API key")
     assert card.account.text() == "12345" and card.token_block.field.text().startswith("cfk_")
     assert backend.stored == {} and states(page) == ["Not tested yet"] * 4

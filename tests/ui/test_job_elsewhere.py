@@ -169,9 +169,9 @@ async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
     await until(lambda: dialog.connection.count() == 2)
     assert dialog.connection.currentText() == "Cloudflare" and not dialog.add_button.isEnabled()
     dialog.text.setPlainText("good morning!")
-    assert "no request id" in dialog.understood.text() and not dialog.add_button.isEnabled()
+    assert "no request ID" in dialog.understood.text() and not dialog.add_button.isEnabled()
     dialog.text.setPlainText(f"$ curl https://example.org …\n{answer}\n")
-    assert dialog.understood.text() == f"Request id {request_id}" and dialog.model.text() == MODEL
+    assert dialog.understood.text() == f"Request ID {request_id}" and dialog.model.text() == MODEL
     click(dialog.add_button)
     await until(lambda: [job.state for job in stage.program.ledger.jobs()] == [JobState.DONE], timeout=15)
     (job,) = stage.program.ledger.jobs()

@@ -47,7 +47,7 @@ async def test_a_job_at_work_shows_its_progress_and_then_its_ranking(slow_desk: 
     page = slow_desk.page
     assert page.tabs.current() == "progress"
     assert page.tabs.tabText(1) == "Ranking so far"
-    assert page.progress.title.text() == "The only batch is not back yet"
+    assert page.progress.title.text() == "Waiting for the batch"
     assert not page.export_button.isVisible()
     await until(lambda: page.header.state.text() == "Finished")
     assert page.tabs.current() == "ranking"

@@ -102,7 +102,7 @@ async def test_an_unknown_outcome_can_be_dismissed(driver: JobPageDriver, until:
     assert job is not None
     await until(lambda: driver.program.ledger.job(job.id).batches[0].state is BatchState.DISMISSED)
     await until(lambda: driver.page.progress.trouble_bars)
-    assert driver.page.progress.trouble_bars[0].text() == "Batch 1: laid to rest; nobody knows whether it arrived."
+    assert driver.page.progress.trouble_bars[0].text() == "Batch 1: left as it is; it may or may not have arrived."
     await driver.idle()
 
 

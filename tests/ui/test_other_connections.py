@@ -285,7 +285,7 @@ async def test_a_paste_that_says_nothing_and_a_global_key_are_answered(open_page
     QGuiApplication.clipboard().setText("two words")
     click(page.paste_button)
     assert page._notices.texts() == [
-        "Nothing in what you pasted looks like an account id, a token, a Worker’s address or a gateway’s."
+        "Nothing in what you pasted looks like an account ID, a token, a Worker’s address or a gateway’s."
     ]
     QGuiApplication.clipboard().setText("curl -H 'X-Auth-Key: cfk_0123456789abcdefghijklmnop'")
     click(page.paste_button)

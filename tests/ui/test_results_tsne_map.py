@@ -165,7 +165,7 @@ async def test_it_can_be_stopped_and_does_not_come_again(show: Opened, begin: th
     begin.set()
     await at_rest(page, until)
     assert shown(page) is Layout.DIRECTION
-    assert "Texts that are alike" in page.foot.text()
+    assert "Similar texts are near" in page.foot.text()
     second = show()
     await at_rest(second, until)
     assert shown(second) is Layout.DIRECTION

@@ -226,3 +226,17 @@ def test_numbers_sort_fast_enough_for_a_large_table() -> None:
     values = np.random.default_rng(1).random(200_000).tolist()
     order = stable_order(values, descending=True)
     assert values[int(order[0])] == max(values)
+
+
+def test_columns_are_reset_to_what_they_were(view: TableView) -> None:
+    header = view.horizontalHeader()
+    before = [header.sectionSize(section) for section in range(header.count())]
+    view.setColumnHidden(0, True)
+    header.moveSection(2, 0)
+    header.resizeSection(2, 300)
+    view.sortByColumn(2, Qt.SortOrder.DescendingOrder)
+    view.reset_columns()
+    assert [header.visualIndex(section) for section in range(header.count())] == list(range(header.count()))
+    assert not view.isColumnHidden(0)
+    assert [header.sectionSize(section) for section in range(header.count())][1:] == before[1:]
+    assert header.sortIndicatorSection() in (-1, header.count())

@@ -55,7 +55,7 @@ async def test_from_the_first_start_to_a_file_by_mouse(stage: Stage, tmp_path: P
     await person.click("Send 1 batch")
     await person.until_sees("Finished", "how do I reset my password", "Practice scores")
     await person.click("Export…")
-    await person.until_sees("82 rows of ")
+    await person.until_sees("82 rows")
     await person.click("Change…")
     await person.name_file(path)
     await person.until_sees("ranked.csv")

@@ -94,7 +94,7 @@ async def test_an_unknown_outcome_is_sent_again_only_after_a_confirmation(
         person = stage.person
         faulty.follow(script.ResetAfterBody(on="submit", billed=True))
         await person.click("Send 1 batch")
-        await person.until_sees("nobody knows whether it arrived", "It may have been accepted and billed")
+        await person.until_sees("may or may not have arrived", "It may have been accepted and billed")
         await person.click("Send again…")
         await person.click("Cancel")
         assert stage.state(NAME) is JobState.OUTCOME_UNKNOWN
@@ -108,8 +108,8 @@ async def test_an_id_that_was_found_is_adopted(tmp_path: Path, theme: Theme, fau
         person = stage.person
         faulty.follow(script.ResetAfterBody(on="submit", billed=True))
         await person.click("Send 1 batch")
-        await person.until_sees("nobody knows whether it arrived")
-        await person.type("Request id, if you have it", faulty.accepted()[0])
+        await person.until_sees("may or may not have arrived")
+        await person.type("Request ID, if you have it", faulty.accepted()[0])
         await person.press(Qt.Key.Key_Return)
         await finished(stage)
     assert len(faulty.accepted()) == 1

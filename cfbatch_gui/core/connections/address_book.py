@@ -94,7 +94,7 @@ class AddressBook:
                 return _polled_soon_if_near(self._made(each))
         raise NotConnected(
             "The connection of this job was deleted. Its results can be collected through no other one; set up the"
-            " same account or Worker again, and add the job there by its request id."
+            " same account or Worker again, and add the job there by its request ID."
         )
 
     def find(self, words: str) -> str:
@@ -198,7 +198,7 @@ class AddressBook:
             case "cloudflare":
                 if not record.account_id:
                     raise NotConnected(
-                        "No Cloudflare account is connected. Open the connection and enter account id and token."
+                        "No Cloudflare account is connected. Open the connection and enter account ID and token."
                     )
                 return cloudflare(
                     record.account_id, base_url=record.url or base_url, connection_id=record.id, title=record.name

@@ -67,7 +67,7 @@ _ASYNC_ANSWER: Schema = {
     "properties": {
         "request_id": {
             "type": "string",
-            "description": "The async request id that can be used to obtain the results.",
+            "description": "The async request ID that can be used to obtain the results.",
         }
     },
 }

@@ -38,7 +38,7 @@ _WITHOUT_PERMISSION = (
     " permissions Workers AI Read and Workers AI Edit, for this account."
 )
 _OTHER_ACCOUNT = (
-    "The token is not for this account. Check that the account id and the token belong together; the dashboard shows"
+    "The token is not for this account. Check that the account ID and the token belong together; the dashboard shows"
     " the id beside the account's name."
 )
 _WRONG_ID = "{service} has no account with this id. Copy it from the dashboard once more."

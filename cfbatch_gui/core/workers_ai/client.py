@@ -250,9 +250,9 @@ class WorkersAI:
             except ReplyError as error:
                 raise self._unknown(error.detail or error.message) from error
             if not isinstance(read, Queued):
-                raise self._unknown("the answer holds no request id")
+                raise self._unknown("the answer holds no request ID")
             if not is_request_id(read.request_id) or REDACTED in read.request_id:
-                raise self._unknown(f"the answer's request id cannot be one: {len(read.request_id):,} characters")
+                raise self._unknown(f"the answer's request ID cannot be one: {len(read.request_id):,} characters")
             return read
         said_no = envelope.is_enveloped and 400 <= answer.status < 500 and answer.status not in (408, 409)
         if said_no:

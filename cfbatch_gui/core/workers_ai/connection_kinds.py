@@ -165,8 +165,8 @@ def clean_account_id(text: str) -> str:
     if found:
         return found[0]
     if not _UNSEEN.sub("", pasted):
-        raise NotConnected("The account id is missing. Open the connection and enter it.")
-    raise NotConnected("That is not an account id. It has 32 characters, the digits 0–9 and the letters a–f.")
+        raise NotConnected("The account ID is missing. Open the connection and enter it.")
+    raise NotConnected("That is not an account ID. It has 32 characters, the digits 0–9 and the letters a–f.")
 
 
 def check_base_url(text: str, *, example: str = "https://api.cloudflare.com/client/v4") -> str:

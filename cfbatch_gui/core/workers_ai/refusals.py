@@ -96,7 +96,7 @@ RULES: Final = (
     Rule(
         (7000, 7003),
         Meaning.REFUSED,
-        "{service} does not know this account or this model. Check the account id and the model's name.",
+        "{service} does not know this account or this model. Check the account ID and the model's name.",
         Action.OPEN_CONNECTION,
     ),
     Rule((5007, 3042), Meaning.REFUSED, "{service} has no model of this name. Choose another model."),
@@ -172,7 +172,7 @@ STATUS_RULES: Final = {
     404: Rule(
         (),
         Meaning.REFUSED,
-        "{service} does not know this account or this model. Check the account id and the model's name.",
+        "{service} does not know this account or this model. Check the account ID and the model's name.",
         Action.OPEN_CONNECTION,
     ),
     408: Rule((), Meaning.BUSY, "{service} stopped waiting for the request. The program goes on by itself."),

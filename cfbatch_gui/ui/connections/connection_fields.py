@@ -1,4 +1,4 @@
-"""The fields of a connection: an account id, a secret, and the texts for each kind of secret."""
+"""The fields of a connection: an account ID, a secret, and the texts for each kind of secret."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class SecretWords:
 
 
 class AccountField(QLineEdit):
-    """A field for an account id, which it extracts from a pasted address."""
+    """A field for an account ID, which it extracts from a pasted address."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -164,7 +164,7 @@ class ConnectionPage(QWidget):
         if not card.take(pasted) and not pasted.problem:
             self._notices.show_notice(
                 self.tr(
-                    "Nothing in what you pasted looks like an account id, a token, a Worker’s address or a gateway’s."
+                    "Nothing in what you pasted looks like an account ID, a token, a Worker’s address or a gateway’s."
                 ),
                 "attention",
             )

@@ -190,7 +190,7 @@ class OtherConnections(QWidget):
         if at_work:
             sentence += " " + self.tr(
                 "Jobs that are under way pause: what is at the service stays there, and can be collected only by adding"
-                " the job again with its request id."
+                " the job again with its request ID."
             )
         title = self.tr("Remove “{name}”?").format(name=card.record.name)
         if not await ask(self.window(), title, sentence, accept=self.tr("Remove"), danger=True):

@@ -238,7 +238,7 @@ class ServiceCheck(QDialog):
             self._say_problem(error.message)
             return
         self.problem.hide()
-        said = self.tr("Saved as {name}. It holds no token, no account id and no text of yours.")
+        said = self.tr("Saved as {name}. It holds no token, no account ID and no text of yours.")
         self.saved.set_line(said.format(name=path.name))
         self.saved.show()
 

@@ -309,7 +309,7 @@ class ComparisonPage(QWidget):
         of = self.tr("{n} of {all}")
         self.first.set_figure(
             of.format(n=display.number(total.other_first), all=display.number(total.queries)),
-            self.tr("have another first text"),
+            self.tr("have a different top result"),
         )
         self.unmoved.set_figure(
             of.format(n=display.number(total.unmoved), all=display.number(total.queries)),

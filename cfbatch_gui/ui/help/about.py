@@ -96,7 +96,7 @@ def _classified(about: "metadata.PackageMetadata") -> str:
 
 
 def diagnostics(program: Program) -> str:
-    """What somebody who is to find a fault asks for first; no texts, names of jobs, account ids or tokens."""
+    """What somebody who is to find a fault asks for first; no texts, names of jobs, account IDs or tokens."""
     screen = QGuiApplication.primaryScreen()
     size = screen.size()
     states = Counter(str(job.state) for job in program.ledger.jobs())

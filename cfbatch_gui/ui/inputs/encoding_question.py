@@ -99,7 +99,7 @@ class EncodingChooser(QWidget):
         if question is None:
             return
         name = question.path.name
-        says_nothing = self.tr("{name} does not say how its letters are encoded. ").format(name=name)
+        says_nothing = self.tr("Do these characters look right? {name} does not say its encoding. ").format(name=name)
         choose = self.tr("Choose the encoding in which its text looks right.")
         self._sentence.set_line((says_nothing if question.is_guess else "") + choose, "info", "accent")
         present = question.codec.removesuffix("-sig")
@@ -155,9 +155,9 @@ class ReadingsDialog(QDialog):
     def __init__(self, doubt: EncodingDoubt, parent: QWidget) -> None:
         super().__init__(parent)
         self.codec = ""
-        self.setWindowTitle(self.tr("Which reading is right?"))
+        self.setWindowTitle(self.tr("Do these characters look right?"))
         self.buttons: list[QPushButton] = []
-        why = self.tr("{name} does not say how its letters are encoded, and these readings are about as likely.")
+        why = self.tr("{name} does not say its encoding, and these readings are about as likely.")
         asked = self.tr("Nothing was sent yet. Your answer is kept for this job.")
         cards = [self._card(reading, is_guess=number == 0) for number, reading in enumerate(doubt.readings)]
         cancel = Button(self.tr("Cancel"))

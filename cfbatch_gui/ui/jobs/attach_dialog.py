@@ -1,4 +1,4 @@
-"""The dialog that adds a job begun elsewhere: its request id or whole answer, model, connection, and its file."""
+"""The dialog that adds a job begun elsewhere: its request ID or whole answer, model, connection, and its file."""
 
 import asyncio
 from collections.abc import Sequence
@@ -47,12 +47,12 @@ class AttachDialog(QDialog):
         super().__init__(parent)
         self._program = program
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Add a job by its request id"))
+        self.setWindowTitle(self.tr("Add a job by its request ID"))
         self.setMinimumWidth(_WIDTH)
         self.tasks = Tasks(self, self._show_error)
         self.text = QPlainTextEdit()
-        self.text.setPlaceholderText(self.tr("The request id, or the whole answer that curl or your Worker got"))
-        self.text.setAccessibleName(self.tr("Request id"))
+        self.text.setPlaceholderText(self.tr("The request ID, or the whole answer that curl or your Worker got"))
+        self.text.setAccessibleName(self.tr("Request ID"))
         self.text.setTabChangesFocus(True)
         self.text.setFixedHeight(scaled(_TEXT_HEIGHT))
         self.text.textChanged.connect(self._read_text)
@@ -97,7 +97,7 @@ class AttachDialog(QDialog):
         )
         self.setLayout(
             column(
-                Label(self.tr("Add a job by its request id"), "part"),
+                Label(self.tr("Add a job by its request ID"), "part"),
                 about,
                 self.text,
                 self.understood,
@@ -123,7 +123,7 @@ class AttachDialog(QDialog):
         self.problem.hide()
         if not self.text.toPlainText().strip():
             self.understood.set_line(self.tr("Paste it as it is: what stands around it is passed over."), "info")
-            self.add_button.set_possible(self.tr("Paste the request id first."))
+            self.add_button.set_possible(self.tr("Paste the request ID first."))
             return
         found = self._pasted()
         if isinstance(found, str):
@@ -132,7 +132,7 @@ class AttachDialog(QDialog):
             return
         if found.model:
             self.model.setText(found.model)
-        said = self.tr("Request id {id}").format(id=found.request_id)
+        said = self.tr("Request ID {id}").format(id=found.request_id)
         self.understood.set_line(said, "circle-check", "done")
         self.add_button.set_possible(self.files.missing())
 

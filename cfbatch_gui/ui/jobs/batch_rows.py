@@ -99,7 +99,7 @@ def _columns() -> tuple[Column[BatchRow], ...]:
             sortable=False,
         ),
         Column(
-            _tr("Request id"),
+            _tr("Request ID"),
             lambda row: row.request_id,
             text=lambda row: row.request_id or row.note,
             key="request",
@@ -121,7 +121,7 @@ def _columns() -> tuple[Column[BatchRow], ...]:
 
 
 class BatchTable(TableView):
-    """A double click, Enter, or the context menu copies a request id."""
+    """A double click, Enter, or the context menu copies a request ID."""
 
     def __init__(
         self,
@@ -144,15 +144,15 @@ class BatchTable(TableView):
         self.batches.set_rows([batch_row(batch, paused=paused, now=now) for batch in job.batches])
 
     def copy_request_id(self, index: int) -> None:
-        """Copy the request id of the batch at a row index, and confirm it with a tooltip."""
+        """Copy the request ID of the batch at a row index, and confirm it with a tooltip."""
         request_id = self.batches.row(index).request_id
         if request_id:
             QGuiApplication.clipboard().setText(request_id)
-            QToolTip.showText(QCursor.pos() + QPoint(8, 8), self.tr("Request id copied"), self)
+            QToolTip.showText(QCursor.pos() + QPoint(8, 8), self.tr("Request ID copied"), self)
 
     def _add_to_menu(self, menu: QMenu, index: int) -> None:
         if self.batches.row(index).request_id:
             first = menu.actions()[0] if menu.actions() else None
-            action = add_action(menu, self.tr("Copy request id"), lambda: self.copy_request_id(index), "copy")
+            action = add_action(menu, self.tr("Copy request ID"), lambda: self.copy_request_id(index), "copy")
             if first is not None:
                 menu.insertAction(first, action)

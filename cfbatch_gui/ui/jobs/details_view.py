@@ -225,7 +225,7 @@ class DetailsView(QWidget):
                 icon=lambda batch: (batch_words(batch.state).icon, batch_words(batch.state).role),
                 colour=lambda batch: batch_words(batch.state).role,
             ),
-            Column(self.tr("Request id"), lambda batch: batch.request_id, key="request", stretch=True),
+            Column(self.tr("Request ID"), lambda batch: batch.request_id, key="request", stretch=True),
             Column(
                 self.tr("Requests"),
                 lambda batch: batch.requests,

@@ -208,7 +208,7 @@ class JobPage(QWidget):
             SIMILAR: self.tr("Similar"),
             DUPLICATES: self.tr("Duplicates"),
             CLUSTERS: self.tr("Clusters"),
-            VERSUS: self.tr("Beside scores"),
+            VERSUS: self.tr("Compare with a ranking"),
             DETAILS: self.tr("Details"),
         }
         for key, page in self._pages.items():

@@ -122,7 +122,7 @@ def usual_words(job: Job, jobs: Sequence[Job]) -> str:
 
 
 def request_ids(batches: Iterable[Batch]) -> str:
-    """The request ids of the batches that have one, one on each line."""
+    """The request IDs of the batches that have one, one on each line."""
     return "\n".join(batch.request_id for batch in batches if batch.request_id)
 
 

@@ -197,7 +197,7 @@ class ProgressView(QWidget):
         level: Level = "error" if trouble.is_end else "attention"
         why = trouble.sentence
         if trouble.state is BatchState.DISMISSED:
-            level, why = "info", self.tr("laid to rest; nobody knows whether it arrived.")
+            level, why = "info", self.tr("left as it is; it may or may not have arrived.")
         bar = NoticeBar(pattern.format(n=numbers, why=why), level)
         if trouble.detail:
             details = f"{trouble.sentence}\n{trouble.detail}"
@@ -288,7 +288,7 @@ class ProgressView(QWidget):
     def _title_words(self, job: Job) -> str:
         done, total = job.batches_done, len(job.batches)
         if total == 1:
-            return self.tr("The only batch is back") if done else self.tr("The only batch is not back yet")
+            return self.tr("The only batch is back") if done else self.tr("Waiting for the batch")
         if done == total:
             return self.tr("All {n} batches are back").format(n=display.number(total))
         return self.tr("{done} of {n} batches are back").format(done=display.number(done), n=display.number(total))

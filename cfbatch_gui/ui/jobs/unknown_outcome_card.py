@@ -27,16 +27,16 @@ class UnknownOutcomeCard(Card):
         self._seen = Label("", "body", wrap=True)
         self._means = Label("", "quiet", wrap=True)
         self.id_field = QLineEdit()
-        self.id_field.setPlaceholderText(self.tr("Request id, if you have it"))
-        self.id_field.setAccessibleName(self.tr("Request id of batch {n}").format(n=batch.number))
+        self.id_field.setPlaceholderText(self.tr("Request ID, if you have it"))
+        self.id_field.setAccessibleName(self.tr("Request ID of batch {n}").format(n=batch.number))
         self.id_field.setMaximumWidth(scaled(340))
         self.id_field.textChanged.connect(self._typed)
         self.id_field.returnPressed.connect(self.adopt)
-        self.adopt_button = Button(self.tr("Adopt"), "link")
+        self.adopt_button = Button(self.tr("Use this ID"), "link")
         self.adopt_button.clicked.connect(self.adopt)
         self.again_button = Button(self.tr("Send again…"), "rotate-ccw")
         self.again_button.clicked.connect(lambda: self.tasks.start("send again", self._send_again()))
-        self.dismiss_button = QuietButton(self.tr("Dismiss"), "x")
+        self.dismiss_button = QuietButton(self.tr("Leave it out"), "x")
         self.dismiss_button.setToolTip(self.tr("Leave this batch without results. It can still be sent again."))
         self.dismiss_button.clicked.connect(lambda: self.tasks.start("dismiss", self._dismiss()))
         self._error = Label("", "error", wrap=True)
@@ -57,12 +57,12 @@ class UnknownOutcomeCard(Card):
         self._job, self._batch = job, batch
         for widget in (self.id_field, self.adopt_button):
             widget.setVisible(not batch.at_once)  # a batch that was run without the queue has no request id
-        self._title.setText(self.tr("Batch {n}: nobody knows whether it arrived").format(n=batch.number))
+        self._title.setText(self.tr("Batch {n} may or may not have arrived").format(n=batch.number))
         self._seen.setText(batch.error)
         self._means.setText(" ".join((self._what_it_means(), self._what_it_cost(planned))))
 
     def adopt(self) -> None:
-        """Adopt the request id in the field."""
+        """Adopt the request ID in the field."""
         if self.id_field.text().strip():
             self.tasks.start("adopt", self._adopt(self.id_field.text().strip()))
 
@@ -80,7 +80,7 @@ class UnknownOutcomeCard(Card):
             return self.tr("It was run without the queue, so its answer cannot be asked for any more.")
         texts = display.plural(self._batch.texts, self.tr("{n} text"), self.tr("{n} texts"))
         return self.tr(
-            "The service keeps no list of what it has accepted, so only a request id can tell. If you have it, from a"
+            "The service keeps no list of what it has accepted, so only a request ID can tell. If you have it, from a"
             " log or a proxy, paste it: it is adopted when the answer fits these {texts}."
         ).format(texts=texts)
 
@@ -93,7 +93,7 @@ class UnknownOutcomeCard(Card):
         return self.tr("If it was accepted, it cost {price}; sending it again costs that again.").format(price=price)
 
     def _typed(self, text: str) -> None:
-        self.adopt_button.set_possible("" if text.strip() else self.tr("Paste the request id first."))
+        self.adopt_button.set_possible("" if text.strip() else self.tr("Paste the request ID first."))
         self._error.hide()
 
     async def _adopt(self, request_id: str) -> None:

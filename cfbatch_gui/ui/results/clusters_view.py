@@ -129,9 +129,7 @@ class ClustersView(VectorPage):
             self.table.selectRow(0)
             self._picked(0)
         self.show_foot(
-            self.tr(
-                "Typical texts are those nearest to the middle of their cluster. The same vectors, the same groups."
-            ),
+            self.tr("Typical texts are those nearest to the middle of their cluster. The grouping is repeatable."),
             without_direction=found.without_direction,
         )
 

@@ -114,7 +114,7 @@ class DuplicatesView(VectorPage):
         self.keep.picked.connect(lambda _: self._changed())
         self.count = ElidedLabel("", "quiet")
         self.save_button = QuietButton(
-            self.tr("Save keep list…"),
+            self.tr("Save list without duplicates…"),
             "download",
             tip=self.tr("A CSV that says for every row whether it stays or goes"),
         )
@@ -244,8 +244,8 @@ class DuplicatesView(VectorPage):
     async def _save(self) -> None:
         path = await dialogs.save_file(
             self,
-            self.tr("Save keep list"),
-            name=self.tr("{name}, keep list").format(name=self.job.name).replace("/", "-") + ".csv",
+            self.tr("Save list without duplicates"),
+            name=self.tr("{name}, without duplicates").format(name=self.job.name).replace("/", "-") + ".csv",
             filters=(self.tr("CSV for Excel (*.csv)"),),
             suffix="csv",
         )

@@ -242,7 +242,7 @@ class MapView(VectorPage):
             summary = f"{summary} · {share}"
             sentences = [
                 self.tr("2 of {n} directions are seen.").format(n=display.number(made.dimension)),
-                self.tr("Texts that are alike stand near each other; what stands near is not always alike."),
+                self.tr("Similar texts are near each other, but nearby dots are not always similar."),
             ]
         self.summary.setText(summary)
         self.show_foot(*sentences, *more, without_direction=made.without_direction)

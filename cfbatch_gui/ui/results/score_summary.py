@@ -68,17 +68,17 @@ def reading_line(figures: ScoreFigures) -> str:
         )
     if figures.baseline is Baseline.TOO_FEW_QUERIES:
         return _tr(
-            "There is no baseline: what a text scores with other questions can be said from ten questions on. Compare"
-            " scores within one query, not with a fixed number."
+            "Not enough data to show a typical unrelated score: that takes ten questions or more. Compare scores within"
+            " one query, not with a fixed number."
         )
     if figures.baseline is Baseline.TOO_FEW:
         return _tr(
-            "There is no baseline: too few of your texts were ranked for a query while they fit another one better."
-            " Compare scores within one query, not with a fixed number."
+            "Not enough data to show a typical unrelated score: too few of your texts were ranked for a query while"
+            " they fit another one better. Compare scores within one query, not with a fixed number."
         )
     return _tr(
-        "There is no baseline: no text of your data was ranked for two queries, so nothing shows what a text scores"
-        " with other questions. Compare scores within one query, not with a fixed number."
+        "Not enough data to show a typical unrelated score: no text of your data was ranked for two queries. Compare"
+        " scores within one query, not with a fixed number."
     )
 
 

@@ -129,7 +129,7 @@ class TableView(QTableView):
             super().keyPressEvent(event)
 
     def fill_columns_menu(self, menu: QMenu) -> None:
-        """Add entries that show and hide columns, and one that restores the original order of the rows."""
+        """Add entries that show and hide columns, and one that restores columns and rows as they were at first."""
         for section, column in enumerate(self.columns()):
             if not column.title:
                 continue
@@ -139,8 +139,22 @@ class TableView(QTableView):
             action.toggled.connect(lambda shown, section=section: self.show_column(section, shown=shown))
             menu.addAction(action)
         menu.addSeparator()
-        own_order = menu.addAction(self.tr("Own order"))
-        own_order.triggered.connect(lambda: self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder))
+        menu.addAction(self.tr("Reset columns")).triggered.connect(lambda _checked=False: self.reset_columns())
+
+    def reset_columns(self) -> None:
+        """Show the columns as they are declared, in their order and width, and the rows in theirs."""
+        header = self.horizontalHeader()
+        self._restoring = True
+        try:
+            for section, column in enumerate(self.columns()):
+                header.moveSection(header.visualIndex(section), section)
+                self.setColumnHidden(section, column.hidden)
+                if not column.stretch:
+                    header.resizeSection(section, column.width)
+            header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        finally:
+            self._restoring = False
+        self._remember()
 
     def show_column(self, section: int, *, shown: bool) -> None:
         """Show or hide a column; the last visible one is not hidden."""

@@ -43,7 +43,7 @@ class WelcomePage(QWidget):
             "cloud",
             self.tr("Connect Cloudflare"),
             self.tr(
-                "Use your own account. You need an account id and a token; "
+                "Use your own account. You need an account ID and a token; "
                 "we show where to find them and test them for free."
             ),
             self.connect_button,

@@ -56,7 +56,7 @@ def test_what_is_pasted_is_understood(text: str, found: PastedJob) -> None:
     ["", "two words", "{}", '{"status":"queued"}', '{"result":null,"success":false}', "https://x.example", "[1]"],
 )
 def test_what_holds_no_id_is_said(text: str) -> None:
-    with pytest.raises(UsageError, match="no request id"):
+    with pytest.raises(UsageError, match="no request ID"):
         read_pasted_job(text)
 
 
@@ -204,7 +204,7 @@ async def test_another_file_is_refused(
 
 async def test_an_unknown_id_is_said_and_not_offered_to_be_sent_again(program: Program) -> None:
     job = await attached(program, ID)
-    assert job.batches[0].state is BatchState.GONE and "does not know this request id" in job.error
+    assert job.batches[0].state is BatchState.GONE and "does not know this request ID" in job.error
     assert job.batches[0].error_action == "none"
     for again in (program.actions.send_again(job.id, 1), program.actions.send_failed_again(job.id)):
         with pytest.raises(UsageError, match="made elsewhere"):

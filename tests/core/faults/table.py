@@ -75,7 +75,7 @@ DAY_USED_UP = (
 )
 TOKEN = "Cloudflare refused the API token. Sending has stopped; nothing was lost."
 NOT_THIS_ACCOUNT = "Cloudflare does not let this API token use the account. Sending has stopped; nothing was lost."
-NO_SUCH_PLACE = "Cloudflare does not know this account or this model. Check the account id and the model's name."
+NO_SUCH_PLACE = "Cloudflare does not know this account or this model. Check the account ID and the model's name."
 NO_SUCH_MODEL = "Cloudflare has no model of this name. Choose another model."
 RETIRED = "Cloudflare has retired this model. Choose another model."
 NOT_ACCEPTED = "Cloudflare did not accept the texts as they are. The details hold its reason."

@@ -76,7 +76,7 @@ async def test_a_lost_answer_is_an_unknown_outcome_and_the_others_go_on(
     await bench.runner.resume_all()
     assert bench.ledger.job(job.id).state is JobState.OUTCOME_UNKNOWN and len(bench.faulty.submits) == 6
     (lost,) = [batch for batch in job.batches if batch.state is BatchState.OUTCOME_UNKNOWN]
-    with pytest.raises(UsageError, match="no request id"):
+    with pytest.raises(UsageError, match="no request ID"):
         await bench.actions.adopt(job.id, lost.number, "some-id")
     await bench.actions.send_again(job.id, lost.number)
     done = await bench.runner.wait(job.id)

@@ -106,7 +106,7 @@ async def test_an_adopted_batch_is_watched_whoever_gave_up_waiting(bench: Bench,
 async def test_another_jobs_id_is_not_adopted(bench: Bench, write: Write) -> None:
     other = await bench.run(bench.draft(write("other.csv", CLOUDS), Kind.RANK))
     job = await unknown(bench, write)
-    with pytest.raises(UsageError, match="“other” has this request id already"):
+    with pytest.raises(UsageError, match="“other” has this request ID already"):
         await bench.actions.adopt(job.id, 1, other.batches[0].request_id)
     assert bench.ledger.job(job.id).batches[0].state is BatchState.OUTCOME_UNKNOWN
 

@@ -58,7 +58,7 @@ def read_pasted_job(text: str) -> PastedJob:
     word = text.strip().strip("\"'`“”‘’")
     if len(word) < _SHORTEST_ID or not is_request_id(word) or word.startswith(("{", "[", "<", "http://", "https://")):
         raise UsageError(
-            "This holds no request id. Paste the id, or the whole answer that the service gave to the batch."
+            "This holds no request ID. Paste the id, or the whole answer that the service gave to the batch."
         )
     return PastedJob(word)
 

@@ -95,7 +95,7 @@ class JobActions:
         """
         job, batch = self._in_doubt(job_id, number)
         if batch.at_once:
-            raise UsageError("This request was run at once, so there is no request id to ask for.")
+            raise UsageError("This request was run at once, so there is no request ID to ask for.")
         self._check_is_new(job.connection, request_id, but=batch)
         client = self._store.client(job)
         check_account(client, batch)
@@ -166,7 +166,7 @@ class JobActions:
         for job in self._store.jobs():
             ids = {batch.request_id for batch in job.batches if batch is not but}
             if job.connection == connection and request_id in ids:
-                raise UsageError(f"The job “{job.name}” has this request id already.")
+                raise UsageError(f"The job “{job.name}” has this request ID already.")
 
     def _in_doubt(self, job_id: str, number: int) -> tuple[Job, Batch]:
         batch = self._store.batch(job_id, number)

@@ -269,7 +269,7 @@ class Submitter:
             state=BatchState.OUTCOME_UNKNOWN,
             error="The service answered with the id of another batch. This one may have been accepted and billed, so it"
             " is not sent again by itself.",
-            error_detail=f"request id {queued.request_id[:80]}",
+            error_detail=f"request ID {queued.request_id[:80]}",
         )
         await self._store.save(unknown)
 

@@ -28,7 +28,7 @@ from cfbatch_gui.core.workers_ai.wire.answers import read_run
 from cfbatch_gui.core.workers_ai.wire.replies import Finished, Waiting, read_answer
 
 NOT_THERE = (
-    "{service} does not know this request id. Is it of this account, and of this model? Results are not kept for ever,"
+    "{service} does not know this request ID. Is it of this account, and of this model? Results are not kept for ever,"
     " either."
 )
 READINGS = 3  # how often an answer is asked for that cannot be read

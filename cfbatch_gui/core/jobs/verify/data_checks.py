@@ -19,7 +19,7 @@ _INDEX_ONLY = ("wrong # of entries in index", "missing from index", "non-unique 
 def unreadable(job: Job, detail: str) -> Finding:
     """What is beyond mending here; it says what can be done instead."""
     if job.attached:
-        again = "Add it again by its request id."
+        again = "Add it again by its request ID."
     else:
         again = "The answers are in its folder. Put data.db back from a backup, or send the file again as a new job"
         again += f"; it was “{job.source_path}”." if job.source_path else "."

@@ -106,11 +106,11 @@ UNSEEN: Final = (
     Assumption(
         "account-code",
         Area.REFUSALS,
-        "An account id that does not exist is refused with code 7000 or 7003, HTTP 404.",
+        "An account ID that does not exist is refused with code 7000 or 7003, HTTP 404.",
         OTHERS,
         "The message says only that the request was refused; the service's reason is in its details.",
         Sight.NEVER,
-        _ON_PURPOSE.format("account id"),
+        _ON_PURPOSE.format("account ID"),
     ),
     Assumption(
         "input-codes",
