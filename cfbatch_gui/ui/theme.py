@@ -20,7 +20,7 @@ from cfbatch_gui.ui.stylesheet import stylesheet
 TINY, SMALL, MEDIUM, LARGE, WIDE = 4, 8, 12, 16, 24  # the only distances, in pixels
 RADIUS_CARD, RADIUS_CONTROL = 10, 6
 ROW_HEIGHT, CONTROL_HEIGHT = 38, 30  # at the usual size of the font, like all that is given to `scaled`
-SIDEBAR_WIDTH = 276
+SIDEBAR_WIDTH, LEAST_SIDEBAR = 276, 220
 
 FUSION_ACCENT = "#308cc6"  # Qt's default accent, where the system has none
 NO_FONT_OF_ITS_OWN = ("", "sans", "sans serif", "sans-serif", "dejavu sans", "helvetica")

@@ -36,6 +36,7 @@ from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Choice,
     Figure,
+    Flow,
     IconLine,
     MaybeEmpty,
     MenuButton,
@@ -172,9 +173,8 @@ class ComparisonPage(QWidget):
             table.too_much_to_copy.connect(partial(say_too_much, self._notices))
         self.scores.query_picked.connect(self._open_query)
         self._foot = IconLine("", wrap=True)
-        gap = WIDE + SMALL
-        figures = row(self.rbo, gap, self.top, gap, self.first, gap, self.unmoved, None)
-        figures.setContentsMargins(WIDE, MEDIUM, WIDE, MEDIUM)
+        in_lines = boxed(Flow(self.rbo, self.top, self.first, self.unmoved, gap=WIDE + SMALL))
+        figures = row(in_lines, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
         bar = boxed(column(self.partial_bar, margins=(WIDE, MEDIUM, WIDE, 0)))
         self._partial = bar
         # In the row of the tabs, since that of the figures has no room in a small window.

@@ -20,7 +20,7 @@ from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 MOST_TEXTS = 5_000  # of one query on the screen at once
 _QUERIES_WIDTH = 470
-_LEAST_QUERIES, _LEAST_TEXTS = 310, 388  # pixels, all that the smallest window has; texts need them
+_LEAST_QUERIES, _LEAST_TEXTS = 240, 330  # pixels, all that the smallest window has; texts need them
 _FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
 
 

@@ -22,7 +22,7 @@ from cfbatch_gui.ui.inputs.figures_row import FiguresRow
 from cfbatch_gui.ui.inputs.options_panel import OptionsPanel
 from cfbatch_gui.ui.inputs.problems_view import DOUBTFUL, ProblemBars, ProblemRows, ProblemsView
 from cfbatch_gui.ui.job_labels import short_model
-from cfbatch_gui.ui.theme import MEDIUM, SMALL
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Button,
     ElidedLabel,
@@ -32,6 +32,7 @@ from cfbatch_gui.ui.widgets import (
     PrimaryButton,
     QuietButton,
     SectionCard,
+    boxed,
     row,
 )
 
@@ -72,7 +73,10 @@ class Surroundings:
 
 
 class CheckSection(SectionCard):
-    """Shows a draft's figures, problems and settings, and emits a signal for each action of the user."""
+    """Shows a draft's figures, problems and settings, and emits a signal for each action of the user.
+
+    `foot` has the buttons that send it; it stands below the scrolled part of the page, so that it is always in reach.
+    """
 
     send_wanted = Signal()
     try_wanted = Signal()
@@ -119,13 +123,13 @@ class CheckSection(SectionCard):
         self.try_button.clicked.connect(self.try_wanted)
         self.send_button = PrimaryButton("", "send")
         self.send_button.clicked.connect(self.send_wanted)
-        foot = row(self.line, self.cure, self.try_button, self.send_button, gap=SMALL)
+        foot = row(self.line, self.cure, self.try_button, self.send_button, margins=(WIDE, SMALL, WIDE, MEDIUM))
         foot.setStretch(0, 1)
+        self.foot = boxed(foot)
         self.content.addWidget(self.options)
         self.content.addWidget(self.figures)
         self.content.addWidget(self.problem_bars)
         self.content.addWidget(self.problems)
-        self.content.addLayout(foot)
         self.content.setSpacing(MEDIUM + 2)
 
     def show_state(self, state: DraftState, job: Job, around: Surroundings) -> None:

@@ -33,7 +33,7 @@ from cfbatch_gui.ui.inputs.split_editor import whole_reading
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
-from cfbatch_gui.ui.widgets import PageHeader, column, scrolled
+from cfbatch_gui.ui.widgets import PageHeader, column, line, scrolled
 
 
 class DraftPage(QWidget):
@@ -101,7 +101,8 @@ class DraftPage(QWidget):
         content.setLayout(self._parts)
         self.data.folded_changed.connect(self._stretch_preview)
         self.area = scrolled(content, sideways=True)
-        self.setLayout(column(self.header, self.area, gap=SMALL))
+        self.foot = self.check.foot
+        self.setLayout(column(self.header, self.area, line(), self.foot, gap=0))
         self._veil = DropVeil(self)
         DropTarget(self, self.intake, self._show_target)
         self._add_shortcuts()

@@ -13,7 +13,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui.jobs.job_groups import GroupEntry
 from cfbatch_gui.ui.jobs.library_delegate import LibraryDelegate
 from cfbatch_gui.ui.jobs.library_rows import ENTRY_ROLE, LibraryRows
-from cfbatch_gui.ui.theme import MEDIUM, SMALL
+from cfbatch_gui.ui.theme import LEAST_SIDEBAR, MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
     Clickable,
     ElidedLabel,
@@ -60,7 +60,7 @@ class Library(QFrame):
     def __init__(self, *, clock: Callable[[], float] = time.time, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", "sidebar")
-        self.setMinimumWidth(220)
+        self.setMinimumWidth(LEAST_SIDEBAR)
         self._opened_id = ""
         self.new_button = PrimaryButton(self.tr("New job"), "plus")
         self.new_button.setProperty("large", "true")

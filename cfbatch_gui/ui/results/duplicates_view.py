@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
@@ -33,6 +33,7 @@ from cfbatch_gui.ui.widgets import (
     Choice,
     ElidedLabel,
     EmptyPlace,
+    Flow,
     IconButton,
     Label,
     QuietButton,
@@ -144,17 +145,10 @@ class DuplicatesView(VectorPage):
     def _lay_out(self) -> None:
         label = Label(self.tr("Similar from"), "quiet")
         label.setBuddy(self.threshold)
-        bar = row(
-            label,
-            self.threshold,
-            self.keep,
-            4,
-            self.count,
-            self.table_button,
-            self.save_button,
-            margins=(WIDE, SMALL, MEDIUM, SMALL),
-        )
-        bar.setStretch(4, 1)
+        self.count.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        fields = boxed(row(label, self.threshold, self.keep))
+        buttons = boxed(row(self.table_button, self.save_button))
+        bar = row(boxed(Flow(fields, self.count, buttons, gap=SMALL)), margins=(WIDE, SMALL, MEDIUM, SMALL))
         members = boxed(table_over_text(self.member_table, self.panel))
         self._groups_and_members = split(self.group_table, members, sizes=(420, 580))
         self._body = QStackedWidget()

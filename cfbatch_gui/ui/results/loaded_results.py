@@ -60,7 +60,7 @@ class SearchBar(QWidget):
 
     def __init__(self, field: SearchField, items: Sequence[Item], table: TableView) -> None:
         super().__init__()
-        field.setMinimumWidth(scaled(160))
+        field.setMinimumWidth(scaled(110))
         field.setMaximumWidth(scaled(250))
         bar = row(field, *items, None, ColumnsButton(table), margins=(WIDE, SMALL, MEDIUM, SMALL))
         bar.setStretch(0, 1)

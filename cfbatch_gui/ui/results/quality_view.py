@@ -4,7 +4,7 @@ import asyncio
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.evaluation.judged import ENOUGH_JUDGED, Evaluation, RunMeasures, measure
@@ -37,6 +37,7 @@ from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Card,
     EmptyPlace,
+    Flow,
     IconLine,
     Label,
     LinkButton,
@@ -108,10 +109,10 @@ class QualityView(ResultView):
         self.measures.hide()
 
     def _lay_out(self) -> None:
-        cards = row(gap=MEDIUM)
-        for card, stretch in ((self.mean, 4), (self.judged, 3), (self.first, 3)):
-            cards.addWidget(card, stretch)
-        above = column(cards, self.measures, gap=MEDIUM, margins=(WIDE, LARGE, WIDE, MEDIUM))
+        cards = (self.mean, self.judged, self.first)
+        for card in cards:
+            card.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        above = column(boxed(Flow(*cards, gap=MEDIUM)), self.measures, gap=MEDIUM, margins=(WIDE, LARGE, WIDE, MEDIUM))
         shown = column(above, gap=0)
         shown.addWidget(self.table, 1)
         shown.addWidget(line())

@@ -60,6 +60,7 @@ def query_columns() -> tuple[Column[RankedQuery], ...]:
             key="texts",
             align="right",
             width=56,
+            gives_way=True,
             colour=lambda query: "text" if query.scored == query.contexts else "quiet",
         ),
         Column(
@@ -106,6 +107,7 @@ def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[C
             text=score_or_status,
             key="score",
             width=150,
+            least=78,
             bar=lambda row: row.share,
             colour=lambda row: "quiet" if row.context.score is None else "text",
         ),
@@ -117,6 +119,7 @@ def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[C
             key="was",
             align="right",
             width=50 + wider,
+            gives_way=True,
             tip=_tr("Its place in your file."),
         ),
         Column(
@@ -125,6 +128,7 @@ def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[C
             change_words,
             key="moved",
             width=66 + wider,
+            gives_way=True,
             tip=_tr("How far it rose or fell by its score."),
             colour=lambda row: "text" if row.context.rank_change else "quiet",
         ),

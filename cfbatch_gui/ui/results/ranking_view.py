@@ -48,7 +48,7 @@ MOST_CONTEXTS = 5_000  # of one query on the screen at once
 _TYPING = 0.12  # seconds; a search begins when the keys rest
 _SLOW = 0.3  # seconds; a search that takes longer says so
 _QUERIES_WIDTH = 348
-_LEAST_QUERIES, _LEAST_CONTEXTS = 254, 444  # pixels, all that the smallest window has; texts need them
+_LEAST_QUERIES, _LEAST_CONTEXTS = 200, 370  # pixels, all that the smallest window has; texts need them
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,8 @@ class Column(Generic[R]):
     """One column: `value` is what it sorts by, `show` makes its text (None shows as "").
 
     `key` identifies the column in the saved layout. `icon` gives an icon's name and colour role; `bar` a share from 0
-    to 1, drawn beside the text. `width` is in pixels; columns with `stretch` share the width that is left.
+    to 1, drawn beside the text. `width` is in pixels; columns with `stretch` share the width that is left. Where that
+    is too little for texts, columns narrow to their `least` width, and then those that give way are not shown.
     """
 
     title: str
@@ -52,6 +53,8 @@ class Column(Generic[R]):
     bar: Callable[[R], float | None] | None = None
     colour: Callable[[R], str] | None = None
     width: int = 120
+    least: int = 0
+    gives_way: bool = False
     stretch: bool = False
     sortable: bool = True
     hidden: bool = False  # until the user shows it

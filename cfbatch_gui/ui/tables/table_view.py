@@ -4,7 +4,18 @@ import json
 from typing import Any, Protocol
 
 from PySide6.QtCore import QAbstractItemModel, QCoreApplication, QEvent, QModelIndex, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QFocusEvent, QFont, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QPainter
+from PySide6.QtGui import (
+    QAction,
+    QFocusEvent,
+    QFont,
+    QFontMetrics,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QTableView, QWidget
 
 from cfbatch_gui.ui import display, icons, theme
@@ -16,6 +27,7 @@ from cfbatch_gui.ui.widgets import QuietButton
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 
 HEADER_HEIGHT = 34
+_LEAST_TEXT = 180  # pixels of a text, some five words
 MOST_ROWS_TO_COPY = 100_000
 __all__ = ["Column", "PagedRows", "Rows", "TableView", "as_tsv"]
 
@@ -49,6 +61,8 @@ class TableView(QTableView):
         super().__init__(parent)
         self._name, self._memory = name, memory
         self._restoring = False
+        self._narrowed: dict[int, int] = {}  # the usual widths of columns that are narrower for want of room
+        self._gone: set[int] = set()  # columns that give way now
         self.setProperty("inset", "true" if inset else "false")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
@@ -81,12 +95,14 @@ class TableView(QTableView):
         for section, column in enumerate(rows.columns):
             mode = QHeaderView.ResizeMode.Stretch if column.stretch else QHeaderView.ResizeMode.Interactive
             header.setSectionResizeMode(section, mode)
-            header.resizeSection(section, column.width)
+            header.resizeSection(section, self._usual_width(column))
             self.setColumnHidden(section, column.hidden)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.setSortingEnabled(any(column.sortable for column in rows.columns))
         self._restore(rows)
         self._restoring = False
+        self._narrowed, self._gone = {}, set()
+        self._make_room()
 
     def columns(self) -> tuple[Column[Any], ...]:
         """The columns of the model."""
@@ -150,11 +166,53 @@ class TableView(QTableView):
                 header.moveSection(header.visualIndex(section), section)
                 self.setColumnHidden(section, column.hidden)
                 if not column.stretch:
-                    header.resizeSection(section, column.width)
+                    header.resizeSection(section, self._usual_width(column))
+            self._narrowed, self._gone = {}, set()
             header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         finally:
             self._restoring = False
         self._remember()
+        self._make_room()
+
+    def _usual_width(self, column: Column[Any]) -> int:
+        """As declared, but never so narrow that its title would be cut."""
+        title = QFontMetrics(self.font()).horizontalAdvance(column.title)
+        return max(scaled(column.width), title + 2 * CELL_MARGIN)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Leave texts the room that some words take, by columns that are narrower or give way; give it back later."""
+        columns, header = self.columns(), self.horizontalHeader()
+        self._restoring = True
+        try:
+            for section in self._gone:
+                self.setColumnHidden(section, False)
+            for section, width in self._narrowed.items():
+                header.resizeSection(section, width)
+            self._narrowed, self._gone = {}, set()
+            shown = [section for section in range(len(columns)) if not self.isColumnHidden(section)]
+            texts = sum(columns[section].stretch for section in shown)
+            fixed = [section for section in shown if not columns[section].stretch]
+            missing = texts * scaled(_LEAST_TEXT) + sum(map(header.sectionSize, fixed)) - self.viewport().width()
+            if not texts:
+                return
+            for section in reversed(fixed):
+                least, width = scaled(columns[section].least), header.sectionSize(section)
+                if missing > 0 and 0 < least < width:
+                    self._narrowed[section] = width
+                    header.resizeSection(section, max(least, width - missing))
+                    missing -= width - header.sectionSize(section)
+            for section in reversed(fixed):
+                if missing > 0 and columns[section].gives_way:
+                    self._gone.add(section)
+                    missing -= header.sectionSize(section)
+                    self.setColumnHidden(section, True)
+        finally:
+            self._restoring = False
 
     def show_column(self, section: int, *, shown: bool) -> None:
         """Show or hide a column; the last visible one is not hidden."""
@@ -197,8 +255,14 @@ class TableView(QTableView):
             json.dumps(
                 {
                     "order": [names[header.logicalIndex(at)] for at in range(len(names))],
-                    "widths": {name: header.sectionSize(at) for at, name in enumerate(names) if header.sectionSize(at)},
-                    "hidden": [name for at, name in enumerate(names) if self.isColumnHidden(at)],
+                    "widths": {
+                        name: self._narrowed.get(at, header.sectionSize(at))
+                        for at, name in enumerate(names)
+                        if header.sectionSize(at)
+                    },
+                    "hidden": [
+                        name for at, name in enumerate(names) if self.isColumnHidden(at) and at not in self._gone
+                    ],
                     "sort": names[by] if 0 <= by < len(names) else "",
                     "descending": header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder,
                 }

@@ -23,7 +23,7 @@ from cfbatch_gui.ui.widgets import column
 from cfbatch_gui.ui.window.notice_list import NoticeListDialog
 
 _SIZE = (1280, 820)
-_SMALLEST = (920, 560)
+_SMALLEST = (800, 500)
 
 
 class MainWindow(QMainWindow):

@@ -178,6 +178,10 @@ class Workspace:
         self.window.set_can_export(job.is_sent and job.batches_done > 0)
         self._in_use.show()
 
+    def _foot_height(self) -> int:
+        """What notices must not cover at the bottom of the page."""
+        return self._draft.foot.height() if self.window.pages.currentWidget() is self._draft else 0
+
     def _open_first(self) -> None:
         jobs = self._program.ledger.jobs()
         if jobs:
@@ -315,6 +319,7 @@ class Workspace:
         window.attach.connect(self._attach)
         window.back_up.connect(lambda: self._tasks.start("back up", self._back_up()))
         window.connection.connect(self._show_connections)
+        window.notices.set_foot(self._foot_height)
         window.paste.connect(self._paste_into_page)
         window.traffic.connect(lambda: self._show(self._traffic))
         window.about.connect(lambda: AboutDialog(self._program, window).open())

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule
-from cfbatch_gui.ui.theme import SIDEBAR_WIDTH
-from cfbatch_gui.ui.window.main_window import _SMALLEST
 from tests.core.inputs.collections import GRADED, POSITIVES, Labels, data_set
 from tests.ui.conftest import Until
 from tests.ui.inputs.conftest import DraftDriver
+
+NARROW = 644  # pixels: what the sidebar leaves of a window of 920; a narrower page may be scrolled sideways
 
 JUDGED, SAMPLE, CORPUS = CandidatePool
 
@@ -94,6 +94,6 @@ async def test_a_narrow_window_shows_the_choice_without_scrolling_sideways(
     driver: DraftDriver, tmp_path: Path, until: Until
 ) -> None:
     driver.window.setStyleSheet("* { font-size: 17px }")
-    driver.page.setFixedWidth(_SMALLEST[0] - SIDEBAR_WIDTH)
+    driver.page.setFixedWidth(NARROW)
     await opened(driver, tmp_path / "set", until)
     await until(lambda: driver.page.area.horizontalScrollBar().maximum() == 0, timeout=2.0)
