@@ -2,7 +2,7 @@
 # ARGS goes to the command: make test ARGS="tests/core -k ties"
 
 .DEFAULT_GOAL := help
-.PHONY: help run test interop check audit prove thorough bench screenshots requirements
+.PHONY: help run test interop check audit prove thorough bench screenshots translations requirements
 MAKEFLAGS += --no-print-directory
 # Tests and proofs start the program hundreds of times: each would compile all of its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -47,6 +47,10 @@ screenshots: ## Drive the window through both kinds of job and save every page, 
 	@scripts/system-packages.sh window fonts screen
 	@scripts/environment.sh test
 	@scripts/with-screen.sh $(BIN)/python packaging/screenshots.py $(ARGS)
+
+translations: ## Collect the texts of the program into the catalogues of its languages, and compile these
+	@scripts/environment.sh test
+	@$(BIN)/python scripts/translations.py
 
 requirements: ## Pin every package anew (ARGS=--upgrade: to the newest versions)
 	@scripts/environment.sh check

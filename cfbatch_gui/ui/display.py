@@ -5,8 +5,10 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication, QDate, QLocale
 from PySide6.QtGui import Qt as GuiQt
+
+from cfbatch_gui.core.system.languages import language_in_use
 
 _LONGEST_TIP = 4000
 _LONG_WORD = re.compile("[!-\u024f]{40,}")  # Latin letters only: Qt breaks other scripts itself
@@ -20,12 +22,15 @@ def _tr(text: str) -> str:
 
 def number(value: float) -> str:
     """A number with separators of thousands: 3816 → "3,816"."""
-    return f"{value:,}"
+    return language_in_use().number(value)
 
 
 def plural(count: int, one: str, many: str) -> str:
-    """`one` or `many` with {n} filled in: plural(3, tr("{n} row"), tr("{n} rows")) → "3 rows"."""
-    return (one if count == 1 else many).format(n=number(count))
+    """The form for a number, translated and with {n} filled in: plural(3, "{n} row", "{n} rows") → "3 rows".
+
+    Languages may have other forms than these two, so both are given in English.
+    """
+    return language_in_use().translated_plural(one, many, count).format(n=number(count))
 
 
 def listed(things: Sequence[str]) -> str:
@@ -42,8 +47,8 @@ def size(count: int) -> str:
     if count < 999_500:
         return _tr("{n} kB").format(n=round(count / 1000))
     if count < 999_950_000:
-        return _tr("{n} MB").format(n=f"{count / 1e6:.1f}")
-    return _tr("{n} GB").format(n=f"{count / 1e9:.1f}")
+        return _tr("{n} MB").format(n=language_in_use().number(count / 1e6, ".1f"))
+    return _tr("{n} GB").format(n=language_in_use().number(count / 1e9, ".1f"))
 
 
 def dollars(low: float, high: float | None = None) -> str:
@@ -51,9 +56,19 @@ def dollars(low: float, high: float | None = None) -> str:
     high = low if high is None else high
     digits = 2 if high >= 1 else 3
     if 0 < high < 10**-digits:
-        return _tr("under {price}").format(price=f"${10**-digits:.{digits}f}")
-    shown_low, shown_high = f"{low:,.{digits}f}", f"{high:,.{digits}f}"
-    return f"${shown_high}" if shown_low == shown_high else f"${shown_low}–{shown_high}"
+        return _tr("under {price}").format(price=_price(10**-digits, digits))
+    shown_low, shown_high = _amount(low, digits), _amount(high, digits)
+    if shown_low == shown_high:
+        return _price(high, digits)
+    return _tr("${low}–${high}").format(low=shown_low, high=shown_high)
+
+
+def _price(amount: float, digits: int) -> str:
+    return _tr("${amount}").format(amount=_amount(amount, digits))
+
+
+def _amount(amount: float, digits: int) -> str:
+    return language_in_use().number(amount, f",.{digits}f")
 
 
 def duration(seconds: float) -> str:
@@ -76,7 +91,10 @@ def duration_range(low: float, high: float) -> str:
         unit, name = 60, _tr("min")
     else:
         unit, name = 3600, _tr("h")
-    least, most = (f"{value / unit:.1f}" if unit == 3600 else f"{max(1, round(value / unit))}" for value in (low, high))
+    least, most = (
+        language_in_use().number(value / unit, ".1f") if unit == 3600 else f"{max(1, round(value / unit))}"
+        for value in (low, high)
+    )
     return f"{most} {name}" if least == most else f"{least}–{most} {name}"
 
 
@@ -107,11 +125,11 @@ def age(then: float, now: float) -> str:
         return _tr("{h} h ago").format(h=int(now - then) // 3600)
     if days == 1:
         return _tr("yesterday")
+    locale = QLocale()
     if days < 7:
-        return before.strftime("%A")
-    if before.year == today.year:
-        return f"{before.day} {before:%b}"
-    return f"{before.day} {before:%b %Y}"
+        return locale.standaloneDayName(before.isoweekday())
+    pattern = _tr("d MMM") if before.year == today.year else _tr("d MMM yyyy")  # Qt's letters for day, month and year
+    return locale.toString(QDate(before.year, before.month, before.day), pattern)
 
 
 def one_line(text: str, limit: int = 500) -> str:
@@ -132,5 +150,5 @@ def breakable(text: str) -> str:
 
 
 def csv_separator() -> str:
-    """The separator of cells that a spreadsheet of this locale expects: ";" where the decimal point is a comma."""
-    return ";" if QLocale().decimalPoint() == "," else ","
+    """The separator of cells that a spreadsheet of this system expects: ";" where its decimal point is a comma."""
+    return ";" if QLocale.system().decimalPoint() == "," else ","

@@ -70,6 +70,7 @@ class Settings:
     """All settings. Immutable: changed by `dataclasses.replace`, and saved as a whole."""
 
     theme: str = "system"  # or "light", "dark"
+    language: str = ""  # the code of a language of ours; "" for the system's
     connection: str = ""  # the id of the default connection of new jobs; "" until one was chosen
     model: str = "@cf/baai/bge-m3"
     connections: tuple[SavedConnection, ...] = ()  # besides the practice service

@@ -124,7 +124,7 @@ class ServiceCheck(QDialog):
             self.start_button.hide()
             self._say_problem(error.message)
             return
-        batches = display.plural(len(self._plan.batches), self.tr("{n} small batch"), self.tr("{n} small batches"))
+        batches = display.plural(len(self._plan.batches), "{n} small batch", "{n} small batches")
         self.sends.set_line(
             self.tr("{batches}, and one request without the queue, to {model}").format(batches=batches, model=model)
         )
@@ -179,9 +179,7 @@ class ServiceCheck(QDialog):
         broken = len(counted[Outcome.NOT_HELD])
         unfinished = [each for each in result.batches if each.form not in result.evidence.finished()]
         if broken:
-            words = display.plural(
-                broken, self.tr("{n} assumption does not hold"), self.tr("{n} assumptions do not hold")
-            )
+            words = display.plural(broken, "{n} assumption does not hold", "{n} assumptions do not hold")
             self.outcome.set_state(words, "triangle-alert", "attention")
         elif unfinished or not result.batches:
             self.outcome.set_state(self.tr("Not all could be seen"), "triangle-alert", "attention")

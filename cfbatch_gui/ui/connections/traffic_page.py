@@ -78,7 +78,7 @@ class TrafficPage(QWidget):
         self.empty.set_line(self.tr("Nothing has left this computer."), "circle-check", "done")
         self.empty.setVisible(not found)
         if found:
-            hosts = display.plural(len({each.host for each in found}), self.tr("{n} host"), self.tr("{n} hosts"))
+            hosts = display.plural(len({each.host for each in found}), "{n} host", "{n} hosts")
             sent = self.tr("{size} sent").format(size=display.size(sum(each.sent for each in found)))
             received = self.tr("{size} received").format(size=display.size(sum(each.received for each in found)))
             self.header.set_facts(hosts, sent, received)

@@ -125,7 +125,7 @@ class WorkerGuide(QDialog):
             self._say(error.message, "triangle-alert", "attention")
             return
         self._folder = folder
-        files = display.plural(len(paths), self.tr("{n} file"), self.tr("{n} files"))
+        files = display.plural(len(paths), "{n} file", "{n} files")
         self._say(self.tr("{files} saved in “{name}”.").format(files=files, name=folder.name), "circle-check", "done")
         self.folder_button.show()
 

@@ -22,10 +22,10 @@ def headline(found: Paired, job: str) -> str:
 def change_sentence(found: Paired, job: str, metric: str) -> str:
     """For how many queries a job is better and worse, and by how much on average."""
     if not (found.better or found.worse):
-        same = display.plural(found.same, _tr("The one judged query has"), _tr("All {n} judged queries have"))
+        same = display.plural(found.same, "The one judged query has", "All {n} judged queries have")
         return _tr("{queries} the same {metric} under both.").format(queries=same, metric=metric)
     pattern = _tr("{job} is better for {better}, worse for {worse}, the same for {same}.")
-    better = display.plural(found.better, _tr("{n} query"), _tr("{n} queries"))
+    better = display.plural(found.better, "{n} query", "{n} queries")
     worse, same = display.number(found.worse), display.number(found.same)
     counts = pattern.format(job=job, better=better, worse=worse, same=same)
     by = _tr("{metric} changes by {difference}").format(metric=metric, difference=signed(found.difference))

@@ -155,25 +155,23 @@ def judged_words(found: Evaluation | None) -> str:
             " relevant) to measure the jobs by it."
         )
     sentences = [
-        display.plural(
-            len(found.queries), _tr("By the judgements of {n} query."), _tr("By the judgements of {n} queries.")
-        ),
+        display.plural(len(found.queries), "By the judgements of {n} query.", "By the judgements of {n} queries."),
         _tr("All are means over these queries, as trec_eval defines them; “exp” takes 2 to the label less 1 as gain."),
     ]
     if found.left_out:
         sentences.append(
             display.plural(
                 found.left_out,
-                _tr("{n} query without judgements is left out."),
-                _tr("{n} queries without judgements are left out."),
+                "{n} query without judgements is left out.",
+                "{n} queries without judgements are left out.",
             )
         )
     if found.conflicts:
         sentences.append(
             display.plural(
                 found.conflicts,
-                _tr("{n} text is labelled differently; the label of job A holds."),
-                _tr("{n} texts are labelled differently; the label of job A holds."),
+                "{n} text is labelled differently; the label of job A holds.",
+                "{n} texts are labelled differently; the label of job A holds.",
             )
         )
     if any(run.without_answer for run in found.runs):
@@ -188,8 +186,8 @@ def judged_words(found: Evaluation | None) -> str:
         sentences.append(
             display.plural(
                 repeated,
-                _tr("{n} text is listed twice in its query; it counts once, by its best rank."),
-                _tr("{n} texts are listed twice in their query; each counts once, by its best rank."),
+                "{n} text is listed twice in its query; it counts once, by its best rank.",
+                "{n} texts are listed twice in their query; each counts once, by its best rank.",
             )
         )
     return " ".join(sentences)

@@ -278,11 +278,11 @@ class ComparisonPage(QWidget):
         comparison = compared.comparison
         self.header.set_facts(
             *named(compared.jobs),
-            display.plural(len(comparison.queries), self.tr("{n} query"), self.tr("{n} queries")),
+            display.plural(len(comparison.queries), "{n} query", "{n} queries"),
             display.plural(
                 len(comparison.query),
-                self.tr("{n} text"),
-                self.tr("{n} texts"),
+                "{n} text",
+                "{n} texts",
             ),
         )
         partial_line = partial_words(comparison, compared.jobs)
@@ -365,4 +365,4 @@ class ComparisonPage(QWidget):
         else:
             write = partial(write_texts, compared.comparison, path, options=options)
         count = await asyncio.to_thread(write)
-        self._notices.show_written(display.plural(count, self.tr("Wrote {n} row."), self.tr("Wrote {n} rows.")), path)
+        self._notices.show_written(display.plural(count, "Wrote {n} row.", "Wrote {n} rows."), path)

@@ -71,10 +71,10 @@ class CandidateChoice(Card):
 
     def _figures(self, offer: CandidateOffer, kind: Kind | None, is_practice: bool) -> str:
         is_ranking = kind is not Kind.EMBED
-        one, many = (
-            (self.tr("{n} pair"), self.tr("{n} pairs")) if is_ranking else (self.tr("{n} text"), self.tr("{n} texts"))
+        pairs = (
+            plural(offer.pairs, "{n} pair", "{n} pairs") if is_ranking else plural(offer.pairs, "{n} text", "{n} texts")
         )
-        parts = [plural(offer.pairs, one, many), self._cost(offer, is_practice)]
+        parts = [pairs, self._cost(offer, is_practice)]
         if is_ranking and offer.are_all_relevant:
             parts.append(self.tr("nothing can be measured: every candidate is relevant"))
         elif is_ranking and offer.measures_nothing:

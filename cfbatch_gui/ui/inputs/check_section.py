@@ -233,8 +233,8 @@ class CheckSection(SectionCard):
         if found is None or state.incomplete or not found.batches:
             return self.tr("Send")
         if job.options.at_once:
-            return plural(found.requests, self.tr("Run {n} request at once"), self.tr("Run {n} requests at once"))
-        return plural(len(found.batches), self.tr("Send {n} batch"), self.tr("Send {n} batches"))
+            return plural(found.requests, "Run {n} request at once", "Run {n} requests at once")
+        return plural(len(found.batches), "Send {n} batch", "Send {n} batches")
 
     def _time_words(
         self, found: Preflight | None, job: Job, jobs: Callable[[], Sequence[Job]], *, is_practice: bool

@@ -181,7 +181,7 @@ class DataSection(SectionCard):
 
     def _show_files(self, state: DraftState, job: Job) -> None:
         is_counted = state.is_read
-        facts = plural(job.rows_in, self.tr("{n} row"), self.tr("{n} rows"))
+        facts = plural(job.rows_in, "{n} row", "{n} rows")
         if state.file is not None and state.mapping is not None:
             self.first.show_file(state.file, state.mapping, rows=job.rows_in if is_counted else -1)
         else:

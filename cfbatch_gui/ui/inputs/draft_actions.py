@@ -187,5 +187,5 @@ class DraftActions(QWidget):
         if path is None:
             return
         count = await asyncio.to_thread(partial(save_problems, self._program.folder(job_id), path, kind=kind))
-        rows = plural(count, self.tr("{n} row"), self.tr("{n} rows"))
+        rows = plural(count, "{n} row", "{n} rows")
         self._notices.show_notice(self.tr("Wrote {rows} to {file}.").format(rows=rows, file=path.name), "done")

@@ -97,8 +97,8 @@ class FilePart(QWidget):
         source = file.source
         self.name.setText(source.path.name)
         self.name.updateGeometry()
-        columns = plural(len(source.columns), self.tr("{n} column"), self.tr("{n} columns"))
-        counted = plural(rows, self.tr("{n} row"), self.tr("{n} rows"))
+        columns = plural(len(source.columns), "{n} column", "{n} columns")
+        counted = plural(rows, "{n} row", "{n} rows")
         known = ("" if rows < 0 else counted, columns, format_words(source))
         self.facts.setText(" · ".join(filter(None, known)))
         self.notice.set_line(" ".join(source.notices))

@@ -98,9 +98,7 @@ class ProblemBars(QWidget):
         left_out = [problem for problem in problems if problem.kind is not ProblemKind.DOUBTFUL_SENT]
         total = sum(problem.count for problem in left_out)
         self.save_all.setText(
-            plural(
-                total, self.tr("Save all {n} rows that are left out…"), self.tr("Save all {n} rows that are left out…")
-            )
+            plural(total, "Save all {n} rows that are left out…", "Save all {n} rows that are left out…")
         )
         self._save_row.setVisible(len(left_out) > 1)
         if focus is not None and (bars := self.bars()):
@@ -136,12 +134,12 @@ class ProblemBars(QWidget):
         return bar
 
     def _too_long_bar(self, count: int, job: Job, metadata: ModelMetadata) -> NoticeBar:
-        reads = plural(metadata.max_tokens, self.tr("{n} token"), self.tr("{n} tokens"))
+        reads = plural(metadata.max_tokens, "{n} token", "{n} tokens")
         if job.options.truncate_inputs:
-            text = plural(count, self.tr("{n} text may be longer"), self.tr("{n} texts may be longer"))
+            text = plural(count, "{n} text may be longer", "{n} texts may be longer")
             sentence = self.tr("{texts} than the model reads ({reads}). The rest is not read.")
         else:
-            text = plural(count, self.tr("{n} text may be too long"), self.tr("{n} texts may be too long"))
+            text = plural(count, "{n} text may be too long", "{n} texts may be too long")
             sentence = self.tr("{texts}: the model reads {reads}.")
         bar = NoticeBar(sentence.format(texts=text, reads=reads), "info")
         bar.add_link(self.tr("Show rows"), self._showing(CUT))
@@ -164,8 +162,8 @@ def _notes(found: Preflight, owner: QWidget) -> tuple[str, ...]:
         return found.notices
     learned = plural(
         found.learned_from,
-        owner.tr("Tokens and price are estimated by what your last job like this took."),
-        owner.tr("Tokens and price are estimated by what your last {n} jobs like this took."),
+        "Tokens and price are estimated by what your last job like this took.",
+        "Tokens and price are estimated by what your last {n} jobs like this took.",
     )
     return (*found.notices, learned)
 

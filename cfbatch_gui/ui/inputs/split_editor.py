@@ -88,9 +88,9 @@ class SplitEditor(Card):
             spans = split_text(text, split.tokens, split.overlap, tokens_upper)
             if len(spans) > 1:
                 long, parts = long + 1, parts + len(spans)
-        of = plural(len(self._rows), self.tr("In the first row "), self.tr("In the first {n} rows "))
+        of = plural(len(self._rows), "In the first row ", "In the first {n} rows ")
         if long:
-            texts = plural(long, self.tr("{n} text becomes"), self.tr("{n} texts become"))
+            texts = plural(long, "{n} text becomes", "{n} texts become")
             said = self.tr("{texts} {parts} parts.").format(texts=texts, parts=number(parts))
         else:
             said = self.tr("no text is that long.")

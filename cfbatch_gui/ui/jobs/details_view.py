@@ -182,7 +182,7 @@ class DetailsView(QWidget):
     def _source_words(self, job: Job) -> str:
         if not job.source_name:
             return ""
-        rows = display.plural(job.rows_in, self.tr("{n} row"), self.tr("{n} rows"))
+        rows = display.plural(job.rows_in, "{n} row", "{n} rows")
         return f"{job.source_name} · {rows}"
 
     def _left_out_words(self, job: Job, planned: Planned) -> str:
@@ -198,9 +198,7 @@ class DetailsView(QWidget):
     def _doubtful_words(self, planned: Planned) -> str:
         if not planned.doubtful_sent:
             return ""
-        return display.plural(
-            planned.doubtful_sent, self.tr("{n}, sent as it was read"), self.tr("{n}, sent as they were read")
-        )
+        return display.plural(planned.doubtful_sent, "{n}, sent as it was read", "{n}, sent as they were read")
 
     def _finished_words(self, job: Job) -> str:
         if not job.finished_at:

@@ -330,7 +330,7 @@ class CodeCopier(QWidget):
         if folder is None:
             return
         paths = await asyncio.to_thread(save_bodies, self._program.folder(job.id), job, folder)
-        files = display.plural(len(paths), self.tr("{n} file"), self.tr("{n} files"))
+        files = display.plural(len(paths), "{n} file", "{n} files")
         self._notices.show_notice(self.tr("Wrote {files} to “{name}”.").format(files=files, name=folder.name), "done")
 
 

@@ -36,7 +36,7 @@ def size_words(job: Job, planned: Planned) -> str:
     if job.kind is Kind.EMBED or not job.queries:
         return amount(job)
     pattern = _tr("{queries} × {contexts}") if planned.contexts_each else _tr("{queries} · {contexts}")
-    contexts = display.plural(planned.contexts_each or job.texts, _tr("{n} context"), _tr("{n} contexts"))
+    contexts = display.plural(planned.contexts_each or job.texts, "{n} context", "{n} contexts")
     return pattern.format(queries=amount(job), contexts=contexts)
 
 
@@ -97,9 +97,9 @@ def running_words(job: Job, now: float) -> str:
         return _tr("No batch has left yet.")
     seconds = max(1, int((job.finished_at or now) - job.sent_at))
     if seconds < 60:
-        length = display.plural(seconds, _tr("{n} second"), _tr("{n} seconds"))
+        length = display.plural(seconds, "{n} second", "{n} seconds")
     elif seconds < 3600:
-        length = display.plural(seconds // 60, _tr("{n} minute"), _tr("{n} minutes"))
+        length = display.plural(seconds // 60, "{n} minute", "{n} minutes")
     else:
         length = display.duration(seconds)
     if job.finished_at:

@@ -65,8 +65,8 @@ def amount(job: Job) -> str:
     if job.attached and not job.texts:
         return _tr("begun elsewhere")
     if job.kind is Kind.RANK:
-        return display.plural(job.queries, _tr("{n} query"), _tr("{n} queries"))
-    return display.plural(job.texts, _tr("{n} text"), _tr("{n} texts"))
+        return display.plural(job.queries, "{n} query", "{n} queries")
+    return display.plural(job.texts, "{n} text", "{n} texts")
 
 
 def library_words(job: Job, now: float) -> StateWords:

@@ -78,7 +78,7 @@ class UnknownOutcomeCard(Card):
     def _what_it_means(self) -> str:
         if self._batch.at_once:
             return self.tr("It was run without the queue, so its answer cannot be asked for any more.")
-        texts = display.plural(self._batch.texts, self.tr("{n} text"), self.tr("{n} texts"))
+        texts = display.plural(self._batch.texts, "{n} text", "{n} texts")
         return self.tr(
             "The service keeps no list of what it has accepted, so only a request ID can tell. If you have it, from a"
             " log or a proxy, paste it: it is adopted when the answer fits these {texts}."

@@ -138,8 +138,8 @@ class JudgePage(QWidget):
         pool = prepared.pool
         if pool is None:
             return
-        of_queries = display.plural(pool.queries, self.tr("{n} query"), self.tr("{n} queries"))
-        texts = display.plural(pool.texts, self.tr("{n} text"), self.tr("{n} texts"))
+        of_queries = display.plural(pool.queries, "{n} query", "{n} queries")
+        texts = display.plural(pool.texts, "{n} text", "{n} texts")
         top = self.tr("top {k} of each, {texts} for {queries}").format(
             k=prepared.asked.top, texts=texts, queries=of_queries
         )
@@ -147,15 +147,15 @@ class JudgePage(QWidget):
         if pool.items:
             minutes = max(1, round(len(pool.items) * _SECONDS_A_TEXT / _MINUTE))
             words = self.tr("{texts} to judge, about {time}.").format(
-                texts=display.plural(pool.fresh, self.tr("{n} text"), self.tr("{n} texts")),
-                time=display.plural(minutes, self.tr("{n} minute"), self.tr("{n} minutes")),
+                texts=display.plural(pool.fresh, "{n} text", "{n} texts"),
+                time=display.plural(minutes, "{n} minute", "{n} minutes"),
             )
             if pool.judged:
                 words += " " + self.tr("{n} are judged already.").format(n=display.number(pool.judged))
         else:
             words = self.tr("All of these texts are judged already.")
         found = len(prepared.disagreements)
-        settle = display.plural(found, self.tr("Settle {n} disagreement"), self.tr("Settle {n} disagreements"))
+        settle = display.plural(found, "Settle {n} disagreement", "Settle {n} disagreements")
         self.start.show_counts(words, can_begin=bool(pool.items), disagreements=settle if found else "")
 
     # Judging
@@ -248,7 +248,7 @@ class JudgePage(QWidget):
         session, book = self._session, self._book
         if session is None or book is None:
             return
-        words = [display.plural(session.texts, self.tr("{n} text is judged."), self.tr("All {n} texts are judged."))]
+        words = [display.plural(session.texts, "{n} text is judged.", "All {n} texts are judged.")]
         steady = await asyncio.to_thread(with_themselves, book.records())
         if steady.pairs:
             words.append(

@@ -76,7 +76,7 @@ class JudgementFiles(QObject):
             raise UsageError(self.tr("There is no judgement to write yet."))
         book = await asyncio.to_thread(self._program.judgements.shelf.book, name)
         count = await asyncio.to_thread(self._write, book, path, form)
-        said = display.plural(count, self.tr("Wrote {n} judgement."), self.tr("Wrote {n} judgements."))
+        said = display.plural(count, "Wrote {n} judgement.", "Wrote {n} judgements.")
         self._notices.show_written(said, path)
 
     def _start_import(self) -> None:
@@ -123,7 +123,7 @@ class JudgementFiles(QObject):
 
     def _words(self, done: Imported) -> str:
         words = [
-            display.plural(done.read, self.tr("Read {n} judgement;"), self.tr("Read {n} judgements;")),
+            display.plural(done.read, "Read {n} judgement;", "Read {n} judgements;"),
             self.tr("{added} are new, {matched} are about texts of this job.").format(
                 added=display.number(done.added), matched=display.number(done.matched)
             ),

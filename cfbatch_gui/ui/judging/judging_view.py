@@ -179,7 +179,7 @@ def _time_left(seconds: float) -> str:
     minutes = round(seconds / _MINUTE)
     if minutes < 1:
         return _tr("less than a minute left")
-    return display.plural(minutes, _tr("about {n} minute left"), _tr("about {n} minutes left"))
+    return display.plural(minutes, "about {n} minute left", "about {n} minutes left")
 
 
 def _tr(text: str) -> str:

@@ -121,8 +121,8 @@ class ClustersView(VectorPage):
                 for cluster_no, (cluster, texts) in enumerate(zip(found.clusters, typical, strict=True), 1)
             )
         )
-        texts = display.plural(len(found.item_numbers), self.tr("{n} text"), self.tr("{n} texts"))
-        clusters = display.plural(len(found.clusters), self.tr("{n} cluster"), self.tr("{n} clusters"))
+        texts = display.plural(len(found.item_numbers), "{n} text", "{n} texts")
+        clusters = display.plural(len(found.clusters), "{n} cluster", "{n} clusters")
         fewer = self.tr("no more different directions") if len(found.clusters) < number else ""
         self.count.setText(" · ".join(filter(None, (texts, clusters, fewer))))
         if found.clusters:
@@ -141,7 +141,7 @@ class ClustersView(VectorPage):
         items = found.items_of(number)
         indices = found.item_numbers.searchsorted(items)
         self._members = tuple(zip(items.tolist(), found.similarities[indices].tolist(), strict=True))
-        count = display.plural(len(items), self.tr("{n} text"), self.tr("{n} texts"))
+        count = display.plural(len(items), "{n} text", "{n} texts")
         self.title.setText(self.tr("Cluster {n}: {texts}").format(n=chosen.number, texts=count))
         self.members.refresh(len(self._members))
         self.member_table.selectRow(0)

@@ -300,7 +300,7 @@ class ExportDialog(QDialog):
 
     def _say(self, written: Sequence[Exported]) -> None:
         rows = {exported.rows for exported in written}
-        counted = display.plural(max(rows), self.tr("{n} row"), self.tr("{n} rows"))
+        counted = display.plural(max(rows), "{n} row", "{n} rows")
         if len(written) == 1:
             sentence = self.tr("Wrote {rows} to “{name}”.").format(rows=counted, name=written[0].path.name)
         elif len(rows) == 1:

@@ -155,18 +155,18 @@ def target_words(target: Target) -> str:
 def extent_words(extent: Extent, target: Target, columns: int | None = None) -> str:
     """ "3,816 rows of 15 columns", "18,204 rows of 1,024 numbers, about 205 MB". `columns`: how many are chosen."""
     count = extent.rows(target.kind, limited=target.has_limits)
-    rows = display.plural(count, _tr("{n} row"), _tr("{n} rows"))
+    rows = display.plural(count, "{n} row", "{n} rows")
     if target.contents:
         return _tr(target.contents)
     if target.measure is Measure.FAILED_ROWS:
-        return display.plural(extent.failed_rows, _tr("{n} row"), _tr("{n} rows"))
+        return display.plural(extent.failed_rows, "{n} row", "{n} rows")
     if target.measure is Measure.SCORES:
-        return display.plural(extent.kept, _tr("{n} score"), _tr("{n} scores"))
+        return display.plural(extent.kept, "{n} score", "{n} scores")
     if target.kind is Kind.RANK and target.name == "xlsx" and columns is None:
         return rows  # which columns it has depends on what they hold
     if target.kind is Kind.RANK:
         wide = columns if columns is not None and target.has_columns else len(extent.names)
-        each = display.plural(wide, _tr("{n} column"), _tr("{n} columns"))
+        each = display.plural(wide, "{n} column", "{n} columns")
         return _tr("{rows} of {columns}").format(rows=rows, columns=each)
     text = _tr("{rows} of {n} numbers").format(rows=rows, n=display.number(extent.dimension))
     if not target.bytes_per_number:
@@ -186,13 +186,13 @@ def missing_words(extent: Extent, kind: Kind) -> str:
     if kind is Kind.RANK:
         return display.plural(
             missing,
-            _tr("{n} row has no score. It is written too, with its reason."),
-            _tr("{n} rows have no score. They are written too, with their reasons."),
+            "{n} row has no score. It is written too, with its reason.",
+            "{n} rows have no score. They are written too, with their reasons.",
         )
     return display.plural(
         missing,
-        _tr("{n} row has no vector and is left out; the file beside it says so."),
-        _tr("{n} rows have no vector and are left out; the file beside it says so."),
+        "{n} row has no vector and is left out; the file beside it says so.",
+        "{n} rows have no vector and are left out; the file beside it says so.",
     )
 
 
@@ -200,13 +200,13 @@ def _waiting_words(missing: int, kind: Kind) -> str:
     if kind is Kind.RANK:
         return display.plural(
             missing,
-            _tr("{n} row has no score yet. It is written too, without one."),
-            _tr("{n} rows have no score yet. They are written too, without one."),
+            "{n} row has no score yet. It is written too, without one.",
+            "{n} rows have no score yet. They are written too, without one.",
         )
     return display.plural(
         missing,
-        _tr("{n} row has no vector yet and is left out; the file beside it says so."),
-        _tr("{n} rows have no vector yet and are left out; the file beside it says so."),
+        "{n} row has no vector yet and is left out; the file beside it says so.",
+        "{n} rows have no vector yet and are left out; the file beside it says so.",
     )
 
 

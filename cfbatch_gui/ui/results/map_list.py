@@ -68,7 +68,7 @@ class MapList(QWidget):
         """Show these texts; `name` says what selected them."""
         self._tasks.cancel("near")
         self._embeddings, self._items, self._name = embeddings, tuple(items.tolist()), name
-        count = display.plural(len(items), self.tr("{n} text"), self.tr("{n} texts"))
+        count = display.plural(len(items), "{n} text", "{n} texts")
         self.title.setText(f"{count} · {name}")
         self.rows.refresh(len(items))
         self._stack.setCurrentIndex(1)

@@ -191,7 +191,7 @@ class MapView(VectorPage):
         return Layout.NEIGHBOURS if embeddings.count <= _BY_ITSELF else Layout.DIRECTION
 
     async def _by_direction(self, embeddings: Embeddings) -> TextMap:
-        count = display.plural(embeddings.count, self.tr("{n} text"), self.tr("{n} texts"))
+        count = display.plural(embeddings.count, "{n} text", "{n} texts")
         sentence = self.tr("Laying out {texts}…").format(texts=count)
         return await self.worked_out(sentence, lambda tell: make_map(embeddings, tell))
 
@@ -235,7 +235,7 @@ class MapView(VectorPage):
         if made is None:
             return
         self.layout_choice.set_value(made.layout)
-        summary = display.plural(len(made.points), self.tr("{n} text"), self.tr("{n} texts"))
+        summary = display.plural(len(made.points), "{n} text", "{n} texts")
         sentences = [self.tr("Texts stand beside those most like them; distances between islands mean little.")]
         if made.layout is Layout.DIRECTION:
             share = self.tr("{share} % of the spread").format(share=round(made.share * 100))

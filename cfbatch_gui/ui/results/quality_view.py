@@ -224,7 +224,7 @@ class QualityView(ResultView):
     def _show_judged(self, measures: RunMeasures) -> None:
         missing = int(measures.top.sum() - measures.judged_top.sum())
         share = f"{measures.judged_share:.0%}".replace("%", " %")
-        about = display.plural(missing, self.tr("{n} text has no grade yet."), self.tr("{n} texts have no grade yet."))
+        about = display.plural(missing, "{n} text has no grade yet.", "{n} texts have no grade yet.")
         if measures.judged_share < ENOUGH_JUDGED:
             about += " " + self.tr("The figures are not to be relied upon.")
         self.judged.show_figure(

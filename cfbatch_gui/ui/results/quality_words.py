@@ -95,8 +95,8 @@ def trouble_words(found: Quality) -> str:
         sentences.append(
             display.plural(
                 found.evaluation.conflicts,
-                _tr("{n} text has two labels; the first one counts."),
-                _tr("{n} texts have two labels; the first one counts."),
+                "{n} text has two labels; the first one counts.",
+                "{n} texts have two labels; the first one counts.",
             )
         )
     return " ".join(sentences)
@@ -124,16 +124,16 @@ def foot_words(found: Quality, evaluation: Evaluation) -> str:
         words.append(
             display.plural(
                 evaluation.book.other_versions,
-                _tr("{n} judgement is about another version of a text."),
-                _tr("{n} judgements are about other versions of a text."),
+                "{n} judgement is about another version of a text.",
+                "{n} judgements are about other versions of a text.",
             )
         )
     if evaluation.left_out:
         words.append(
             display.plural(
                 evaluation.left_out,
-                _tr("{n} query without judgements is left out."),
-                _tr("{n} queries without judgements are left out."),
+                "{n} query without judgements is left out.",
+                "{n} queries without judgements are left out.",
             )
         )
     words.append(_tr("Measures as trec_eval defines them; equal scores are ordered by id."))

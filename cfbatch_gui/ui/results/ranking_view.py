@@ -246,9 +246,9 @@ class RankingView(ResultView):
             pattern = self.tr("keeps {kept} of {total}")
             parts.append(pattern.format(kept=display.number(kept.kept), total=display.number(kept.total)))
             dropped = kept.total - kept.kept
-            tip = display.plural(dropped, self.tr("{n} context is dropped"), self.tr("{n} contexts are dropped"))
+            tip = display.plural(dropped, "{n} context is dropped", "{n} contexts are dropped")
         if self._found is not None:
-            parts.append(display.plural(len(self._found), self.tr("{n} query"), self.tr("{n} queries")))
+            parts.append(display.plural(len(self._found), "{n} query", "{n} queries"))
         self.kept.setText(" · ".join(parts))
         self.kept.setToolTip(tip)
 

@@ -61,7 +61,7 @@ def reading_line(figures: ScoreFigures) -> str:
                 " above. A score below says little; the further above, the less it is chance."
             )
         return pattern.format(
-            pairs=display.plural(figures.other_pairs, _tr("{n} pair"), _tr("{n} pairs")),
+            pairs=display.plural(figures.other_pairs, "{n} pair", "{n} pairs"),
             high=score_text(figures.others.ninetieth),
             above=display.number(figures.above),
             all=display.number(figures.scored),

@@ -124,9 +124,13 @@ class VectorPage(ResultView):
             pattern = self.tr("So far: {n} of {total} texts have a vector.")
             said.append(pattern.format(n=display.number(read.done), total=display.number(read.embeddings.count)))
         if without_direction:
-            one = self.tr("{n} vector is zero or not finite and left out.")
-            many = self.tr("{n} vectors are zero or not finite and left out.")
-            said.append(display.plural(without_direction, one, many))
+            said.append(
+                display.plural(
+                    without_direction,
+                    "{n} vector is zero or not finite and left out.",
+                    "{n} vectors are zero or not finite and left out.",
+                )
+            )
         if is_practice(self.job):
             said.append(self.tr("Practice vectors, not of {model}.").format(model=short_model(self.job)))
         needs_attention = bool(missing or without_direction)

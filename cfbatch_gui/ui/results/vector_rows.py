@@ -157,26 +157,27 @@ def checks_line(checks: VectorChecks) -> tuple[str, bool]:
     """The result of the vector checks in words, and whether all passed."""
     if not checks.dimension or checks.missing == checks.texts:
         return _tr("No vector has come back yet."), True
-    found = [display.plural(checks.dimension, _tr("{n} dimension"), _tr("{n} dimensions"))]
+    found = [display.plural(checks.dimension, "{n} dimension", "{n} dimensions")]
     if checks.unit_length:
         found.append(_tr("all of unit length"))
     else:
         lengths = f"{vector_value_text(checks.norm_min)}–{vector_value_text(checks.norm_max)}"
         found.append(_tr("lengths {range}").format(range=lengths))
-    wrong = [
-        display.plural(count, one, many)
-        for count, one, many in (
-            (checks.zero, _tr("{n} empty vector"), _tr("{n} empty vectors")),
-            (checks.repeated, _tr("{n} repeated vector"), _tr("{n} repeated vectors")),
-            (
+    wrong = []
+    if checks.zero:
+        wrong.append(display.plural(checks.zero, "{n} empty vector", "{n} empty vectors"))
+    if checks.repeated:
+        wrong.append(display.plural(checks.repeated, "{n} repeated vector", "{n} repeated vectors"))
+    if checks.non_finite:
+        wrong.append(
+            display.plural(
                 checks.non_finite,
-                _tr("{n} vector with values that are no numbers"),
-                _tr("{n} vectors with values that are no numbers"),
-            ),
-            (checks.missing, _tr("{n} text without a vector"), _tr("{n} texts without a vector")),
+                "{n} vector with values that are no numbers",
+                "{n} vectors with values that are no numbers",
+            )
         )
-        if count
-    ]
+    if checks.missing:
+        wrong.append(display.plural(checks.missing, "{n} text without a vector", "{n} texts without a vector"))
     if not checks.zero and not checks.repeated:
         found.append(_tr("no empty or repeated vectors"))
     return " · ".join(found + wrong), not (checks.zero or checks.non_finite)

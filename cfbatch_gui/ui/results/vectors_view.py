@@ -268,7 +268,7 @@ class VectorsView(ResultView):
         elif self._read.done < self._read.embeddings.count:
             pattern, number = self.tr("{n} of {total} texts have a vector"), self._read.done
         else:
-            self.count.setText(display.plural(self._read.embeddings.count, self.tr("{n} text"), self.tr("{n} texts")))
+            self.count.setText(display.plural(self._read.embeddings.count, "{n} text", "{n} texts"))
             return
         self.count.setText(pattern.format(n=display.number(number), total=total))
 

@@ -113,7 +113,7 @@ class VersusScoresView(VectorPage):
         self._show(found, folder)
 
     def _show(self, found: VersusScores, folder: JobFolder) -> None:
-        pairs = display.plural(len(found.scores), self.tr("{n} pair"), self.tr("{n} pairs"))
+        pairs = display.plural(len(found.scores), "{n} pair", "{n} pairs")
         said = [self.tr("{pairs} of {all} have both texts here").format(pairs=pairs, all=display.number(found.of))]
         if not math.isnan(found.correlation):
             said.append(self.tr("correlation {n}").format(n=f"{found.correlation:.2f}"))

@@ -10,6 +10,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.ui.budget_fields import BudgetFields
 from cfbatch_gui.ui.settings.appearance_card import AppearanceCard
+from cfbatch_gui.ui.settings.language_card import LanguageCard
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
@@ -66,6 +67,7 @@ class SettingsPage(QWidget):
         super().showEvent(event)
         settings = self._program.settings
         self.appearance.show_scheme(settings.theme)
+        self.language.show_language(settings.language)
         self.budget.show_budget(settings.budget)
         self.system_notices.setChecked(settings.system_notices)
 
@@ -77,12 +79,14 @@ class SettingsPage(QWidget):
     def _window_page(self) -> QWidget:
         self.appearance = AppearanceCard()
         self.appearance.chosen.connect(self.scheme_chosen)
+        self.language = LanguageCard()
+        self.language.chosen.connect(lambda code: self._program.change_settings(language=code))
         self.system_notices = CheckBox(self.tr("Tell me on the desktop when a job is finished or needs me"))
         self.system_notices.clicked.connect(lambda on: self._program.change_settings(system_notices=on))
         notices = Card()
         notices.body.addWidget(Label(self.tr("Notices"), "part"))
         notices.body.addWidget(self.system_notices)
-        return _page(self.appearance, notices)
+        return _page(self.appearance, self.language, notices)
 
     def _spending_page(self) -> QWidget:
         self.budget = BudgetFields()

@@ -17,6 +17,7 @@ from cfbatch_gui.core.errors import DataInUse, UserError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system import logs
+from cfbatch_gui.core.system.languages import language_of_system, load_language
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.core.system.settings import Settings
@@ -28,6 +29,7 @@ from cfbatch_gui.ui.window import loop
 from cfbatch_gui.ui.window.crash import CrashHandler
 from cfbatch_gui.ui.window.ending import Ending
 from cfbatch_gui.ui.window.failed_start import say_failed_start
+from cfbatch_gui.ui.window.language import speak
 from cfbatch_gui.ui.window.single_window import Answer, SingleWindow, hand_over
 from cfbatch_gui.ui.window.workspace import Workspace
 
@@ -67,7 +69,9 @@ def _open_window(start: Start, environ: Mapping[str, str]) -> int:
     app.setApplicationDisplayName("CF Batch")
     app.setApplicationVersion(__version__)
     app.setWindowIcon(QIcon(str(resource("cfbatch.svg"))))
-    chosen = Settings.load(Paths(start.root).settings).theme
+    settings = Settings.load(Paths(start.root).settings)
+    speak(app, load_language(settings.language or language_of_system(environ)))
+    chosen = settings.theme
     theme = Theme(Scheme(chosen) if chosen in set(Scheme) else Scheme.SYSTEM)
     theme.apply(app)
     keyboard.watch(app)

@@ -80,7 +80,7 @@ class DataFolder:
         if paused:
             waiting = display.plural(
                 len(paused),
-                _tr("{n} job waits for your word. Open it and carry on to send the rest of it."),
-                _tr("{n} jobs wait for your word. Open one and carry on to send the rest of it."),
+                "{n} job waits for your word. Open it and carry on to send the rest of it.",
+                "{n} jobs wait for your word. Open one and carry on to send the rest of it.",
             )
             self._window.notices.show_notice(waiting)

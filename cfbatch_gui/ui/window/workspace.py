@@ -265,9 +265,7 @@ class Workspace:
         if path is None:
             return
         count = await asyncio.to_thread(back_up, self._program.paths, path)
-        self._notices.show_notice(
-            display.plural(count, _tr("Backed up {n} file."), _tr("Backed up {n} files.")), "done"
-        )
+        self._notices.show_notice(display.plural(count, "Backed up {n} file.", "Backed up {n} files."), "done")
 
     def _choose_scheme(self, scheme: str) -> None:
         self._theme.set_scheme(Scheme(scheme))

@@ -1,0 +1,259 @@
+"""The languages of the program: their catalogues of translations, and how they write numbers.
+
+A catalogue is gettext's, compiled beside its source in resources/translations. A process has one language, as it has
+one locale; a face chooses it once, before it says anything. docs/languages.md says how to add one.
+"""
+
+import gettext
+import re
+import string
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, Final
+
+from cfbatch_gui.core.messages import Message
+from cfbatch_gui.core.system.resources import resource
+
+_NUMBER = re.compile(r"[+-]?\d{1,3}(?:,\d{3})*(?:\.\d+)?|[+-]?\d+(?:\.\d+)?")
+_RECOGNISABLE = 6  # letters; a template with fewer of its own would recognise anything
+_FIELD = re.compile(r"\{(\w+)(?:![rsa])?(?::[^{}]*)?\}")
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language: its code (ISO 639, such as "de"), its own name, the signs in its numbers, and where its lines begin.
+
+    Translates nothing by itself; a subclass overrides `translated` and `translated_plural`.
+    """
+
+    code: str
+    name: str
+    decimal: str = "."
+    thousands: str = ","
+    is_right_to_left: bool = False
+
+    def translated(self, source: str, context: str = "") -> str:
+        """The text in this language; the English source where there is no translation.
+
+        `context` tells apart what is one word in English and two elsewhere.
+        """
+        return source
+
+    def translated_plural(self, one: str, many: str, count: int) -> str:
+        """The form of the template for this number."""
+        return one if count == 1 else many
+
+    def number(self, value: float, specification: str = ",") -> str:
+        """A number by a format specification of Python's, with this language's signs: 3816 → "3.816"."""
+        return self._signs(format(value, specification))
+
+    def filled(self, template: str, parameters: Mapping[str, object]) -> str:
+        """The template with its parameters: numbers in this language's form, messages said in it, text as it is."""
+        return _Filling(self).vformat(template, (), parameters) if parameters else template
+
+    def said(self, text: str) -> str:
+        """A sentence of the core's in this language.
+
+        A message is worded from its template. Plain text was stored (ledger, data.db) or comes from outside: what is
+        the English form of a known template is worded anew, everything else stays as it is.
+        """
+        if isinstance(text, Message):
+            if text.many:
+                count = text.parameters["n"]
+                template = self.translated_plural(text.template, text.many, count if isinstance(count, int) else 0)
+            else:
+                template = self.translated(text.template)
+            return self.filled(template, text.parameters)
+        return self._recognised(text)
+
+    def _recognised(self, text: str) -> str:
+        return text
+
+    def _signs(self, text: str) -> str:
+        if (self.decimal, self.thousands) == (".", ","):
+            return text
+        return text.translate({ord(","): self.thousands, ord("."): self.decimal})
+
+
+class _Filling(string.Formatter):
+    """`str.format` with a language's numbers."""
+
+    def __init__(self, language: Language) -> None:
+        self._language = language
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return self._language.number(value, format_spec)
+        return format(self._language.said(value) if isinstance(value, str) else value, format_spec)
+
+
+class Catalogue(gettext.GNUTranslations):
+    """A compiled catalogue of gettext's that can also list what it translates, with both English forms of plurals."""
+
+    # Each with its English plural, "" where it has none; without those in a context.
+    sources: tuple[tuple[str, str], ...] = ()
+
+    def _parse(self, fp: Any) -> None:
+        super()._parse(fp)
+        fp.seek(0)
+        content: bytes = fp.read()
+        order = "<" if content[:4] == b"\xde\x12\x04\x95" else ">"
+        count, table = struct.unpack_from(f"{order}2I", content, 8)
+        found = []
+        for index in range(count):
+            length, start = struct.unpack_from(f"{order}2I", content, table + 8 * index)
+            source = content[start : start + length].decode()
+            if source and "\x04" not in source:
+                one, _, many = source.partition("\0")
+                found.append((one, many))
+        self.sources = tuple(found)
+
+
+@dataclass(frozen=True)
+class CatalogueLanguage(Language):
+    """A language with a catalogue."""
+
+    catalogue: Catalogue = field(default_factory=Catalogue, repr=False, compare=False)
+
+    def translated(self, source: str, context: str = "") -> str:
+        """Without a translation in this context, the one without context."""
+        if not source:
+            return source  # gettext keeps the catalogue's own header under ""
+        if context:
+            found = self.catalogue.pgettext(context, source)
+            if found != source:
+                return found
+        return self.catalogue.gettext(source)
+
+    def translated_plural(self, one: str, many: str, count: int) -> str:
+        """The form that the catalogue's own rule chooses."""
+        return self.catalogue.ngettext(one, many, count)
+
+    def _recognised(self, text: str) -> str:
+        return self._recognise(text)
+
+    @cached_property
+    def _recognise(self) -> Callable[[str], str]:
+        templates = sorted(_templates(self.catalogue.sources), key=lambda each: each.letters, reverse=True)
+
+        @lru_cache(maxsize=4096)
+        def recognise(text: str) -> str:
+            exact = self.translated(text)
+            if exact != text:
+                return exact
+            for each in templates:
+                if each.piece in text and (found := _pattern(each.english).fullmatch(text)):
+                    return self._worded(each, found.groupdict())
+            return text
+
+        return recognise
+
+    def _worded(self, template: "_Template", values: Mapping[str, str]) -> str:
+        own = {name: self._signs(text) if _NUMBER.fullmatch(text) else self.said(text) for name, text in values.items()}
+        if template.many:
+            digits = values.get("n", "1").replace(",", "")
+            chosen = self.translated_plural(template.one, template.many, int(digits) if digits.isdecimal() else 0)
+        else:
+            chosen = self.translated(template.one)
+        return _FIELD.sub(lambda each: own.get(each[1], each[0]), chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class _Template:
+    """A source with parameters. `english` is one of its English forms, `piece` the longest text between parameters."""
+
+    one: str
+    many: str
+    english: str
+    piece: str
+    letters: int
+
+
+def _templates(sources: Iterable[tuple[str, str]]) -> Iterator[_Template]:
+    for one, many in sources:
+        for english in filter(None, (one, many)):
+            if _FIELD.search(english):
+                pieces = _FIELD.sub("\0", english).split("\0")
+                letters = sum(sign.isalpha() for sign in "".join(pieces))
+                if letters >= _RECOGNISABLE:
+                    yield _Template(one, many, english, max(pieces, key=len), letters)
+
+
+@lru_cache(maxsize=256)
+def _pattern(template: str) -> re.Pattern[str]:
+    parts: list[str] = []
+    seen: set[str] = set()
+    end = 0
+    for each in _FIELD.finditer(template):
+        parts.append(re.escape(template[end : each.start()]))
+        parts.append(f"(?P={each[1]})" if each[1] in seen else f"(?P<{each[1]}>.+?)")
+        seen.add(each[1])
+        end = each.end()
+    parts.append(re.escape(template[end:]))
+    return re.compile("".join(parts), re.DOTALL)
+
+
+ENGLISH: Final = Language("en", "English")
+
+# Each with a catalogue in resources/translations; listed in Settings by their own names.
+TRANSLATED: Final = (Language("de", "Deutsch", decimal=",", thousands="."),)
+
+
+def languages() -> tuple[Language, ...]:
+    """All languages that can be chosen, without their catalogues."""
+    return (ENGLISH, *TRANSLATED)
+
+
+def load_language(code: str) -> Language:
+    """The language of this code with its catalogue. English where there is none, or its catalogue is missing."""
+    for language in TRANSLATED:
+        if language.code == code:
+            try:
+                with resource(f"translations/{code}.mo").open("rb") as file:
+                    catalogue = Catalogue(file)
+            except FileNotFoundError:
+                return ENGLISH
+            return CatalogueLanguage(
+                *(language.code, language.name, language.decimal, language.thousands, language.is_right_to_left),
+                catalogue,
+            )
+    return ENGLISH
+
+
+def language_of_system(environ: Mapping[str, str]) -> str:
+    """The code of the language that the environment asks for, by gettext's own rules: "" where it names none of ours.
+
+    Sources: the variables LANGUAGE (a list), LC_ALL, LC_MESSAGES and LANG, the first that is set; LANGUAGE counts only
+    where the locale is not "C". https://www.gnu.org/software/gettext/manual/html_node/Locale-Environment-Variables.html
+    """
+    locale = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "C")
+    if locale.partition(".")[0] in ("C", "POSIX"):
+        return ""
+    for wanted in (*environ.get("LANGUAGE", "").split(":"), locale):
+        code = re.split("[_.@-]", wanted, maxsplit=1)[0].lower()
+        if any(code == language.code for language in languages()):
+            return code
+    return ""
+
+
+class _InUse:
+    """The language of this process."""
+
+    language: Language = ENGLISH
+
+
+def use_language(language: Language) -> None:
+    """Choose the language of this process."""
+    _InUse.language = language
+
+
+def language_in_use() -> Language:
+    """The language of this process; English until a face has chosen another one."""
+    return _InUse.language
+
+
+def said(text: str) -> str:
+    """A sentence of the core's in the language of this process."""
+    return _InUse.language.said(text)
