@@ -52,7 +52,7 @@ def size(count: int) -> str:
 
 
 def dollars(low: float, high: float | None = None) -> str:
-    """A price or a range of prices in dollars: "$12.40", "$0.011–$0.014"; with three decimals below one dollar."""
+    """A price or a range of prices in dollars: "$12.40", "$0.011–0.014"; with three decimals below one dollar."""
     high = low if high is None else high
     digits = 2 if high >= 1 else 3
     if 0 < high < 10**-digits:
@@ -60,7 +60,7 @@ def dollars(low: float, high: float | None = None) -> str:
     shown_low, shown_high = _amount(low, digits), _amount(high, digits)
     if shown_low == shown_high:
         return _price(high, digits)
-    return _tr("${low}–${high}").format(low=shown_low, high=shown_high)
+    return _tr("${low}–{high}").format(low=shown_low, high=shown_high)
 
 
 def _price(amount: float, digits: int) -> str:
