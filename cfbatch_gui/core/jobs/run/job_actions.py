@@ -12,15 +12,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.job_folder.forgetting import forget_texts, texts_forgotten
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, may_run_synchronously
 from cfbatch_gui.core.jobs.run.collecting import verify
 from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.run.watching import check_account
-from cfbatch_gui.core.jobs.states import ENDED, Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import ENDED, Batch, BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.folder_doubt import HELD_BACK
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.recovery import write_manifest
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.client import Reply
 from cfbatch_gui.core.workers_ai.wire.replies import Waiting
@@ -111,6 +113,7 @@ class JobActions:
         """Send a batch once more that failed, is gone, or has an unknown outcome; it may be billed again."""
         self._check_may_send()
         _check_is_ours(self._store.job(job_id))
+        await self._check_has_texts(job_id)
         await self._store.change(job_id, sent_again(number, self._clock()))
         return await self._runner.carry_on(job_id)
 
@@ -120,6 +123,7 @@ class JobActions:
         async with self._repacking:
             job = self._store.job(job_id)
             _check_is_ours(job)
+            await self._check_has_texts(job_id)
             folder = self._store.folder(job_id)
             repacked = await asyncio.to_thread(packing.repack_failed, folder, job, self._metadata_for(job))
             if not repacked and not any(batch.state in ENDED for batch in job.batches):
@@ -151,6 +155,27 @@ class JobActions:
         _, batch = self._in_doubt(job_id, number)
         await self._store.save(replace(batch, state=BatchState.DISMISSED))
         return await self._runner.carry_on(job_id)
+
+    async def forget_texts(self, job_id: str) -> None:
+        """Remove the texts of a finished job from its folder; ids, scores and vectors stay. Nothing can be sent again.
+
+        Raises UsageError for a job that is not finished, DataError and DiskFull.
+        """
+        job = self._store.job(job_id)
+        if job.state not in (JobState.DONE, JobState.PARTLY_DONE):
+            raise UsageError(
+                message("Only a finished job can do without its texts. Wait until it is done, or delete it.")
+            )
+        await asyncio.to_thread(forget_texts, self._store.folder(job_id), self._clock())
+
+    async def _check_has_texts(self, job_id: str) -> None:
+        if await asyncio.to_thread(texts_forgotten, self._store.folder(job_id)) is not None:
+            raise UsageError(
+                message(
+                    "The texts of this job were removed, so nothing of it can be sent again. Open its file in a new"
+                    " job."
+                )
+            )
 
     async def _commit(self, repacked: Job, change: Change) -> None:
         # The folder first: without the new batches a job that is put together again would send their requests anew.

@@ -1,0 +1,54 @@
+"""Removes the texts of a finished job from its folder, and keeps ids, ranks, scores and vectors.
+
+Each text is replaced by its id, or by the number of its row, so that a result can still be told which text it is of.
+Gone are the texts, the other cells of their rows, rows as they stood in the file, and bodies of requests. SQLite
+overwrites what it removes; what an SSD, a backup or a snapshot still holds is beyond any program.
+"""
+
+import sqlite3
+from contextlib import suppress
+
+from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.packed_texts import forget_file
+from cfbatch_gui.core.job_folder.schema import ROW_FORM, metadata_value, put_metadata_value, transaction
+
+_FACT = "texts_forgotten"  # when they were removed, in seconds since 1970
+_STATEMENTS = """
+UPDATE texts SET text = CASE WHEN text_id <> '' THEN text_id ELSE 'Row ' || row END;
+UPDATE queries SET text = CASE WHEN query_id <> '' THEN query_id ELSE 'Row ' || row END;
+DELETE FROM source_rows;
+DELETE FROM raw_rows
+"""
+
+
+def forget_texts(folder: JobFolder, now: float) -> None:
+    """Remove the texts, whole or not at all. `now` is in seconds since 1970.
+
+    Bodies and the file of texts go first: they can be written anew from `data.db` as long as it has the texts. Doing it
+    again does no harm. Raises DataError, DiskFull.
+    """
+    with folder.open() as database:
+        database.execute("PRAGMA secure_delete = ON")
+        for path in (*(folder.path / "bodies").glob("*.json"), *folder.path.glob("texts-*.json")):
+            with suppress(FileNotFoundError):
+                path.unlink()
+        with transaction(database):
+            for statement in _STATEMENTS.split(";"):
+                database.execute(statement)
+            database.execute("DELETE FROM facts WHERE name = ?", (ROW_FORM,))
+            forget_file(database)
+            put_metadata_value(database, _FACT, now)
+        database.execute("VACUUM")  # gives the room back; after a crash before it the pages are empty all the same
+
+
+def texts_forgotten(folder: JobFolder) -> float | None:
+    """When the texts were removed, in seconds since 1970; None while they are there. Raises DataError."""
+    if not folder.data.exists():
+        return None
+    with folder.open(read_only=True) as database:
+        return _forgotten(database)
+
+
+def _forgotten(database: sqlite3.Connection) -> float | None:
+    found = metadata_value(database, _FACT)
+    return float(found) if isinstance(found, int | float) else None
