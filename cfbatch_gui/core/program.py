@@ -95,7 +95,7 @@ class Program:
             paths,
             credentials,
             environ=environ,
-            practice_times=practice_times,
+            practice_times=practice_times if self.settings.practice_waits else (0.0, 0.0),
             traffic=TrafficLog(paths.traffic),
             clock=clock,
         )

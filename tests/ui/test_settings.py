@@ -50,6 +50,34 @@ async def test_the_look_is_chosen_and_kept(stage: Stage, tmp_path: Path, until: 
     assert tokens().window == LIGHT.window
 
 
+async def test_the_language_is_kept_and_holds_from_the_next_start(stage: Stage, tmp_path: Path, until: Until) -> None:
+    page = page_of(stage)
+    page.choose(WINDOW)
+    assert page.language.choice.value() == ""
+    names = [page.language.choice.itemText(index) for index in range(page.language.choice.count())]
+    assert names == ["Match system", "English", "Deutsch"]
+    page.language.choice.setCurrentIndex(2)
+    page.language.choice.activated.emit(2)
+    assert stage.person.sees("From the next start on, CF Batch speaks Deutsch.")
+    saved = Paths(tmp_path / "data").settings
+    await until(lambda: Settings.load(saved).language == "de")
+    page.language.show_language("tlh")
+    assert page.language.choice.value() == ""
+
+
+async def test_practice_and_privacy_are_kept(stage: Stage, tmp_path: Path, until: Until) -> None:
+    page = page_of(stage)
+    page.choose(WINDOW)
+    assert page.practice_waits.isChecked()
+    page.practice_waits.click()
+    page.choose(DATA)
+    assert not page.forget.isChecked()
+    page.forget.click()
+    saved = Paths(tmp_path / "data").settings
+    await until(lambda: Settings.load(saved).forget_after_export)
+    assert not Settings.load(saved).practice_waits
+
+
 async def test_a_budget_and_notices_are_kept(stage: Stage, tmp_path: Path, until: Until) -> None:
     page = page_of(stage)
     page.choose(SPENDING)

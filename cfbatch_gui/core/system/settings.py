@@ -78,6 +78,8 @@ class Settings:
     window: str = ""  # the window's geometry as Qt saves it, base64
     table_layouts: dict[str, str] = field(default_factory=dict)  # column widths and order by the table's name, base64
     seen_close_note: bool = False
+    practice_waits: bool = True  # whether a practice batch takes some seconds, as a real one takes minutes
+    forget_after_export: bool = False  # whether a finished job's texts are removed once all of it was exported
     system_notices: bool = True  # whether the desktop tells when a job is finished or needs the user
     budget: Budget = Budget()
     judgement_book: str = ""  # the name of the book that jobs are measured by; "" for the usual one

@@ -1,11 +1,11 @@
 """The choice of the program's language."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.system.languages import language_in_use, languages
 from cfbatch_gui.ui.theme import SMALL, WIDE
-from cfbatch_gui.ui.widgets import Card, Label, row
+from cfbatch_gui.ui.widgets import Card, Choice, Label, row
 
 
 class LanguageCard(Card):
@@ -18,12 +18,11 @@ class LanguageCard(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
-        self.choice = QComboBox()
-        self.choice.setAccessibleName(self.tr("Language"))
-        self.choice.addItem(self.tr("Match system"), "")
+        self.choice = Choice(self.tr("Language"))
+        self.choice.add(self.tr("Match system"), "")
         for language in languages():
-            self.choice.addItem(language.name, language.code)
-        self.choice.activated.connect(lambda index: self._choose(str(self.choice.itemData(index))))
+            self.choice.add(language.name, language.code)
+        self.choice.picked.connect(lambda code: self._choose(str(code)))
         self.later = Label("", "quiet", wrap=True)
         self.later.hide()
         self.body.setSpacing(SMALL)
@@ -32,7 +31,8 @@ class LanguageCard(Card):
 
     def show_language(self, code: str) -> None:
         """Show what is chosen in the settings; an unknown code stands for the system's language."""
-        self.choice.setCurrentIndex(max(0, self.choice.findData(code)))
+        self.choice.set_value("")
+        self.choice.set_value(code)
 
     def _choose(self, code: str) -> None:
         self.chosen.emit(code)

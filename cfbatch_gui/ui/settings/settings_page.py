@@ -70,6 +70,8 @@ class SettingsPage(QWidget):
         self.language.show_language(settings.language)
         self.budget.show_budget(settings.budget)
         self.system_notices.setChecked(settings.system_notices)
+        self.practice_waits.setChecked(settings.practice_waits)
+        self.forget.setChecked(settings.forget_after_export)
 
     def _add(self, key: str, title: str, page: QWidget) -> None:
         self.tabs.add(key, title)
@@ -86,7 +88,18 @@ class SettingsPage(QWidget):
         notices = Card()
         notices.body.addWidget(Label(self.tr("Notices"), "part"))
         notices.body.addWidget(self.system_notices)
-        return _page(self.appearance, self.language, notices)
+        return _page(self.appearance, self.language, notices, self._practice_card())
+
+    def _practice_card(self) -> Card:
+        self.practice_waits = CheckBox(self.tr("Practice jobs take some seconds, as real ones take minutes"))
+        self.practice_waits.clicked.connect(lambda on: self._program.change_settings(practice_waits=on))
+        card = Card()
+        card.body.addWidget(Label(self.tr("Practice service"), "part"))
+        card.body.addWidget(self.practice_waits)
+        card.body.addWidget(
+            Label(self.tr("Otherwise they are done at once. A change holds from the next start."), "small", wrap=True)
+        )
+        return card
 
     def _spending_page(self) -> QWidget:
         self.budget = BudgetFields()
@@ -127,6 +140,19 @@ class SettingsPage(QWidget):
                     " nothing and looks for no updates."
                 ),
                 "quiet",
+                wrap=True,
+            )
+        )
+        self.forget = CheckBox(self.tr("Remove the texts of a finished job once all of it was exported"))
+        self.forget.clicked.connect(lambda on: self._program.change_settings(forget_after_export=on))
+        privacy.body.addWidget(self.forget)
+        privacy.body.addWidget(
+            Label(
+                self.tr(
+                    "Scores, ranks, vectors and ids stay; each text is shown by its id or the number of its row. The"
+                    " job cannot be sent again after that."
+                ),
+                "small",
                 wrap=True,
             )
         )
