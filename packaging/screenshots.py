@@ -280,6 +280,8 @@ async def drafts(stage: Stage, files: Path, camera: Camera) -> None:
     await person.until_sees("Show rows", "Send ")
     await rename(stage, "Store reviews, spring")
     await person.click("Options")
+    await camera.take(stage, "draft-options")
+    await person.click("Options")
     await person.click("Show rows")
     await person.until_sees("There is no text in")
     await camera.take(stage, "draft-problems")
