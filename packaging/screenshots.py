@@ -375,7 +375,7 @@ async def trouble(stage: Stage, files: Path, camera: Camera, faulty: ThreadedSer
     await person.until_sees("Show less")
     await camera.take(stage, "ranking-text")
     await person.press(Qt.Key.Key_F1)
-    await person.until_sees("Show or hide the menu")
+    await person.until_sees("Open the menu")
     await camera.take(stage, "shortcuts")
 
 

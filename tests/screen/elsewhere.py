@@ -27,7 +27,7 @@ QUEUED = (
     '{"result":{"status":"queued","request_id":"768f15b7-4fd6-4498-906e-ad94ffc7f8d2","model":"@cf/baai/bge-m3"},'
     '"success":true,"errors":[],"messages":[]}'
 )
-NAMES = ("other-", "at-once-", "begun-elsewhere", "traffic")  # what its pictures begin with
+NAMES = ("other-", "at-once-", "begun-elsewhere", "settings-", "traffic")  # what its pictures begin with
 
 
 async def elsewhere(root: Path, theme: Theme, take: Take) -> None:
@@ -132,7 +132,8 @@ async def begun_elsewhere(stage: Stage, take: Take, root: Path) -> None:
     await take(stage, "begun-elsewhere-two-files")
     await person.press(Qt.Key.Key_Escape)
     await person.press(Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
-    _scroll(stage, to_end=True)
+    await person.click("Data and privacy")
+    await take(stage, "settings-data")
     await person.click("What leaves this computer")
     await person.until_sees("sent", "received")
     await take(stage, "traffic")
