@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.system.languages import ENGLISH, Language, languages, use_language
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui.help.about import AboutDialog, diagnostics, licence_text
 from cfbatch_gui.ui.help.help_window import HelpWindow, Topic
@@ -139,15 +140,23 @@ async def test_diagnostics_hold_no_secrets_and_no_names(tmp_path: Path, theme: T
         assert not any(secret in copied for secret in ("Müller", "abcdefghijklmnop", account))
 
 
+@pytest.mark.parametrize("language", languages(), ids=lambda language: language.code)
 @pytest.mark.parametrize("topic", list(Topic))
-def test_each_page_of_the_help_has_a_title_and_its_pictures(qtbot: Any, topic: Topic) -> None:
-    help_window = HelpWindow()
-    qtbot.addWidget(help_window)
-    help_window.show_topic(topic)
-    assert help_window.topics.currentItem().text() in help_window.page.toPlainText()
-    text = resource(f"help/en/{topic}.md").read_text("utf-8")
-    assert text.startswith("# ")
-    for picture in re.findall(r"!\[.*?\]\((.*?)\)", text):
+def test_each_page_of_the_help_has_a_title_and_its_pictures(qtbot: Any, topic: Topic, language: Language) -> None:
+    use_language(language)
+    try:
+        help_window = HelpWindow()
+        qtbot.addWidget(help_window)
+        help_window.show_topic(topic)
+    finally:
+        use_language(ENGLISH)
+    text = resource(f"help/{language.code}/{topic}.md").read_text("utf-8")
+    title = help_window.topics.currentItem().text()
+    assert text.startswith(f"# {title}\n") and help_window.page.toPlainText().startswith(title)
+    english = resource(f"help/en/{topic}.md").read_text("utf-8")
+    pictures = re.findall(r"!\[.*?\]\((.*?)\)", text)
+    assert pictures == re.findall(r"!\[.*?\]\((.*?)\)", english)
+    for picture in pictures:
         image = help_window.page.loadResource(QTextDocument.ResourceType.ImageResource.value, QUrl(picture))
         assert isinstance(image, QImage) and image.width() > 200, picture
 

@@ -2,16 +2,16 @@
 
 from enum import StrEnum
 
-from PySide6.QtCore import QLocale, QSize, Qt, QUrl
+from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QImage, QTextBlockFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QTextBrowser, QWidget
 
+from cfbatch_gui.core.system.languages import ENGLISH, language_in_use
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.theme import LARGE, scaled
 from cfbatch_gui.ui.widgets import column, split
 
-_ENGLISH = "en"
 _WIDTH, _HEIGHT = 900, 620  # pixels
 _TOPICS_WIDTH = 220
 _AFTER_ENTRY, _AFTER_PARAGRAPH = 6, 12  # pixels
@@ -115,7 +115,7 @@ class _Page(QTextBrowser):
 
 def _text(topic: Topic) -> str:
     """The page in the user's language, in English where there is none in that."""
-    for language in (QLocale().name().partition("_")[0], _ENGLISH):
+    for language in (language_in_use().code, ENGLISH.code):
         try:
             return resource(f"help/{language}/{topic}.md").read_text("utf-8")
         except FileNotFoundError:
