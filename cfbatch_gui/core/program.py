@@ -37,6 +37,7 @@ from cfbatch_gui.core.jobs.store.submissions import Submission
 from cfbatch_gui.core.jobs.verify.job_check import asked_for_again
 from cfbatch_gui.core.jobs.verify.verifying import check_last_written
 from cfbatch_gui.core.judgements.shelf import Shelf
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.system.folder_identity import place_of, state_root
 from cfbatch_gui.core.system.paths import Paths
@@ -53,7 +54,7 @@ __all__ = ["ACCOUNT_VARIABLE", "BASE_URL_VARIABLE", "AttachedInput", "Program", 
 
 _log = logging.getLogger(__name__)
 
-DELETED = "The connection of this job was deleted. What is at the service stays there."
+DELETED = message("The connection of this job was deleted. What is at the service stays there.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,12 @@ class Program:
             if check.lost:
                 await self.store.change(check.job_id, lambda known, check=check: asked_for_again(known, check))  # type: ignore[misc]
         left = [check for check in checks if not check.is_mended]
-        lost = (f"{check.name}: {found.sentence}" for check in left for found in check.findings if found.is_lost)
+        lost = (
+            message("{job}: {sentence}", job=check.name, sentence=found.sentence)
+            for check in left
+            for found in check.findings
+            if found.is_lost
+        )
         return (*lost, *await asyncio.to_thread(self.judgements.check))
 
     async def settle_doubt(self, answer: FolderAnswer) -> tuple[Job, ...]:

@@ -24,6 +24,7 @@ from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import write_manifest
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import create_own_file, flush_folder, flush_to_disk, sha256_of
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
@@ -179,7 +180,7 @@ class Drafts:
         """A new draft with the same data, or with the first queries or texts of it, ready to be sent."""
         old = self._ledger.job(job_id)
         if old.attached and not old.source_name:
-            raise UsageError("The texts of this job are not here, so it cannot be duplicated.")
+            raise UsageError(message("The texts of this job are not here, so it cannot be duplicated."))
         job = self.create(old.kind, name, old.model, old.connection)
         ours, theirs = self.folder(job.id), self.folder(job_id)
         draft = theirs.draft()
@@ -224,7 +225,7 @@ class Drafts:
 
 def _unsent(job: Job) -> Job:
     if job.is_sent:
-        raise UsageError("This job was sent already. Duplicate it to send it again.")
+        raise UsageError(message("This job was sent already. Duplicate it to send it again."))
     return job
 
 

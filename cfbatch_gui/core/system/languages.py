@@ -59,14 +59,16 @@ class Language:
         A message is worded from its template. Plain text was stored (ledger, data.db) or comes from outside: what is
         the English form of a known template is worded anew, everything else stays as it is.
         """
-        if isinstance(text, Message):
-            if text.many:
-                count = text.parameters["n"]
-                template = self.translated_plural(text.template, text.many, count if isinstance(count, int) else 0)
-            else:
-                template = self.translated(text.template)
+        if not isinstance(text, Message):
+            return self._recognised(text)
+        if text.many:
+            count = text.parameters["n"]
+            template = self.translated_plural(text.template, text.many, count if isinstance(count, int) else 0)
+        else:
+            template = self.translated(text.template)
+        if text.parameters:
             return self.filled(template, text.parameters)
-        return self._recognised(text)
+        return template if template != text.template else self._recognised(template)  # it may have been stored
 
     def _recognised(self, text: str) -> str:
         return text
@@ -86,7 +88,8 @@ class _Filling(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return self._language.number(value, format_spec)
-        return format(self._language.said(value) if isinstance(value, str) else value, format_spec)
+        # Text that is no message is the user's own: a column “Text” keeps its name.
+        return format(self._language.said(value) if isinstance(value, Message) else value, format_spec)
 
 
 class Catalogue(gettext.GNUTranslations):

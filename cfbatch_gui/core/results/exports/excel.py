@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from xml.parsers import expat
 
 from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import Cell, Digest, Work, Written, not_as_written
 from cfbatch_gui.core.results.exports.export_manifest import about
 from cfbatch_gui.core.results.exports.people_columns import people_columns
@@ -30,8 +31,11 @@ if TYPE_CHECKING:
 MOST_ROWS = 1_048_576  # the header included
 MOST_COLUMNS = 16_384
 MOST_CHARACTERS = 32_767  # in UTF-16 code units, as Excel counts
-PER_QUERY = ("Query", "Texts", "With a score", "Best score", "Margin")
-ABOUT = ("Fact", "Value")
+PER_QUERY = (message("Query"), message("Texts"), message("With a score"), message("Best score"), message("Margin"))
+ABOUT = (message("Fact"), message("Value"))
+ABOUT_SHEET = message("About")
+_RANKING, _PROBLEMS, _PER_QUERY_SHEET = message("Ranking"), message("Problems"), message("Per query")
+_REASON = message("Reason")
 _PER_QUERY_WIDTHS = (60, 8, 14, 12, 10)
 ABOUT_WIDTHS = (24, 80)
 _REASON_WIDTH = 60
@@ -70,7 +74,13 @@ class Sheet:
         self._sheet._escape_control_characters = _escaped  # in place of xlsxwriter's, see there
         self._sheet.freeze_panes(1, 0)
         if self.width > MOST_COLUMNS:
-            raise ExportError(f"Excel takes {MOST_COLUMNS:,} columns; these are {self.width:,}. Choose CSV.")
+            raise ExportError(
+                message(
+                    "Excel takes {most:,} columns; these are {width:,}. Choose CSV.",
+                    most=MOST_COLUMNS,
+                    width=self.width,
+                )
+            )
         for column, width in enumerate(widths):
             self._sheet.set_column(column, column, width)
         self._write(columns, workbook.add_format({"bold": True}))
@@ -79,8 +89,12 @@ class Sheet:
         """Write the next row. Raises ExportError if Excel's limits of rows or of characters in a cell are exceeded."""
         if self.rows + 1 >= MOST_ROWS:
             raise ExportError(
-                f"Excel takes {MOST_ROWS:,} rows, and the sheet “{self.name}” needs more. Nothing was written."
-                " Keep fewer with top k or a threshold, or choose CSV.",
+                message(
+                    "Excel takes {most:,} rows, and the sheet “{name}” needs more. Nothing was written. Keep "
+                    "fewer with top k or a threshold, or choose CSV.",
+                    most=MOST_ROWS,
+                    name=self.name,
+                ),
             )
         self.rows += 1
         self._write(row, None)
@@ -104,8 +118,14 @@ class Sheet:
         # A character outside the Basic Multilingual Plane counts as two; texts of half the limit need no encoding.
         if len(cell) * 2 > MOST_CHARACTERS and len(cell.encode("utf-16-le")) // 2 > MOST_CHARACTERS:
             raise ExportError(
-                f"Excel takes {MOST_CHARACTERS:,} characters a cell, and a text in row {self.rows + 1:,} of the sheet"
-                f" “{self.name}” has {len(cell):,}. Nothing was written, and nothing is ever cut. Choose CSV.",
+                message(
+                    "Excel takes {most:,} characters a cell, and a text in row {row:,} of the sheet "
+                    "“{name}” has {length:,}. Nothing was written, and nothing is ever cut. Choose CSV.",
+                    most=MOST_CHARACTERS,
+                    row=self.rows + 1,
+                    name=self.name,
+                    length=len(cell),
+                ),
                 detail=f"{row[0]!r}",
             )
 
@@ -114,12 +134,13 @@ def write(work: Work) -> Written:
     """Write and read back. Until the workbook is closed, its sheets are in the system's folder for temporary files."""
     chosen = None if work.options.columns is None else ScoreRows(work).columns
     table = ScoreRows(replace(work, options=replace(work.options, columns=None)))
-    columns = people_columns(work.folder, table, chosen)
+    columns = people_columns(work.folder, table, chosen, work.say)
     shown = [column for column in columns if column.name not in ("rank", "score", "error")]
     reason = table.columns.index("error")
     with atomic_writer(work.path) as stream:
         with workbook(stream) as book:
-            ranking = Sheet(book, "Ranking", [each.header for each in columns], [each.width for each in columns])
+            say = work.say
+            ranking = Sheet(book, say(_RANKING), [each.header for each in columns], [each.width for each in columns])
             problems: Sheet | None = None  # there is one only if it has rows
             done = 0
             for block in table.blocks():
@@ -128,14 +149,16 @@ def write(work: Work) -> Written:
                         ranking.add([row[each.index] for each in columns])
                         continue
                     if problems is None:
-                        headers = [*(each.header for each in shown), "Reason"]
-                        problems = Sheet(book, "Problems", headers, [*(each.width for each in shown), _REASON_WIDTH])
-                    problems.add([*(row[each.index] for each in shown), row[reason]])
+                        headers = [*(each.header for each in shown), say(_REASON)]
+                        problems = Sheet(
+                            book, say(_PROBLEMS), headers, [*(each.width for each in shown), _REASON_WIDTH]
+                        )
+                    problems.add([*(row[each.index] for each in shown), say(str(row[reason]))])
                 done += block.items
                 work.tick(done)
-            per_query = Sheet(book, "Per query", PER_QUERY, _PER_QUERY_WIDTHS)
+            per_query = Sheet(book, say(_PER_QUERY_SHEET), [*map(say, PER_QUERY)], _PER_QUERY_WIDTHS)
             fill(per_query, _per_query(work))
-            about_sheet = Sheet(book, "About", ABOUT, ABOUT_WIDTHS)
+            about_sheet = Sheet(book, say(ABOUT_SHEET), [*map(say, ABOUT)], ABOUT_WIDTHS)
             fill(about_sheet, about(work.metadata, work.folder))
             sheets = [ranking, *([problems] if problems is not None else []), per_query, about_sheet]
             for sheet in sheets:

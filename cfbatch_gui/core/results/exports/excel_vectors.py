@@ -4,6 +4,7 @@ A number is the shortest decimal that reads back as the same float32; Excel keep
 """
 
 from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import excel
 from cfbatch_gui.core.results.exports.base import Work, Written
 from cfbatch_gui.core.results.exports.export_manifest import about
@@ -11,6 +12,8 @@ from cfbatch_gui.core.results.exports.vector_rows import VectorRows
 from cfbatch_gui.core.results.exports.vector_text import shortest
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.system.files import atomic_writer
+
+_EMBEDDINGS = message("Embeddings")
 
 
 def write(work: Work) -> Written:
@@ -22,8 +25,9 @@ def write(work: Work) -> Written:
     done = 0
     with atomic_writer(work.path) as stream:
         with excel.workbook(stream) as book:
-            vectors_sheet = excel.Sheet(book, "Embeddings", columns)
-            about_sheet = excel.Sheet(book, "About", excel.ABOUT, excel.ABOUT_WIDTHS)
+            vectors_sheet = excel.Sheet(book, work.say(_EMBEDDINGS), columns)
+            headers = [*map(work.say, excel.ABOUT)]
+            about_sheet = excel.Sheet(book, work.say(excel.ABOUT_SHEET), headers, excel.ABOUT_WIDTHS)
             for texts, vectors in table.blocks():
                 for text, decimals in zip(texts, shortest(vectors).tolist(), strict=True):
                     vectors_sheet.add([table.id_of(text), *table.cells(text), *decimals])
@@ -33,12 +37,19 @@ def write(work: Work) -> Written:
             vectors_sheet.finish()
         excel.read_back(work, stream, (vectors_sheet, about_sheet))
         work.tick_end()
-    return Written(done, (work.path,), {**table.notes, "sheets": {"Embeddings": done, "About": about_sheet.rows}})
+    sheets = {sheet.name: sheet.rows for sheet in (vectors_sheet, about_sheet)}
+    return Written(done, (work.path,), {**table.notes, "sheets": sheets})
 
 
 def _check_size(rows: int, columns: int) -> None:
     if rows + 1 > excel.MOST_ROWS or columns > excel.MOST_COLUMNS:
         raise ExportError(
-            f"Excel takes {excel.MOST_ROWS - 1:,} rows of {excel.MOST_COLUMNS:,} columns below a header, and these are"
-            f" {rows:,} of {columns:,}. Nothing was written. Choose CSV or Parquet."
+            message(
+                "Excel takes {most_rows:,} rows of {most_columns:,} columns below a header, and these are {rows:,} "
+                "of {columns:,}. Nothing was written. Choose CSV or Parquet.",
+                most_rows=excel.MOST_ROWS - 1,
+                most_columns=excel.MOST_COLUMNS,
+                rows=rows,
+                columns=columns,
+            )
         )

@@ -15,6 +15,7 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.results.original_columns import column_mapping
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, count_items
@@ -50,8 +51,11 @@ def old_manifest(path: Path) -> Iterator[Callable[[], None]]:
             return
         except OSError as error:
             raise ExportError(
-                f"“{target.name}”, which speaks of the older file, could not be replaced. Close it where it is open,"
-                " or choose another place.",
+                message(
+                    "“{name}”, which speaks of the older file, could not be replaced. Close it where it is open, or "
+                    "choose another place.",
+                    name=target.name,
+                ),
                 detail=f"{target}: {error.strerror}",
             ) from error
         flush_folder(target.parent)  # else a power failure may bring it back beside the new file
