@@ -18,7 +18,7 @@ from cfbatch_gui.core.system.resources import resource
 
 _NUMBER = re.compile(r"[+-]?\d{1,3}(?:,\d{3})*(?:\.\d+)?|[+-]?\d+(?:\.\d+)?")
 _RECOGNISABLE = 6  # letters; a template with fewer of its own would recognise anything
-_FIELD = re.compile(r"\{(\w+)(?:![rsa])?(?::[^{}]*)?\}")
+_FIELD = re.compile(r"\{\{|\}\}|\{(\w+)(?:![rsa])?(?::[^{}]*)?\}")  # a parameter, or a brace that means itself
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class CatalogueLanguage(Language):
             chosen = self.translated_plural(template.one, template.many, int(digits) if digits.isdecimal() else 0)
         else:
             chosen = self.translated(template.one)
-        return _FIELD.sub(lambda each: own.get(each[1], each[0]), chosen)
+        return _FIELD.sub(lambda each: own.get(each[1], each[0]) if each[1] else each[0][0], chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +177,8 @@ class _Template:
 def _templates(sources: Iterable[tuple[str, str]]) -> Iterator[_Template]:
     for one, many in sources:
         for english in filter(None, (one, many)):
-            if _FIELD.search(english):
-                pieces = _FIELD.sub("\0", english).split("\0")
+            if any(each[1] for each in _FIELD.finditer(english)):
+                pieces = _FIELD.sub(lambda each: "\0" if each[1] else each[0][0], english).split("\0")
                 letters = sum(sign.isalpha() for sign in "".join(pieces))
                 if letters >= _RECOGNISABLE:
                     yield _Template(one, many, english, max(pieces, key=len), letters)
@@ -191,9 +191,12 @@ def _pattern(template: str) -> re.Pattern[str]:
     end = 0
     for each in _FIELD.finditer(template):
         parts.append(re.escape(template[end : each.start()]))
-        parts.append(f"(?P={each[1]})" if each[1] in seen else f"(?P<{each[1]}>.+?)")
-        seen.add(each[1])
         end = each.end()
+        if not each[1]:
+            parts.append(re.escape(each[0][0]))
+            continue
+        parts.append(f"(?P={each[1]})" if each[1] in seen else f"(?P<{each[1]}>.*?)")
+        seen.add(each[1])
     parts.append(re.escape(template[end:]))
     return re.compile("".join(parts), re.DOTALL)
 

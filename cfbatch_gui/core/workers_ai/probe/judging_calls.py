@@ -199,12 +199,12 @@ def unknown_model(evidence: Evidence) -> Seen:
 def _code_among(answer: Exchange, expected: frozenset[int]) -> Seen:
     codes = answer.codes
     if expected & set(codes):
-        return held(message("It was refused with code {code}.", code=codes[0]))
+        return held(message("It was refused with code {value}.", value=codes[0]))
     if not codes:
         return not_seen(message("The refusal has no code."))
     if _OF_SOMETHING_ELSE & set(codes):
         return not_seen(message("It was refused for another reason, with code {code}.", code=codes[0]))
-    return not_held(message("It was refused with code {code}.", code=codes[0]))
+    return not_held(message("It was refused with code {value}.", value=codes[0]))
 
 
 # The queue

@@ -142,13 +142,11 @@ def vector_shape(evidence: Evidence) -> Seen:
 def vector_dimension(evidence: Evidence) -> Seen:
     """See the table."""
     lengths = sorted({vector.size for vector in evidence.all_vectors()})
-    if len(lengths) > 1:
-        return not_held(
-            message(
-                "They have {values} numbers.", values=comma_list([message("{n:,}", n=each) for each in lengths[:4]])
-            )
-        )
-    return held(message("They have {n:,} numbers.", n=lengths[0])) if lengths else not_seen(_NO_VECTORS)
+    if not lengths:
+        return not_seen(_NO_VECTORS)
+    listed = comma_list([message("{n:,}", n=each) for each in lengths[:4]])
+    words = message("They have {values} numbers.", values=listed)
+    return held(words) if len(lengths) == 1 else not_held(words)
 
 
 def vector_length(evidence: Evidence) -> Seen:
