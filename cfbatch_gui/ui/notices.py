@@ -11,6 +11,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QApplication, QGraphicsOpacityEffect, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.errors import Action, UserError
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.ui.theme import LARGE, SMALL, scaled
 from cfbatch_gui.ui.widgets import Level, NoticeBar
@@ -178,10 +179,10 @@ class Notices(QWidget):
         if error.action is Action.UNLOCK and act is None:
             act = self.unlock_wanted.emit
         bar = self.show_notice(
-            error.message, "attention", button=action_words(error.action) if act else "", on_button=act
+            said(error.message), "attention", button=action_words(error.action) if act else "", on_button=act
         )
         if error.detail:
-            self._offer_details(bar, f"{error.message}\n{error.detail}")
+            self._offer_details(bar, f"{said(error.message)}\n{error.detail}")
         return bar
 
     def show_crash(self, details: str) -> NoticeBar:

@@ -11,6 +11,7 @@ from cfbatch_gui.core.inputs.columns.layouts import describe, with_template
 from cfbatch_gui.core.inputs.columns.recipes import Recipe
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role, Split
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.display import plural
 from cfbatch_gui.ui.inputs.candidate_choice import CandidateChoice
@@ -158,7 +159,8 @@ class DataSection(SectionCard):
         self.encoding.ask(state.question)
         self.missing.setVisible(not is_asked and bool(state.missing))
         self.missing.set_text(
-            self.tr("{what} What was read from it before can still be sent.").format(what=state.missing), "attention"
+            self.tr("{what} What was read from it before can still be sent.").format(what=said(state.missing)),
+            "attention",
         )
         self.first.setVisible(not is_asked and state.has_data)
         self.second.setVisible(not is_asked and state.second is not None)
@@ -196,7 +198,7 @@ class DataSection(SectionCard):
         if not state.is_reading:
             self.progress.hide()
             self.progress.set_parts(0, 0)
-        sentence = state.incomplete or self._sentence(state, job)
+        sentence = said(state.incomplete) or self._sentence(state, job)
         self.sentence_icon.set_icon(*(("circle-dot", "attention") if state.incomplete else ("sparkles", "accent")))
         self.sentence.setText(sentence)
         self.sentence.set_role("attention" if state.incomplete else "body")
@@ -207,7 +209,7 @@ class DataSection(SectionCard):
     def _sentence(self, state: DraftState, job: Job) -> str:
         if state.mapping is None:
             return ""
-        whole = describe(state.mapping, job.queries, job.texts)
+        whole = said(describe(state.mapping, job.queries, job.texts))
         # While the file is read, the counts are still those of the reading before.
         return whole if state.is_read else self.tr("{layout} …").format(layout=whole.rpartition(":")[0])
 

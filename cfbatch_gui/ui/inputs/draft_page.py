@@ -15,6 +15,7 @@ from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.inputs.input_values import Layout, Mapping, ReadOptions, Role
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
 from cfbatch_gui.ui.inputs.check_section import CheckSection, Cure, Surroundings
@@ -343,7 +344,7 @@ class DraftPage(QWidget):
         try:
             file = await self.files.peek(question.path, question.options.in_encoding(codec))
         except UserError as error:
-            self.data.encoding.show_failure(error.message)
+            self.data.encoding.show_failure(said(error.message))
         else:
             self.data.encoding.show_preview(file)
 
@@ -357,10 +358,10 @@ class DraftPage(QWidget):
             return
         was_shown = bool(self.check.problems_shown())
         if kind == CUT:
-            sentence = self.tr("Longer than {model} reads, or perhaps so.").format(model=facts.title)
+            sentence = self.tr("Longer than {model} reads, or perhaps so.").format(model=said(facts.title))
             self.check.show_problems(found, sentence, len(found.rows))
         elif count := next((each for each in preflight.problems if each.kind == kind), None):
-            self.check.show_problems(found, count.sentence, count.count)
+            self.check.show_problems(found, said(count.sentence), count.count)
         if not was_shown:
             view = self.check.problems
             self._reveal(view, self.check.send_button, view.heading)  # in a small window the heading is worth more

@@ -88,7 +88,7 @@ class Intake(QWidget):
         job_id = self._draft()
         title = self.tr("Open the file with the contexts") if is_second else self.tr("Open a file")
         path = await dialogs.open_file(
-            self._page, title, filters=dialogs.INPUT_FILTERS, folder=last_folder(self._program)
+            self._page, title, filters=dialogs.input_filters(), folder=last_folder(self._program)
         )
         if path is None or job_id != self._draft():
             return

@@ -17,7 +17,9 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.run.attaching import PastedJob, read_pasted_job
 from cfbatch_gui.core.program import AttachedInput, Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import CONTROL_HEIGHT, LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
@@ -117,7 +119,7 @@ class AttachDialog(QDialog):
         try:
             return read_pasted_job(self.text.toPlainText())
         except UserError as error:
-            return error.message
+            return said(error.message)
 
     def _read_text(self) -> None:
         self.problem.hide()
@@ -148,7 +150,8 @@ class AttachDialog(QDialog):
     def _fill(self, connections: Sequence[ConnectionSummary], chosen: str) -> None:
         ready = [each for each in connections if each.is_ready]
         for each in ready:
-            words = each.title if each.is_confirmed else self.tr("{name} (batches unconfirmed)").format(name=each.title)
+            title = title_words(each.title)
+            words = title if each.is_confirmed else self.tr("{name} (batches unconfirmed)").format(name=title)
             self.connection.add(words, each.id)
         usual = next((each.id for each in ready if not each.is_practice), "practice")
         self.connection.set_value(chosen if chosen not in ("", "practice") else usual)
@@ -176,7 +179,7 @@ class AttachDialog(QDialog):
             widget.setEnabled(not why_not)
 
     def _show_error(self, error: UserError) -> None:
-        self._say(error.message)
+        self._say(said(error.message))
 
     def _say(self, sentence: str) -> None:
         self.problem.set_line(sentence, "circle-x", "error")
@@ -241,7 +244,7 @@ class AttachedFiles(QWidget):
             path = await dialogs.choose_folder(self.window(), title, folder=self._folder)
         else:
             title = self.tr("Open the file with the contexts") if is_second else self.tr("Open the file that was sent")
-            path = await dialogs.open_file(self.window(), title, filters=dialogs.INPUT_FILTERS, folder=self._folder)
+            path = await dialogs.open_file(self.window(), title, filters=dialogs.input_filters(), folder=self._folder)
         if path is not None:
             self._folder = path.parent
             await self._read((*self._paths[:1], path) if is_second else (path,), None)
@@ -259,7 +262,7 @@ class AttachedFiles(QWidget):
             self._is_reading = False
             self.changed.emit()
         missing = check_mapping(inputs.mapping, inputs.source, inputs.second)
-        self._paths, self._missing, self._inputs = paths, missing, None if missing else inputs
+        self._paths, self._missing, self._inputs = paths, said(missing), None if missing else inputs
         self.kind.set_value(inputs.mapping.kind)
         self._show()
 

@@ -9,6 +9,7 @@ from PySide6.QtGui import QCursor, QGuiApplication
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.jobs.state_names import StateWords, batch_words
 from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
@@ -41,7 +42,7 @@ class BatchRow:
 
 def batch_row(batch: Batch, *, paused: bool, now: float) -> BatchRow:
     """The row of a batch at `now`, in seconds since 1970. While the job is paused, it has no next check."""
-    note = batch.error
+    note = said(batch.error)
     if not note and batch.state.is_at_service and batch.service_word not in _KNOWN_WORDS:
         note = _tr("The service says: {word}").format(word=batch.service_word)
     return BatchRow(

@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.widgets import Role
 
@@ -84,5 +85,5 @@ def library_words(job: Job, now: float) -> StateWords:
         text = " · ".join(filter(None, (parts, since)))
         return StateWords(text, plain.icon, plain.role)
     if state in (JobState.FAILED, JobState.PARTLY_DONE, JobState.PAUSED) and job.error:
-        return StateWords(job.error, plain.icon, plain.role)
+        return StateWords(said(job.error), plain.icon, plain.role)
     return plain

@@ -19,6 +19,7 @@ from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.session import Session, Shown
 from cfbatch_gui.core.judgements.values import Source
 from cfbatch_gui.core.program import Program, metadata_of
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import connection_title
 from cfbatch_gui.ui.judging.judgement_files import JudgementFiles
@@ -127,12 +128,12 @@ class JudgePage(QWidget):
             found = await asyncio.to_thread(disagreements, book) if book is not None else ()
         except UserError as error:
             self._prepared = None
-            self.start.show_trouble(error.message)
+            self.start.show_trouble(said(error.message))
             return
         self._prepared = _Prepared(asked, pool, found)
         self._show_counts(self._prepared)
         for sentence in book.damage if book is not None else ():
-            self._notices.show_notice(sentence, "attention")
+            self._notices.show_notice(said(sentence), "attention")
 
     def _show_counts(self, prepared: _Prepared) -> None:
         pool = prepared.pool
@@ -185,7 +186,9 @@ class JudgePage(QWidget):
         pattern = self.tr("{judge}: {grade}")
         self._shown_of = ()
         self._given_of = tuple(
-            " · ".join(pattern.format(judge=judge, grade=book.scale.name_of(grade)) for judge, grade in each.grades)
+            " · ".join(
+                pattern.format(judge=judge, grade=said(book.scale.name_of(grade))) for judge, grade in each.grades
+            )
             for each in prepared.disagreements
         )
         foot = self.tr("The judges disagree about these texts. Your answer is the last word; theirs are kept.")
@@ -258,7 +261,7 @@ class JudgePage(QWidget):
             )
         together = await asyncio.to_thread(between_judges, book.records())
         if together.pairs:
-            words.append(self.tr("With other judges: {agreement}.").format(agreement=agreement_words(together)))
+            words.append(self.tr("With other judges: {agreement}.").format(agreement=said(agreement_words(together))))
         self.end.set_sentence(" ".join(words))
         several = len(self._jobs) > 1
         self.end.button.setText(self.tr("Show which is better") if several else self.tr("Show the quality"))
@@ -277,6 +280,6 @@ class JudgePage(QWidget):
 
     def _show_error(self, error: UserError) -> None:
         if not self._runs:
-            self._stack.show_sentence(error.message)
+            self._stack.show_sentence(said(error.message))
             return
         self._notices.show_error(error)

@@ -16,6 +16,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.agreement import between_judges
 from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.core.results.grade_words import chosen_grades, keep_grades
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import connection_title
 from cfbatch_gui.ui.notices import Notices
@@ -154,7 +155,7 @@ class QualityView(ResultView):
         return Quality(run, found, tuple(queries), interval, book, has_chosen_grades=chosen, agreement=agreement)
 
     def _cannot_be_read(self, error: UserError) -> None:
-        self._stack.show_sentence(error.message)
+        self._stack.show_sentence(said(error.message))
 
     # Showing
 
