@@ -1,5 +1,6 @@
 """The catalogues hold exactly the texts of the program, each with all of its parameters, and are compiled."""
 
+import ast
 import importlib.util
 import io
 import re
@@ -51,6 +52,24 @@ def test_translations_have_the_parameters_of_their_texts(path: Path) -> None:
             if each.id and set(has) not in [set(each) for each in allowed] and set(has) | {"n"} != set(allowed[-1]):
                 wrong.append((each.id, form))
     assert wrong == []
+
+
+def test_texts_stand_where_they_are_collected() -> None:
+    """Not inside an f-string, of which Babel sees the texts in some versions of Python only."""
+    missed = [
+        f"{path.relative_to(ROOT)}: {ast.unparse(call)}"
+        for path in (ROOT / "cfbatch_gui").rglob("*.py")
+        for outer in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(outer, ast.JoinedStr)
+        for call in ast.walk(outer)
+        if isinstance(call, ast.Call) and _name(call.func) in translations.KEYWORDS
+        if any(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in call.args)
+    ]
+    assert missed == []
+
+
+def _name(function: ast.expr) -> str:
+    return str(getattr(function, "attr", getattr(function, "id", "")))
 
 
 def test_there_is_a_catalogue() -> None:

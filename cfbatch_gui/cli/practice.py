@@ -148,11 +148,18 @@ def _serve(app: Application, arguments: argparse.Namespace, *, own_token: bool) 
 
 
 def _tell(arrival: Arrival) -> None:
-    asked = tr("answered {status}").format(status=arrival.status) if arrival.is_asked else tr("not passed on")
-    part = tr("{n} of {all} bytes").format(n=number(arrival.received), all=number(arrival.size))
-    print(  # noqa: T201
-        f"{arrival.kind}, {part}, {asked}, {arrival.fault or tr('no fault')}", file=sys.stderr, flush=True
+    if arrival.is_asked:
+        template = tr("{kind}, {received} of {size} bytes, answered {status}, {fault}")
+    else:
+        template = tr("{kind}, {received} of {size} bytes, not passed on, {fault}")
+    line = template.format(
+        kind=arrival.kind,
+        received=number(arrival.received),
+        size=number(arrival.size),
+        status=arrival.status,
+        fault=arrival.fault or tr("no fault"),
     )
+    print(line, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _announce(url: str, *, own_token: bool) -> None:
