@@ -12,6 +12,8 @@ from types import ModuleType
 import pytest
 from babel.messages.pofile import read_po
 
+from cfbatch_gui.core.system.languages import TRANSLATED
+
 ROOT = Path(__file__).parents[1]
 CATALOGUES = sorted((ROOT / "resources" / "translations").glob("*.po"))
 _FIELD = re.compile(r"\{(\w*)[^{}]*\}")
@@ -72,5 +74,5 @@ def _name(function: ast.expr) -> str:
     return str(getattr(function, "attr", getattr(function, "id", "")))
 
 
-def test_there_is_a_catalogue() -> None:
-    assert [path.stem for path in CATALOGUES] == ["de"]
+def test_each_language_has_its_catalogue() -> None:
+    assert [path.stem for path in CATALOGUES] == sorted(language.code for language in TRANSLATED)

@@ -53,4 +53,6 @@ def percent(share: float, specification: str = ".0%") -> str:
 def figures(text: str) -> str:
     """Figures that were written as in English, such as "0.4939–0.5100" or "1,000=", with the signs of the language."""
     language = language_in_use()
+    if (language.decimal, language.thousands) == (".", ","):
+        return text
     return text.translate({ord(","): language.thousands, ord("."): language.decimal})
