@@ -19,7 +19,7 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, ConnectionKind
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.confirmation import may_cost
-from cfbatch_gui.ui.display import plural
+from cfbatch_gui.ui.display import one_line, plural
 from cfbatch_gui.ui.inputs.check_section import FIRST
 from cfbatch_gui.ui.inputs.draft_state import DraftStates
 from cfbatch_gui.ui.inputs.encoding_question import choose_reading
@@ -169,7 +169,7 @@ class DraftActions(QWidget):
             self._tasks.start(f"restore {job_id}", self._restore(job_id))
 
         text = self.tr("“{name}” was deleted.").format(name=name)
-        self._notices.show_notice(text, button=self.tr("Undo"), on_button=undo)
+        self._notices.show_undo(text, self.tr("Undo deleting “{name}”").format(name=one_line(name, 40)), undo)
 
     async def _restore(self, job_id: str) -> None:
         await self._program.store.on_disk(partial(self._program.drafts.delete, job_id, deleted=False))

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -27,6 +28,7 @@ from cfbatch_gui.ui.judging.judging_view import JudgingView
 from cfbatch_gui.ui.judging.start_panel import Asked, StartPanel
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.undoing import PageUndo
 from cfbatch_gui.ui.widgets import EmptyPlace, MaybeEmpty, PageHeader, QuietButton, column
 
 _SECONDS_A_TEXT = 8
@@ -82,6 +84,8 @@ class JudgePage(QWidget):
         self.view.answered.connect(lambda grade: self._write(partial(self._answer, grade)))
         self.view.undo_wanted.connect(lambda: self._write(self._undo))
         self.end.pressed.connect(self._leave)
+        undo = partial(self._write, self._undo)
+        self._page_undo = PageUndo(notices.undos, self.tr("Undo the last judgement"), undo)
 
     def judge(self, jobs: Sequence[Job]) -> None:
         """Read the rankings of these jobs, and ask how they are to be judged."""
@@ -90,6 +94,14 @@ class JudgePage(QWidget):
         self._show_way_out(judging=False)
         self._stack.show_sentence("")
         self.tasks.start("read", self._read())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._page_undo.show(self._session is not None and self._session.position > 0)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._page_undo.show(False)
 
     def session(self) -> Session | None:
         """The judging that is going on, None before it starts."""
@@ -238,6 +250,7 @@ class JudgePage(QWidget):
         if session is None:
             return
         at = session.position
+        self._page_undo.renew(at > 0 and self.isVisible())
         if session.current is None:
             self.tasks.start("end", self._show_end())
             return
