@@ -4,7 +4,7 @@ import secrets
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +29,7 @@ from cfbatch_gui.core.system.files import create_own_file, flush_folder, flush_t
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 
+LONGEST_TAG = 40  # characters
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without letters and digits that look alike
 
 
@@ -161,14 +162,18 @@ class Drafts:
         """Give any job another name; an empty one changes nothing."""
         return self._ledger.change(job_id, lambda job: replace(job, name=name.strip() or job.name))
 
-    def archive(self, job_id: str, *, archived: bool = True) -> Job:
-        """Put a job away, or take it back."""
-        return self._ledger.change(job_id, lambda job: replace(job, archived=archived))
+    def archive(self, *job_ids: str, archived: bool = True) -> tuple[Job, ...]:
+        """Put jobs away, or take them back."""
+        return self._ledger.change_all(job_ids, lambda job: replace(job, archived=archived))
 
-    def delete(self, job_id: str, *, deleted: bool = True) -> Job:
-        """Take a job out of the list, or put it back; its folder goes at the next start."""
+    def tag(self, tags: dict[str, Iterable[str]]) -> tuple[Job, ...]:
+        """Give each of these jobs, by its id, these tags in place of those it has."""
+        return self._ledger.change_all(tags, lambda job: replace(job, tags=clean_tags(tags[job.id])))
+
+    def delete(self, *job_ids: str, deleted: bool = True) -> tuple[Job, ...]:
+        """Take jobs out of the list, or put them back; their folders go at the next start."""
         deleted_at = self._clock() if deleted else 0.0
-        return self._ledger.change(job_id, lambda job: replace(job, deleted_at=deleted_at))
+        return self._ledger.change_all(job_ids, lambda job: replace(job, deleted_at=deleted_at))
 
     def clear_deleted(self) -> None:
         """Remove for good what was deleted before."""
@@ -221,6 +226,12 @@ class Drafts:
 
     def _draft(self, job_id: str) -> Job:
         return _unsent(self._ledger.job(job_id))
+
+
+def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags as they are kept: one line each, not longer than `LONGEST_TAG`, none twice in any case, sorted."""
+    lines = (" ".join(tag.split())[:LONGEST_TAG].strip() for tag in tags)
+    return tuple(sorted({line.casefold(): line for line in lines if line}.values(), key=str.casefold))
 
 
 def _unsent(job: Job) -> Job:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
@@ -32,8 +32,10 @@ from cfbatch_gui.ui.inputs.problems_view import CUT, read_problems
 from cfbatch_gui.ui.inputs.recipe_menu import RecipeActions
 from cfbatch_gui.ui.inputs.split_editor import whole_reading
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.state_names import DraftPhase, draft_words, kept_phase
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
+from cfbatch_gui.ui.undoing import PageUndo
 from cfbatch_gui.ui.widgets import PageHeader, column, line, scrolled
 
 
@@ -49,6 +51,8 @@ class DraftPage(QWidget):
     connection_wanted = Signal()
     duplicate_made = Signal(str)
     deleted = Signal(str)
+    tags_wanted = Signal(str)
+    phase_changed = Signal(str)
 
     def __init__(
         self,
@@ -82,13 +86,15 @@ class DraftPage(QWidget):
         acts.models_listed.connect(self._show)
         acts.encoding_chosen.connect(lambda job, codec, second: self.files.use_encoding(job, codec, second=second))
         self.recipes = RecipeActions(program, drafts, self.choices, notices, tasks=self.tasks, parent=self)
+        words = self.tr("Undo reading the file like the one before")
+        self._undo = PageUndo(notices.undos, words, self._suggest_again)
         self.intake = Intake(program, drafts, self.files, notices, tasks=self.tasks, draft=self.job_id, parent=self)
         self.header = PageHeader(renamable=True)
-        self.header.set_state(self.tr("Draft"), "pencil")
         self.header.set_facts(self.tr("nothing is sent before you say so"))
         self.header.renamed.connect(lambda name: acts.rename(self._job_id, name))
         self.header.more.add(self.tr("Rename"), self.header.rename, "pencil")
         self.header.more.add(self.tr("Duplicate"), self.duplicate, "copy")
+        self.header.more.add(self.tr("Tags…"), lambda: self.tags_wanted.emit(self._job_id), "tag")
         self.header.more.add(self.tr("Delete"), self.delete, "trash-2")
         self.header.more.show()
         self.what = WhatSection()
@@ -127,6 +133,10 @@ class DraftPage(QWidget):
     def job_id(self) -> str:
         """The draft that is shown, "" before the first."""
         return self._job_id
+
+    def phase(self, job: Job) -> DraftPhase:
+        """How far a draft is, also one that is not shown."""
+        return self.drafts.phase(job.id) if job.id in self.drafts else kept_phase(job)
 
     def is_taken(self, job_id: str) -> bool:
         """Whether a draft has a file, also one that is still being recognised or read."""
@@ -193,7 +203,7 @@ class DraftPage(QWidget):
         data.mapping_chosen.connect(self._choose_mapping)
         data.candidates_chosen.connect(lambda rule: self.files.choose_candidates(self._job_id, rule))
         data.more_wanted.connect(lambda second: self.files.show_more(self._job_id, second=second))
-        data.undo_wanted.connect(lambda: self.choices.suggest_again(self._job_id))
+        data.undo_wanted.connect(self._suggest_again)
         data.recipes.picked.connect(lambda name: self.recipes.use(self._job_id, name))
         data.recipes.save_wanted.connect(lambda: self.recipes.save(self._job_id))
         data.recipes.rename_wanted.connect(self.recipes.rename)
@@ -227,6 +237,9 @@ class DraftPage(QWidget):
 
     def _reread(self, options: ReadOptions, second: bool) -> None:
         self.files.reread(self._job_id, options, second=second)
+
+    def _suggest_again(self) -> None:
+        self.choices.suggest_again(self._job_id)
 
     def _choose_role(self, column_no: int, role: Role, second: bool) -> None:
         self.choices.choose_role(self._job_id, column_no, role, second=second)
@@ -284,8 +297,11 @@ class DraftPage(QWidget):
             return
         state, job = self.drafts.state(self._job_id), self.drafts.job(self._job_id)
         self.header.set_title(job.name)
+        words = draft_words(self.phase(job))
+        self.header.set_state(words.text, words.icon, words.role)
         self.what.show_state(state)
         self.data.show_state(state, job)
+        self._undo.show(state.as_before and self.isVisible())
         program = self._program
         around = Surroundings(
             self._connections, program.connections.models(job.connection), program.settings.budget, program.ledger.jobs
@@ -303,6 +319,7 @@ class DraftPage(QWidget):
     def _state_changed(self, job_id: str) -> None:
         if job_id == self._job_id:
             self._show()
+        self.phase_changed.emit(job_id)
 
     def _job_changed(self, job_id: str) -> None:
         self._state_changed(job_id)
@@ -372,6 +389,10 @@ class DraftPage(QWidget):
             self._veil.cover(self.area.geometry())
         else:
             self._veil.hide()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._undo.show(False)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -18,6 +18,7 @@ from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.state_names import DraftPhase, kept_phase
 from cfbatch_gui.ui.tasks import Tasks
 
 PREVIEW_ROWS = 200
@@ -157,6 +158,15 @@ class DraftStates(QObject):
     def state(self, job_id: str) -> DraftState:
         """The state of a draft; an empty one for a draft that is not held."""
         return self._states.get(job_id, DraftState())
+
+    def phase(self, job_id: str) -> DraftPhase:
+        """How far a draft is that is held."""
+        state = self.state(job_id)
+        if state.opening or state.is_reading:
+            return DraftPhase.READING
+        if state.question is not None or state.incomplete or state.trouble:
+            return DraftPhase.INCOMPLETE
+        return kept_phase(self.job(job_id))
 
     def job(self, job_id: str) -> Job:
         """The job as the ledger has it."""

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.jobs.state_names import StateWords, batch_words
+from cfbatch_gui.ui.state_names import StateWords, batch_words
 from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.widgets import add_action
 

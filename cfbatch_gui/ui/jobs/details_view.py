@@ -22,7 +22,7 @@ from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import connection_title, is_practice, title_words
 from cfbatch_gui.ui.jobs.job_summary import price_words, rough_duration, size_words, token_words
-from cfbatch_gui.ui.jobs.state_names import batch_words
+from cfbatch_gui.ui.state_names import batch_words
 from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE

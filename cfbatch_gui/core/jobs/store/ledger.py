@@ -251,6 +251,16 @@ class Ledger:
                 self._jobs[job_id] = after
             return after
 
+    def change_all(self, job_ids: Iterable[str], change: Callable[[Job], Job]) -> tuple[Job, ...]:
+        """`change` for several jobs, in one transaction: of all or of none. It may not touch their batches."""
+        with self._writing:
+            changed = {job_id: change(self.job(job_id)) for job_id in job_ids}
+            self._write(tuple(changed.values()))
+            with self._guard:
+                for job_id, job in changed.items():
+                    changed[job_id] = self._jobs[job_id] = replace(job, batches=self._jobs[job_id].batches)
+            return tuple(changed.values())
+
     def save_batch(self, batch: Batch, **job_changes: object) -> Job:
         """Write one batch, and what changes in its job, in one transaction."""
         with self._writing:
