@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QFrame, QListView
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.ui.jobs.library_delegate import LibraryDelegate, PhaseOf
 from cfbatch_gui.ui.jobs.library_rows import ENTRY_ROLE, LibraryRows
+from cfbatch_gui.ui.state_names import StateWords
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 
 _SELECTING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
@@ -57,6 +58,10 @@ class JobList(QListView):
         """Let Tab reach the list only while it has entries."""
         policy = Qt.FocusPolicy.StrongFocus if self.model().rowCount() else Qt.FocusPolicy.NoFocus
         self.setFocusPolicy(policy)
+
+    def words(self, job: Job) -> StateWords:
+        """The second line of a job, as it is painted now."""
+        return self._delegate.words(job)
 
     def mark(self, job_id: str, index: QModelIndex) -> None:
         """Make this the current line without emitting `chosen`, unless several are selected."""
