@@ -125,7 +125,7 @@ async def test_a_job_in_every_state(stage: Stage) -> None:
         (two(BatchState.SENDING, at_once=True), "", JobState.WORKING, "Running"),
         (two(BatchState.DONE), "", JobState.DONE, "Finished"),
     ]
-    async with watched(stage) as seen:
+    async with watched(stage):
         for batches, paused, state, words in steps:
             changed = replace(job, batches=batches, paused_because=paused)
             await stage.program.store.change(job.id, partial(_instead, changed))

@@ -71,7 +71,7 @@ class DataSection(SectionCard):
     folder_wanted = Signal()
     paste_wanted = Signal()
     example_wanted = Signal()
-    second_wanted = Signal()
+    second_wanted = Signal(object)  # the Role of what it is to hold: contexts, or queries
     second_removed = Signal()
     options_changed = Signal(object, bool)  # ReadOptions, of the second file
     role_chosen = Signal(int, object, bool)
@@ -123,13 +123,17 @@ class DataSection(SectionCard):
         self.sentence.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self.change = LinkButton(self.tr("Change"), tip=self.tr("Choose how rows become texts"))
         self.change.clicked.connect(self.open_layout_menu)
-        self.first.below.addLayout(row(self.sentence_icon, self.sentence, self.change, None, gap=SMALL))
+        self.add_second = Button("", "file-up")
+        self.add_second.clicked.connect(lambda: self.second_wanted.emit(self._state.missing_file))
+        sentence = row(self.sentence_icon, self.sentence, self.add_second, self.change, None, gap=SMALL)
+        self.first.below.addLayout(sentence)
         self._make_editors()
         self.first.show_above_table(self.progress)
         for widget in (self.drop, self.encoding, self.missing, self.first, self.second):
             self.content.addWidget(widget, 1 if widget in (self.first, self.second) else 0)
         QWidget.setTabOrder(self.paste_button, self._fold)  # the visible order, not that of creation
-        QWidget.setTabOrder(self.first.remove, self.change)
+        QWidget.setTabOrder(self.first.remove, self.add_second)
+        QWidget.setTabOrder(self.add_second, self.change)
 
     def _make_editors(self) -> None:
         """Make the widgets below the sentence, which are shown only when they apply."""
@@ -192,6 +196,10 @@ class DataSection(SectionCard):
             self.second.show_file(state.second, state.mapping, rows=-1)
         self.first.frame.setVisible(state.file is not None)
         self.change.setVisible(state.file is not None)
+        missing = state.missing_file
+        self.add_second.setVisible(missing is not None)
+        queries, second = self.tr("Add the file of queries…"), self.tr("Add the second file…")
+        self.add_second.setText(queries if missing is Role.QUERY else second)
         self.known.setVisible(state.as_before)
         self.candidates.show_state(state, is_practice=job.connection == PRACTICE.id)
         self._show_editors(state)
@@ -267,7 +275,7 @@ class DataSection(SectionCard):
                     add_action(
                         menu,
                         self.tr("Add a second file with contexts for every query…"),
-                        self.second_wanted.emit,
+                        partial(self.second_wanted.emit, Role.CONTEXT),
                         "file-up",
                     )
                 else:

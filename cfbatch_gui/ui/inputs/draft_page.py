@@ -195,7 +195,7 @@ class DraftPage(QWidget):
         data.folder_wanted.connect(self.intake.choose_folder)
         data.paste_wanted.connect(self.intake.paste)
         data.example_wanted.connect(self.intake.use_example)
-        data.second_wanted.connect(lambda: self.intake.choose_file(is_second=True))
+        data.second_wanted.connect(self.intake.choose_second)
         data.second_removed.connect(lambda: self.files.remove_second(self._job_id))
         data.options_changed.connect(self._reread)
         data.role_chosen.connect(self._choose_role)

@@ -7,11 +7,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping
+from cfbatch_gui.core.inputs.columns.layouts import check_mapping, missing_file
 from cfbatch_gui.core.inputs.columns.recipes import FileKind
 from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
-from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions, Row, Source
+from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions, Role, Row, Source
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
@@ -132,7 +132,16 @@ class DraftState:
         """The sentence that says which column is still to be chosen, "" when none is."""
         if self.file is None or self.mapping is None:
             return ""
-        return check_mapping(self.mapping, self.file.source, self.second.source if self.second else None)
+        return check_mapping(self.mapping, self.file.source, self._second)
+
+    @property
+    def missing_file(self) -> Role | None:
+        """What a second file could hold to complete the mapping, None when it is not a file that is missing."""
+        return None if self.file is None or self.mapping is None else missing_file(self.mapping, self._second)
+
+    @property
+    def _second(self) -> Source | None:
+        return self.second.source if self.second else None
 
 
 class DraftStates(QObject):

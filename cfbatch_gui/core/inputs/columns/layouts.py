@@ -136,12 +136,25 @@ def _check_ranking(mapping: Mapping) -> str:
     if not has_query and not contexts:
         return message("Choose the column that holds the query, and the one that holds the contexts.")
     if not has_query:
-        return message("Choose the column that holds the query.")
+        return message("Choose the column that holds the query, or add a second file with queries for all contexts.")
     if not contexts:
         return message("Choose the column that holds the contexts, or add a second file with contexts for all queries.")
     if contexts > 1 and mapping.layout not in (Layout.WIDE, Layout.JUDGED):
         return message("Choose one column of contexts only, or the layout with contexts in several columns.")
     return ""
+
+
+def missing_file(mapping: Mapping, second: Source | None) -> Role | None:
+    """What a second file could hold that `check_mapping` misses: CONTEXT or QUERY; None when nothing is missing so."""
+    if mapping.kind is Kind.EMBED or second is not None:
+        return None
+    has_query = Role.QUERY in mapping.roles
+    if mapping.layout in _TWO_FILES:
+        return Role.CONTEXT if has_query else None
+    has_contexts = bool(_contexts(mapping.roles)) or bool(mapping.template)
+    if has_query == has_contexts:
+        return None
+    return Role.CONTEXT if has_query else Role.QUERY
 
 
 def _check_shared(mapping: Mapping, second: Source | None) -> str:
