@@ -8,6 +8,7 @@ from collections.abc import Mapping as Environment
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from cfbatch_gui import __version__
@@ -244,7 +245,7 @@ class Program:
         model = found.model or model or self.settings.model
         kind = inputs.mapping.kind if inputs else Kind.RANK
         source_name = inputs.source.path.stem if inputs else ""
-        name = name or source_name or f"Job {found.request_id[:8]}"
+        name = name or source_name or f"Added job, {datetime.fromtimestamp(self.clock()):%Y-%m-%d %H:%M}"
         job = await self.store.on_disk(self.drafts.create, kind, name, model, connection_id)
         try:
             if inputs is not None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
 from PySide6.QtWidgets import QDialog, QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
@@ -134,8 +134,7 @@ class AttachDialog(QDialog):
             return
         if found.model:
             self.model.setText(found.model)
-        said = self.tr("Request ID {id}").format(id=found.request_id)
-        self.understood.set_line(said, "circle-check", "done")
+        self.understood.set_line(self.tr("There is a request ID in it."), "circle-check", "done")
         self.add_button.set_possible(self.files.missing())
 
     def _files_changed(self) -> None:
@@ -166,12 +165,18 @@ class AttachDialog(QDialog):
                 str(self.connection.value()),
                 self.text.toPlainText(),
                 model=self.model.text().strip(),
+                name="" if self.files.inputs() else self._name(),
                 inputs=self.files.inputs(),
             )
         finally:
             self._set_possible("")
         self.attached.emit(job.id)
         self.accept()
+
+    def _name(self) -> str:
+        """What a job is called of which nothing else is known."""
+        when = QLocale().toString(QDateTime.currentDateTime(), self.tr("d MMM HH:mm"))
+        return self.tr("Added job, {when}").format(when=when)
 
     def _set_possible(self, why_not: str) -> None:
         self.add_button.set_possible(why_not)

@@ -107,6 +107,10 @@ class DetailsView(QWidget):
         if self._job is not None and self._program.folder(self._job.id).reply(batch.number).exists():
             RawAnswerDialog(self._program.folder(self._job.id), batch.number, self).open()
 
+    def copy_request_id(self, index: int) -> None:
+        """Copy the request ID of the batch at a row index."""
+        QGuiApplication.clipboard().setText(self.batches.row(index).request_id)
+
     def _lay_out(self) -> None:
         form = Card()
         form.body.addLayout(self._form)
@@ -250,6 +254,8 @@ class DetailsView(QWidget):
     def _add_to_menu(self, menu: QMenu, index: int) -> None:
         if self.batches.row(index).state is BatchState.DONE:
             add_action(menu, self.tr("Open the answer"), lambda: self.open_answer(index), "file-text")
+        if self.batches.row(index).request_id:
+            add_action(menu, self.tr("Copy request ID"), lambda: self.copy_request_id(index), "copy")
 
 
 def _moment(seconds: float) -> str:
