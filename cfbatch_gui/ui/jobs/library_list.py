@@ -1,6 +1,7 @@
 """The list of jobs in the sidebar. One job is open; besides, jobs can be selected to do something with all of them."""
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
 
 from PySide6.QtCore import (
     QItemSelection,
@@ -66,7 +67,7 @@ class JobList(QListView):
     def mark(self, job_id: str, index: QModelIndex) -> None:
         """Make this the current line without emitting `chosen`, unless several are selected."""
         self._delegate.opened_job = job_id
-        if index != self.currentIndex() and len(self.selectionModel().selectedIndexes()) < 2:
+        if index != self.currentIndex() and len(self.selected_jobs()) < 2:
             self.select_only(index)
         self.viewport().update()
 
@@ -76,18 +77,21 @@ class JobList(QListView):
 
     def selected_jobs(self) -> list[Job]:
         """The selected jobs, from the top."""
-        indexes = sorted(self.selectionModel().selectedIndexes(), key=lambda index: index.row())
-        return [job for index in indexes if isinstance(job := index.data(ENTRY_ROLE), Job)]
+        # By ranges: an index for each of thousands of lines takes a second.
+        ranges = sorted((each.top(), each.bottom() + 1) for each in self.selectionModel().selection())
+        entries = self._rows.entries()
+        return [entry for top, end in ranges for entry in entries[top:end] if isinstance(entry, Job)]
 
     def select_again(self, job_ids: set[str]) -> None:
         """Select these after lines have moved: a job whose line went to another group has lost its selection."""
         if len(job_ids) < 2 or {job.id for job in self.selected_jobs()} == job_ids:
             return
+        entries = self._rows.entries()
+        lines = [line for line, entry in enumerate(entries) if isinstance(entry, Job) and entry.id in job_ids]
         selection = QItemSelection()
-        for line, entry in enumerate(self._rows.entries()):
-            if isinstance(entry, Job) and entry.id in job_ids:
-                index = self._rows.index(line)
-                selection.select(index, index)
+        for _, group in groupby(enumerate(lines), lambda numbered: numbered[1] - numbered[0]):
+            together = [line for _, line in group]
+            selection.select(self._rows.index(together[0]), self._rows.index(together[-1]))
         self.selectionModel().select(selection, _Flag.ClearAndSelect)
 
     def selectAll(self) -> None:
