@@ -23,6 +23,8 @@ HELP_CENTRE = resource("examples/help-centre-ranking.csv")
 @pytest.fixture
 async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
     async with opened(tmp_path / "data", theme) as stage:
+        await stage.person.press(Qt.Key.Key_N, CTRL)  # the keyboard is in the window from here on
+        await stage.person.until_sees("Your data")
         yield stage
 
 
@@ -72,9 +74,9 @@ async def test_ctrl_z_takes_back_whatever_notice_came_last(stage: Stage) -> None
     await stage.program.actions.send(stage.job("May").id)
     await person.until(lambda: stage.state("May") is JobState.DONE)
     workspace._changes.archive([stage.job("May").id])
-    await person.until(lambda: stage.job("May").archived)
+    await person.until_sees("“May” is in the archive, at the end of the list.")
     workspace._changes.delete([stage.job("June").id])
-    await person.until(lambda: stage.state("June") is None)
+    await person.until_sees("“June” was deleted.")
     undo = workspace._menus.undo
     assert undo.text() == "Undo deleting “June”" and undo.isEnabled()
     workspace.window.setFocus()
@@ -91,7 +93,7 @@ async def test_in_a_field_ctrl_z_is_the_fields_own(stage: Stage) -> None:
     person, workspace = stage.person, stage.workspace
     await draft(stage.program, "May", HELP_CENTRE, Kind.RANK)
     workspace._changes.delete([stage.job("May").id])
-    await person.until(lambda: stage.state("May") is None)
+    await person.until_sees("“May” was deleted.")
     await person.type("Find a job", "words")
     await person.press(Qt.Key.Key_Z, CTRL)
     field = workspace.window.library.find_field

@@ -78,7 +78,8 @@ class JobList(QListView):
     def selected_jobs(self) -> list[Job]:
         """The selected jobs, from the top."""
         # By ranges: an index for each of thousands of lines takes a second.
-        ranges = sorted((each.top(), each.bottom() + 1) for each in self.selectionModel().selection())
+        selection = self.selectionModel().selection()
+        ranges = sorted((each.top(), each.bottom() + 1) for each in map(selection.at, range(selection.count())))
         entries = self._rows.entries()
         return [entry for top, end in ranges for entry in entries[top:end] if isinstance(entry, Job)]
 
