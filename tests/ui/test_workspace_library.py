@@ -93,7 +93,7 @@ async def test_tags_are_given_to_all_selected_jobs_and_found(stage: Stage) -> No
     select(stage, "May")
     await menu_job(stage, "Tag 2 jobs…")
     await person.type("New tags", "spring, Quarter 2")
-    await person.click("Keep")
+    await person.click("Save")
     await person.until(lambda: stage.job("May").tags == ("Quarter 2", "spring"))
     assert stage.job("April").tags == stage.job("May").tags and stage.job("June").tags == ()
     await person.type("Find a job", "SPRING")

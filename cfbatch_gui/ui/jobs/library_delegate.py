@@ -144,7 +144,7 @@ class LibraryDelegate(QStyledItemDelegate):
             Group.WORKING: self.tr("Working"),
             Group.DRAFTS: self.tr("Drafts"),
             Group.FINISHED: self.tr("Finished"),
-            Group.ARCHIVED: self.tr("Archive"),
+            Group.ARCHIVED: self.tr("Archived"),
         }[group]
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:

@@ -34,7 +34,7 @@ class TagDialog(QDialog):
         about = Label(
             self.tr("Short words of your own; the search field above the jobs finds them."), "quiet", wrap=True
         )
-        accept = PrimaryButton(self.tr("Keep"))
+        accept = PrimaryButton(self.tr("Save"))
         accept.setDefault(True)
         accept.clicked.connect(self.accept)
         cancel = Button(self.tr("Cancel"))

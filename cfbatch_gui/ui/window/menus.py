@@ -113,14 +113,14 @@ class Menus(QObject):
             group.addAction(action)
             self._schemes[each] = action
         view.addSeparator()
-        self.archive = self._act(view, self.tr("Archive"), _NO_KEY, self._window.library.toggle_archive)
+        self.archive = self._act(view, self.tr("Show the archive"), _NO_KEY, self._window.library.toggle_archive)
         view.aboutToShow.connect(self._show_archive)
         self._act(view, self.tr("Notices"), QKeySequence("Ctrl+Shift+M"), self._window.show_notices)
         self._act(view, self.tr("What leaves this computer"), _NO_KEY, self._window.traffic.emit)
 
     def _show_archive(self) -> None:
         rows = self._window.library.rows
-        self.archive.setText(self.tr("All other jobs") if rows.shows_archive() else self.tr("Archive"))
+        self.archive.setText(self.tr("All other jobs") if rows.shows_archive() else self.tr("Show the archive"))
         self.archive.setEnabled(rows.archived() > 0)
 
     def _make_help(self) -> None:
