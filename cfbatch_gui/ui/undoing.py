@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtWidgets import QWidget
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,22 +57,34 @@ class Undos(QObject):
             self.take(self._offers[-1])
 
 
-class PageUndo:
-    """What a page itself can undo, offered only while the page says that it is possible."""
+class PageUndo(QObject):
+    """What a page itself can undo: offered while it is possible and the page is visible."""
 
-    def __init__(self, undos: Undos, words: str, act: Callable[[], None]) -> None:
-        self._undos, self._words, self._act = undos, words, act
+    def __init__(self, page: QWidget, undos: Undos, words: str, act: Callable[[], None]) -> None:
+        super().__init__(page)
+        self._page, self._undos, self._words, self._act = page, undos, words, act
         self._undo: Undo | None = None
+        self._is_possible = False
+        page.installEventFilter(self)
 
     def show(self, is_possible: bool) -> None:
-        """Offer it, or withdraw the offer; one that stands keeps its place in the order."""
-        stands = self._undo is not None and self._undos.is_offered(self._undo)
-        if is_possible and not stands:
-            self._undo = self._undos.offer(self._words, self._act)
-        elif self._undo is not None and not is_possible:
-            self._undos.withdraw(self._undo)
+        """Say whether it is possible; an offer that stands keeps its place in the order."""
+        self._is_possible = is_possible
+        self._offer(is_possible and self._page.isVisible())
 
     def renew(self, is_possible: bool) -> None:
         """The same, with the offer as the latest: something was done just now."""
-        self.show(False)
+        self._offer(False)
         self.show(is_possible)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Show, QEvent.Type.Hide):
+            self._offer(self._is_possible and event.type() == QEvent.Type.Show)
+        return False
+
+    def _offer(self, is_offered: bool) -> None:
+        stands = self._undo is not None and self._undos.is_offered(self._undo)
+        if is_offered and not stands:
+            self._undo = self._undos.offer(self._words, self._act)
+        elif self._undo is not None and not is_offered:
+            self._undos.withdraw(self._undo)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
@@ -87,7 +87,7 @@ class DraftPage(QWidget):
         acts.encoding_chosen.connect(lambda job, codec, second: self.files.use_encoding(job, codec, second=second))
         self.recipes = RecipeActions(program, drafts, self.choices, notices, tasks=self.tasks, parent=self)
         words = self.tr("Undo reading the file like the one before")
-        self._undo = PageUndo(notices.undos, words, self._suggest_again)
+        self._undo = PageUndo(self, notices.undos, words, self._suggest_again)
         self.intake = Intake(program, drafts, self.files, notices, tasks=self.tasks, draft=self.job_id, parent=self)
         self.header = PageHeader(renamable=True)
         self.header.set_facts(self.tr("nothing is sent before you say so"))
@@ -301,7 +301,7 @@ class DraftPage(QWidget):
         self.header.set_state(words.text, words.icon, words.role)
         self.what.show_state(state)
         self.data.show_state(state, job)
-        self._undo.show(state.as_before and self.isVisible())
+        self._undo.show(state.as_before)
         program = self._program
         around = Surroundings(
             self._connections, program.connections.models(job.connection), program.settings.budget, program.ledger.jobs
@@ -389,10 +389,6 @@ class DraftPage(QWidget):
             self._veil.cover(self.area.geometry())
         else:
             self._veil.hide()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._undo.show(False)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

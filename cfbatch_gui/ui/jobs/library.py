@@ -146,7 +146,7 @@ class Library(QFrame):
         return self._opened_id
 
     def selection(self) -> list[Job]:
-        """The jobs that are selected besides the open one or with it, from the top; () while they are not several."""
+        """The jobs that are selected besides the open one or with it, from the top; none unless they are several."""
         jobs = self.list.selected_jobs()
         return jobs if len(jobs) > 1 else []
 

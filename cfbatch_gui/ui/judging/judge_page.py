@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -85,23 +84,16 @@ class JudgePage(QWidget):
         self.view.undo_wanted.connect(lambda: self._write(self._undo))
         self.end.pressed.connect(self._leave)
         undo = partial(self._write, self._undo)
-        self._page_undo = PageUndo(notices.undos, self.tr("Undo the last judgement"), undo)
+        self._page_undo = PageUndo(self, notices.undos, self.tr("Undo the last judgement"), undo)
 
     def judge(self, jobs: Sequence[Job]) -> None:
         """Read the rankings of these jobs, and ask how they are to be judged."""
         self._jobs, self._runs, self._session, self._prepared = tuple(jobs), (), None, None
+        self._page_undo.show(False)
         self.header.set_facts(*(job.name for job in jobs))
         self._show_way_out(judging=False)
         self._stack.show_sentence("")
         self.tasks.start("read", self._read())
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._page_undo.show(self._session is not None and self._session.position > 0)
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._page_undo.show(False)
 
     def session(self) -> Session | None:
         """The judging that is going on, None before it starts."""
@@ -250,7 +242,7 @@ class JudgePage(QWidget):
         if session is None:
             return
         at = session.position
-        self._page_undo.renew(at > 0 and self.isVisible())
+        self._page_undo.renew(at > 0)
         if session.current is None:
             self.tasks.start("end", self._show_end())
             return
