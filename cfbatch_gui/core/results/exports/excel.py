@@ -9,7 +9,7 @@ import re
 import zipfile
 import zlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
@@ -153,7 +153,7 @@ def write(work: Work) -> Written:
                         problems = Sheet(
                             book, say(_PROBLEMS), headers, [*(each.width for each in shown), _REASON_WIDTH]
                         )
-                    problems.add([*(row[each.index] for each in shown), say(str(row[reason]))])
+                    problems.add([*(row[each.index] for each in shown), _worded(row[reason], say)])
                 done += block.items
                 work.tick(done)
             per_query = Sheet(book, say(_PER_QUERY_SHEET), [*map(say, PER_QUERY)], _PER_QUERY_WIDTHS)
@@ -170,6 +170,10 @@ def write(work: Work) -> Written:
         "dropped_by_top_k_or_threshold": table.dropped,
     }
     return Written(ranking.rows + (problems.rows if problems is not None else 0), (work.path,), notes)
+
+
+def _worded(reason: Cell, say: Callable[[str], str]) -> Cell:
+    return say(reason) if isinstance(reason, str) else reason
 
 
 def _escaped(text: str) -> str:
