@@ -1,4 +1,4 @@
-"""The choice of light, dark, or what the system has."""
+"""The choice of light, dark, high contrast, or what the system has."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QRadioButton, QWidget
@@ -8,7 +8,7 @@ from cfbatch_gui.ui.widgets import Card, Label, row
 
 
 class AppearanceCard(Card):
-    """The choice of light, dark, or the system's scheme. Only the user's choice emits `chosen`."""
+    """The choice of light, dark, high contrast, or the system's scheme. Only the user's choice emits `chosen`."""
 
     chosen = Signal(str)  # a `Scheme`
 
@@ -18,6 +18,7 @@ class AppearanceCard(Card):
             Scheme.SYSTEM: QRadioButton(self.tr("Match system")),
             Scheme.LIGHT: QRadioButton(self.tr("Light")),
             Scheme.DARK: QRadioButton(self.tr("Dark")),
+            Scheme.HIGH_CONTRAST: QRadioButton(self.tr("High contrast")),
         }
         self._group = QButtonGroup(self)
         line = row(Label(self.tr("Appearance"), "part"), None, gap=WIDE)
