@@ -113,6 +113,10 @@ QMenuBar { background: $sidebar; color: $text; border-bottom: 1px solid $line; p
 QMenuBar::item { padding: 5px 10px; border-radius: 4px; background: transparent; }
 QMenuBar::item:selected { background: $hover; }
 
+QTabBar::scroller { width: ${control}px; }
+QTabBar QToolButton { background: $window; border: none; border-bottom: 1px solid $line; }
+QTabBar QToolButton:hover { background: $hover; }
+
 QScrollArea { background: transparent; border: none; }
 QScrollArea > QWidget > QWidget[kind="page"] { background: transparent; }
 QAbstractItemView { background: $window; color: $text; border: none; }

@@ -39,9 +39,10 @@ from cfbatch_gui.ui.results.ranking_columns import (
 from cfbatch_gui.ui.results.ranking_limits import Limits, LimitsBar
 from cfbatch_gui.ui.results.score_summary import FigureReader, baseline_line, partial_line
 from cfbatch_gui.ui.tables.cells import FigureDelegate
-from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView, say_too_much
+from cfbatch_gui.ui.tables.copying import say_too_much
+from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import MEDIUM, SMALL
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, Label, SearchField, boxed, column, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
@@ -49,7 +50,7 @@ MOST_CONTEXTS = 5_000  # of one query on the screen at once
 _TYPING = 0.12  # seconds; a search begins when the keys rest
 _SLOW = 0.3  # seconds; a search that takes longer says so
 _QUERIES_WIDTH = 348
-_LEAST_QUERIES, _LEAST_CONTEXTS = 200, 370  # pixels, all that the smallest window has; texts need them
+_LEAST_QUERIES, _LEAST_CONTEXTS = 200, 366  # pixels, all that the smallest window has; texts need them
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +147,14 @@ class RankingView(ResultView):
         self._none_kept = EmptyPlace("funnel", "")
 
     def _lay_out(self) -> None:
-        bar = SearchBar(self.find_field, (self.limits_bar, 4, self.kept), self.contexts)
+        bar = SearchBar(self.find_field, (self.limits_bar, self.kept), self.contexts)
         self._contexts_stack = QStackedWidget()
         self._contexts_stack.addWidget(self.contexts)
         self._contexts_stack.addWidget(self._none_kept)
         right = column(self._contexts_stack, gap=0)
         right.addLayout(column(self.panel, self._foot, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)))
-        self.queries.setMinimumWidth(_LEAST_QUERIES)
-        self._contexts_stack.setMinimumWidth(_LEAST_CONTEXTS)
+        self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
+        self._contexts_stack.setMinimumWidth(scaled(_LEAST_CONTEXTS))
         sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
         self._page = SearchedResults("list-ordered", bar, split(self.queries, boxed(right), sizes=sizes, stretched=1))
         self.setLayout(column(self._page))

@@ -129,6 +129,7 @@ def neighbour_columns() -> tuple[Column[Neighbour], ...]:
             key="similarity",
             align="right",
             width=96,
+            gives_way=True,
             sortable=False,
         ),
     )
