@@ -266,8 +266,7 @@ class TableView(QTableView):
     def _remember(self) -> None:
         if self._memory is None or self._restoring or not self.columns():
             return
-        header = self.horizontalHeader()
-        names = [column.name for column in self.columns()]
+        header, names = self.horizontalHeader(), [column.name for column in self.columns()]
         by = header.sortIndicatorSection()
         self._memory.set(
             f"table/{self._name}",
