@@ -6,8 +6,9 @@ not end with one.
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
-from cfbatch_gui.core.system.languages import Language
+from cfbatch_gui.core.system.languages import TRANSLATED, Language, load_language
 
 _KEPT = re.compile(r"(\{[^{}]*\}|<[^<>]*>|&)")  # parameters, tags and the marks of keys
 _LETTERS = str.maketrans("aeiouyAEIOUYcnszCNSZ", "áéíóúýÁÉÍÓÚÝçñšžÇÑŠŽ")
@@ -35,6 +36,20 @@ class PseudoLanguage(Language):
     def translated_plural(self, one: str, many: str, count: int) -> str:
         """The English form, made longer."""
         return self.translated(one if count == 1 else many)
+
+    def _recognised(self, text: str) -> str:
+        """A stored sentence of the core's is one that a real language knows again."""
+        return self.translated(text) if _known(text) else text
+
+
+@lru_cache(maxsize=4096)
+def _known(text: str) -> bool:
+    return _a_real_one().said(text) != text
+
+
+@lru_cache(maxsize=1)
+def _a_real_one() -> Language:
+    return load_language(TRANSLATED[0].code)
 
 
 def is_pseudo(text: str) -> bool:

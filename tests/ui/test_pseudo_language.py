@@ -1,0 +1,124 @@
+"""Every page and dialog in a language that nobody speaks: whatever is still English cannot be translated.
+
+What a widget says besides words of the program's own is data: names of jobs and files, texts, addresses. Its words are
+known from the files of the walk; all others have to stand between the brackets of the language.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QGroupBox,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QPlainTextEdit,
+    QTabBar,
+    QTableView,
+    QTextEdit,
+    QWidget,
+)
+
+from cfbatch_gui.core.system.languages import languages
+from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.ui.theme import Theme
+from tests.screen.look import Language, Look, put_on
+from tests.screen.pseudo_language import BEGIN, END
+from tests.screen.stage import Stage
+from tests.screen.tour import Past, Tour
+from tests.threaded_service import ThreadedService
+
+_WORD = re.compile(r"[^\W\d_]{2,}")
+# Tags, addresses, paths, hashes and ids, and the keys behind an entry of a menu.
+_NO_WORDS = re.compile(r"<[^<>]*>|https?://\S+|/\S*/\S*|\b[0-9a-f]{32,}\b|\b(?=\w*\d)[a-z0-9]{8}\b|\t.*")
+_OF_THE_WALK = ("notices", "ask-text")  # stops with sentences that the walk itself says
+_NAMES = """
+CF Batch Cloudflare Workers AI Worker Gateway Python Qt PySide curl Excel CSV TSV JSON Lines Parquet NumPy npy npz TREC
+BEIR qrels SQLite llm OpenAI Vectorize Atlas Embedding Projector nDCG RR AP MAP bpref Success exp UTF BGE bge small base
+large en Qwen qwen embeddinggemma gemma plamo pplx baai cf api com client https http developers dash index metadata
+xlsx txt kB MB GB min example dev
+"""
+
+
+def _own_names(past: Past) -> set[str]:
+    """Words of data, and names that are the same in every language."""
+    files = [*past.files.iterdir(), *resource("examples").iterdir()]
+    texts = [_NAMES, *(path.read_text(encoding="utf-8", errors="replace") for path in files)]
+    texts += [path.name for path in files] + [str(past.root), str(Path.home())]
+    texts += [language.name for language in languages()]
+    return {word.casefold() for text in texts for word in _WORD.findall(text)}
+
+
+def _english(text: str, names: set[str]) -> list[str]:
+    """The words outside of the brackets that are no data."""
+    depth, outside = 0, []
+    for sign in _NO_WORDS.sub(" ", text):
+        depth += (sign == BEGIN) - (sign == END)
+        outside.append(sign if depth == 0 and sign not in (BEGIN, END) else " ")
+    return [word for word in _WORD.findall("".join(outside)) if word.casefold() not in names]
+
+
+def _said(widget: QWidget) -> Iterator[str]:
+    """All that a widget says to eyes and ears, but for the content of tables and editors."""
+    yield widget.toolTip()
+    yield widget.accessibleName()
+    yield widget.accessibleDescription()
+    if widget.isWindow():
+        yield widget.windowTitle()
+    match widget:
+        case QLabel() | QAbstractButton():
+            yield widget.text()
+        case QGroupBox():
+            yield widget.title()
+        case QLineEdit():
+            yield widget.placeholderText()
+        case QPlainTextEdit() | QTextEdit():
+            yield widget.placeholderText()
+        case QComboBox():
+            yield from (widget.itemText(index) for index in range(widget.count()))
+        case QAbstractSpinBox():
+            yield widget.text()
+        case QTabBar():
+            yield from (widget.tabText(index) for index in range(widget.count()))
+        case QMenu():
+            yield from (action.text() for action in widget.actions())
+        case QTableView():
+            rows = widget.model()
+            for column in range(rows.columnCount() if rows else 0):
+                for role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+                    yield str(rows.headerData(column, Qt.Orientation.Horizontal, role) or "")
+
+
+async def test_all_that_the_window_says_can_be_translated(tmp_path: Path, qapp: QApplication, theme: Theme) -> None:
+    found: dict[str, str] = {}
+    stops = set()
+
+    with ThreadedService(tmp_path / "service").opened() as service:
+        past = Past(tmp_path / "past", service)
+        await past.make()
+        names = _own_names(past)
+
+        async def visit(stage: Stage, name: str, window: QWidget) -> None:
+            stops.add(name)
+            if name in _OF_THE_WALK:
+                return
+            own = names | {word.casefold() for job in stage.program.ledger.jobs() for word in _WORD.findall(job.name)}
+            for widget in (window, *window.findChildren(QWidget)):
+                if not widget.isVisible() or widget.window() is not window:
+                    continue
+                for text in _said(widget):
+                    if english := _english(text, own):
+                        found.setdefault(f"{type(widget).__name__}: {text[:160]}", f"{name}: {' '.join(english[:6])}")
+
+        with put_on(Look(Language.PSEUDO), qapp, theme):
+            async with past.opened(theme) as stage:
+                stage.workspace.window.resize(1366, 768)
+                await Tour(stage, past, visit).go()
+    assert not found, "\n".join(f"{what} ({where})" for what, where in found.items())
+    assert len(stops) >= 55
