@@ -22,7 +22,7 @@ from tests.journeys.terminal import Ended, Terminal
 from tests.screen.pseudo_language import PseudoLanguage
 from tests.test_translations import translations
 
-# What `said` leaves as it is: what core says without a template, the service's own words, data.
+# What `said` leaves as it is: data, the service's own words, and what core would say without a template.
 LEFT, LEFT_END = "⦃", "⦄"
 BEGIN, END = "⟦", "⟧"
 _OTHER_DIGITS = str.maketrans(
@@ -60,6 +60,16 @@ NOT_TRANSLATED: Final = {
     r"(?<=⟧  )(?:practice|cloudflare)\b": "kinds of connections, as they are typed",
     r"\b(?:practice|cloudflare)(?=  )": "ids of connections",
     r"\bJob 0{8}": "the name of an attached job, which is stored",
+}
+
+# What `said` leaves as it is though it has letters, and why.
+LEFT_AS_IT_IS: Final = {
+    r"--[a-z][a-z-]*": "names of options",
+    r"'[\w-]+'": "values of arguments, as argparse quotes them",
+    r"\b(?:int|float)\b": "types, as argparse names them",
+    r"\bkind\b": "an argument whose values are its name",
+    r"\b(?:CSV|JSON|docx)\b": "names of formats",
+    r"“(?:id|text|query|label)”": "columns of a file",
 }
 
 
@@ -106,6 +116,11 @@ class Walk:
         for pattern in (*NOT_TRANSLATED, *self.job_ids):
             text = re.sub(pattern, "", text)
         return text
+
+    def left(self) -> set[str]:
+        """What `said` left as it is."""
+        parts = f"{LEFT}([^{LEFT}{LEFT_END}{BEGIN}{END}]*){LEFT_END}"
+        return {each for _, ended in self.printed for each in re.findall(parts, ended.out + ended.err)}
 
     def streams(self) -> Iterator[tuple[Sequence[object], str]]:
         """Each command with what it printed on one stream, without exceptions."""
@@ -160,9 +175,22 @@ def test_figures_have_the_signs_of_the_language(walk: Walk) -> None:
     assert re.search(r"⟦1\.201 ", job) and re.search(r" 1\.200\n", job) and re.search(r" 0,\d{4}\n", job)
 
 
+def test_core_says_nothing_without_a_template(walk: Walk) -> None:
+    found = []
+    for text in walk.left():
+        rest = walk.without_exceptions(text)
+        for pattern in LEFT_AS_IT_IS:
+            rest = re.sub(pattern, "", rest)
+        if any(sign.isalpha() for sign in rest):
+            found.append(text)
+    assert found == []
+
+
 def test_each_exception_is_needed(walk: Walk) -> None:
     streams = [stream for _, ended in walk.printed for stream in (ended.out, ended.err)]
     assert [each for each in NOT_TRANSLATED if not any(re.search(each, stream) for stream in streams)] == []
+    left = walk.left()
+    assert [each for each in LEFT_AS_IT_IS if not any(re.search(each, text) for text in left)] == []
 
 
 def test_programs_are_answered_in_english(walk: Walk) -> None:
