@@ -59,7 +59,7 @@ NOT_TRANSLATED: Final = {
     r"\d{4}-\d\d-\d\d \d\d:\d\d": "times",
     r"(?<=⟧  )(?:practice|cloudflare)\b": "kinds of connections, as they are typed",
     r"\b(?:practice|cloudflare)(?=  )": "ids of connections",
-    r"\bJob 0{8}": "the name of an attached job, which is stored",
+    r"\bAdded job, ": "the name of an attached job, which is stored",
 }
 
 # What `said` leaves as it is though it has letters, and why.
