@@ -17,6 +17,7 @@ from typing import Any, Final
 from unittest.mock import patch
 
 import keyring
+import openpyxl
 from keyring.backends import null
 
 from cfbatch_gui.cli.main import main
@@ -174,6 +175,12 @@ def practice_service(folder: Path, *, queued: float = 0.0, running: float = 0.0,
 def read_csv(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
+
+
+def read_workbook(path: Path) -> list[dict[str, Any]]:
+    """The rows of the first sheet by their header."""
+    header, *rows = openpyxl.load_workbook(path, read_only=True).worksheets[0].iter_rows(values_only=True)
+    return [dict(zip(map(str, header), row, strict=True)) for row in rows]
 
 
 def wait_for_file(path: Path, seconds: float = 30.0) -> None:

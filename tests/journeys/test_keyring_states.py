@@ -63,7 +63,7 @@ def seen(tmp_path: Path, script: str) -> list[str]:
         )
     assert "Traceback" not in done.stderr and TOKEN not in done.stdout + done.stderr
     lines = done.stdout.splitlines()
-    assert lines[:1] == ["kept in the keyring"], done.stderr
+    assert (done.returncode, lines[:1]) == (0, ["kept in the keyring"]), done.stderr
     return lines[1:]
 
 

@@ -13,12 +13,12 @@ pytest.importorskip("PySide6")
 from cfbatch_gui.core.jobs.states import JobState
 from tests.canary import TOKEN
 from tests.journeys.desktop import Desktop
-from tests.journeys.terminal import ACCOUNT, Terminal, practice_service, read_csv
+from tests.journeys.terminal import ACCOUNT, Terminal, practice_service, read_workbook
 
 pytestmark = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 
 SEEDS = Path(__file__).parents[1] / "data" / "seeds"
-ADD, EXPORT, FORM = -1, 1, -1  # among the main buttons; "New job" is the first
+ADD, EXPORT, SAVE = -1, 1, -1  # among the main buttons; "New job" is the first
 
 
 @pytest.fixture
@@ -59,20 +59,17 @@ def test_it_is_added_watched_and_exported(desktop: Desktop, service: str, tmp_pa
     desktop.until(lambda: any(top < 100 for _, top, _, _ in desktop.main_buttons()[EXPORT:]))
     desktop.click_main_button(EXPORT)
     desktop.until(lambda: len(desktop.main_buttons()) == 3)
-    dialog = desktop.wait_for_front()
-    desktop.click_main_button(FORM)
-    written = desktop.home / f"{name.replace(':', '-')}.csv"
-    desktop.wait_for_front(other_than=dialog)
-    desktop.click_save()
+    desktop.click_main_button(SAVE)
+    written = desktop.home / f"{name.replace(':', '-')}.xlsx"
     desktop.until(written.exists)
     desktop.until(lambda: len(desktop.main_buttons()) == 2)
     assert desktop.close() == 0
-    rows = read_csv(written)
-    assert [row["rank"] for row in rows] == ["1", "2", "3"]
-    assert rows[0]["text"] == "Query 1 · Context 1", "the orange cloud, as in the page's own answer"
-    assert year == "2025" or rows[0]["external_reference"] == "reference-1"
+    rows = read_workbook(written)
+    assert [row["Rank"] for row in rows] == [1, 2, 3]
+    assert "Query 1 · Context 1" in rows[0].values(), "the orange cloud, as in the page's own answer"
+    assert year == "2025" or "reference-1" in rows[0].values()
     job = desktop.job(name)
     assert job is not None and job.attached
-    again = tmp_path / "again.csv"
+    again = tmp_path / "again.xlsx"
     assert Terminal(desktop.data).run("export", job.id, "--out", again).status == 0
-    assert written.read_bytes() == again.read_bytes()
+    assert rows == read_workbook(again)
