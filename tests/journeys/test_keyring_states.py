@@ -61,9 +61,10 @@ def seen(tmp_path: Path, script: str) -> list[str]:
             env=environ,
             check=False,
         )
-    assert "Traceback" not in done.stderr and TOKEN not in done.stdout + done.stderr
+    assert TOKEN not in done.stdout + done.stderr
+    assert done.returncode == 0 and "Traceback" not in done.stderr, f"{done.stdout}\n{done.stderr}"
     lines = done.stdout.splitlines()
-    assert (done.returncode, lines[:1]) == (0, ["kept in the keyring"]), done.stderr
+    assert lines[:1] == ["kept in the keyring"], done.stderr
     return lines[1:]
 
 

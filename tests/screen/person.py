@@ -73,7 +73,10 @@ class Person:
 
     async def click(self, text: str, nth: int = 0) -> None:
         """Click a button, link, choice or tab by its words; the topmost window's first."""
-        await self.until(lambda: self._clickable(text, nth))
+        try:
+            await self.until(lambda: self._clickable(text, nth))
+        except NotSeenError:
+            raise NotSeenError(f"“{text}” cannot be clicked; there is: {self.seen()[:_TEXTS_TOLD]}") from None
         found = self._clickable(text, nth)
         assert found is not None
         await _click(*found)

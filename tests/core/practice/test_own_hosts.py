@@ -64,7 +64,9 @@ def test_two_hosts_or_none_are_no_way_around(served: str, tmp_path: Path) -> Non
     for hosts in ((), (own, "rebound.example"), ("rebound.example", own)):
         try:
             status, _ = post(served, *hosts)
-        except json.JSONDecodeError:
-            continue  # without faults, the parser of requests refuses it before the service sees it
+        except (json.JSONDecodeError, ConnectionError):
+            # Without faults, the parser of requests refuses it before the service sees it, and hangs up on whoever is
+            # still sending the body.
+            continue
         assert status == 421, hosts
     assert len(accepted(tmp_path / "practice")) == 1
