@@ -14,7 +14,8 @@ import pytest
 from keyring.backend import KeyringBackend
 from keyring.errors import PasswordDeleteError
 
-from cfbatch_gui.core.connections.credentials import Credentials, KeyringState, TokenSource
+from cfbatch_gui.core.connections.credentials import Credentials, TokenSource
+from cfbatch_gui.core.connections.keyring_state import KeyringState
 from cfbatch_gui.core.errors import Action, DataError, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from tests import canary
@@ -138,6 +139,32 @@ async def test_all_who_need_a_token_at_once_share_one_question(hanging: HangingK
     hanging.answered.set()
     assert await asyncio.gather(*asking) == [TOKEN] * 5
     assert hanging.asked == 1
+
+
+async def test_a_token_that_the_keyring_takes_late_is_there(hanging: HangingKeyring) -> None:
+    credentials = Credentials(hanging, {}, time_limit=0.1)
+    told = asyncio.Event()
+    credentials.changed = told.set
+    assert await credentials.save("cloudflare", TOKEN) is TokenSource.SESSION
+    hanging.answered.set()
+    async with asyncio.timeout(10):
+        await told.wait()
+    assert await credentials.token_source("cloudflare") is TokenSource.KEYRING
+    assert hanging.stored == {("CF Batch", "cloudflare"): TEXT}
+
+
+async def test_a_late_answer_about_a_removed_token_is_forgotten(hanging: HangingKeyring) -> None:
+    hanging.stored["CF Batch", "cloudflare"] = TEXT
+    credentials = Credentials(hanging, {}, time_limit=0.1)
+    told = asyncio.Event()
+    credentials.changed = told.set
+    with pytest.raises(KeyringUnavailable):
+        await credentials.token("cloudflare")
+    hanging.answered.set()
+    async with asyncio.timeout(10):
+        await told.wait()
+    await credentials.forget("cloudflare")
+    assert await credentials.token("cloudflare") is None
 
 
 async def test_a_keyring_that_forgets_is_no_place() -> None:

@@ -7,11 +7,14 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import secretstorage
+from jeepney import message_bus
+from jeepney.io.blocking import Proxy, open_dbus_connection
 from PySide6.QtWidgets import QApplication
 from secretstorage.collection import DEFAULT_COLLECTION
 from secretstorage.defines import SS_PATH
@@ -30,7 +33,9 @@ from tests.screen.stage import Stage, opened
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 NAME = "Questions"
 PASSWORD = b"test"  # of the keyring
-SOON = 0.5  # seconds that an answer of the keyring is waited for
+# Seconds that an answer of the keyring is waited for: where it is to be late, where the wait is seen, and elsewhere
+WAITS = {"locked": 0.5, "prompted": 0.5, "slow": 5.0}
+LONG = 60.0
 
 
 def say(*words: str) -> None:
@@ -40,7 +45,7 @@ def say(*words: str) -> None:
 
 async def until(predicate: Callable[[], object], what: str) -> None:
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not predicate():
                 await asyncio.sleep(0.01)
     except TimeoutError:
@@ -50,7 +55,7 @@ async def until(predicate: Callable[[], object], what: str) -> None:
 @asynccontextmanager
 async def window(theme: Theme) -> AsyncIterator[Stage]:
     environ = {"CLOUDFLARE_API_BASE_URL": sys.argv[2]}
-    credentials = Credentials(environ=environ, time_limit=SOON)
+    credentials = Credentials(environ=environ, time_limit=WAITS.get(sys.argv[3], LONG))
     async with opened(Path(sys.argv[1]), theme, environ=environ, credentials=credentials) as stage:
         logs.set_up(stage.program.paths)
         yield stage
@@ -67,6 +72,24 @@ def unlock_elsewhere() -> None:
         secret = format_secret(open_session(bus), PASSWORD, "text/plain")
         inside = DBusAddressWrapper(SS_PATH, "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface", bus)
         inside.call("UnlockWithMasterPassword", "o(oayays)", DEFAULT_COLLECTION, secret)
+
+
+def hold_prompts() -> Callable[[], None]:
+    """Take the place of what draws gnome-keyring's prompts, and draw none; the function dismisses what was asked."""
+    connection = open_dbus_connection("SESSION")
+    Proxy(message_bus, connection).RequestName("org.gnome.keyring.SystemPrompter")
+
+    def dismiss() -> None:
+        connection.close()
+
+    return dismiss
+
+
+def wait_for_service() -> None:
+    """Until the Secret Service is there: a call before that would start a second one."""
+    with open_dbus_connection("SESSION") as connection:
+        while not Proxy(message_bus, connection).NameHasOwner("org.freedesktop.secrets")[0]:
+            time.sleep(0.02)
 
 
 async def prepare(stage: Stage) -> None:
@@ -102,9 +125,35 @@ async def locked(stage: Stage) -> None:
     await finished(stage)
 
 
+async def prompted(stage: Stage) -> None:
+    """The prompt is on the screen until it is dismissed; whoever asks meanwhile is told what it waits for."""
+    dismiss = await asyncio.to_thread(hold_prompts)
+    await until(lambda: "locked" in foot(stage), "the foot")
+    await send(stage)
+    await until(lambda: paused_because(stage), "a pause")
+    say(foot(stage), paused_because(stage))
+    stage.workspace._show_connections()
+    await stage.person.until_sees("New jobs use Cloudflare", "Your keyring is locked")
+    for _ in range(2):
+        stage.workspace.window.library.foot.unlock.click()
+    await asyncio.sleep(2 * WAITS["prompted"])
+    say(foot(stage), "does not answer: " + str(stage.person.sees("does not answer")))
+    await asyncio.to_thread(dismiss)
+    await until(lambda: "was not unlocked" in paused_because(stage), "a refusal")
+    await until(lambda: not stage.workspace._tasks.is_running("unlock"), "the end of the prompt")
+    await stage.person.until_sees("Your keyring was not unlocked.")
+    say(foot(stage), str(stage.program.credentials.state))
+    await asyncio.to_thread(unlock_elsewhere)
+    await stage.person.until_sees("A token is saved in this computer’s keyring")
+    await finished(stage)
+
+
 async def slow(stage: Stage) -> None:
     await until(lambda: "Checking" in foot(stage), "the foot")
     say(foot(stage), f"a page: {stage.workspace.window.pages.currentWidget() is not None}")
+    stage.workspace._show_connections()
+    await stage.person.until_sees("New jobs use Cloudflare", ACCOUNT)
+    say("settings", "checking: " + str(stage.person.sees("Checking the keyring…")))
     await until(lambda: "does not answer" in foot(stage), "the foot")
     await send(stage)
     await until(lambda: paused_because(stage), "a pause")
@@ -114,12 +163,14 @@ async def slow(stage: Stage) -> None:
 
 
 async def absent(stage: Stage) -> None:
-    await send(stage)
-    await until(lambda: paused_because(stage), "a pause")
-    say(foot(stage), paused_because(stage))
-    await stage.program.connections.save_cloudflare(ACCOUNT, sys.stdin.readline().strip())
+    await stage.person.until_sees("Cloudflare: The API token is missing.")
+    say(foot(stage))
+    await stage.person.click("Open connection")
+    await stage.person.type("API token", sys.stdin.readline().strip())
+    await stage.person.click("Save and test")
+    await until(lambda: "sent there" in foot(stage), "the foot")
     say("kept in the " + str(await stage.program.credentials.token_source("cloudflare")))
-    stage.workspace._connection.changed.emit()
+    await send(stage)
     await finished(stage)
 
 
@@ -129,11 +180,16 @@ async def finished(stage: Stage) -> None:
     say(str(stage.state(NAME)), foot(stage))
 
 
+JOURNEYS = {each.__name__: each for each in (prepare, locked, prompted, slow, absent)}
+
+
 async def main() -> None:
     theme = Theme()
     theme.apply(app)
+    if sys.argv[3] != "absent":
+        wait_for_service()
     async with window(theme) as stage:
-        await {"prepare": prepare, "locked": locked, "slow": slow, "absent": absent}[sys.argv[3]](stage)
+        await JOURNEYS[sys.argv[3]](stage)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from tests.canary import TOKEN
 
 PROGRAM = Path(__file__).with_name("keyring_window.py")
 ROOT = Path(__file__).parents[2]
-# $1 python, $2 the program, $3 the data folder, $4 the service's address; the token comes on stdin
+# $1 python, $2 the program, $3 the data folder, $4 the service's address, $5 a journey; the token comes on stdin
 PREPARED = """
 read -r token
 printf test | gnome-keyring-daemon --unlock --components=secrets --foreground >/dev/null &
@@ -23,7 +23,7 @@ printf '%s\\n' "$token" | "$1" "$2" "$3" "$4" prepare || exit 1
 LOCKED = """
 kill $first; wait $first
 gnome-keyring-daemon --start --foreground --components=secrets >/dev/null &
-"$1" "$2" "$3" "$4" locked
+"$1" "$2" "$3" "$4" "$5"
 """
 SLOW = """
 trap 'kill -CONT $first' EXIT
@@ -42,7 +42,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def seen(tmp_path: Path, script: str) -> list[str]:
+def seen(tmp_path: Path, script: str, journey: str = "") -> list[str]:
     """What the program wrote after the keyring had the token; beside a Secret Service of its own, without a display."""
     foreign = ("DBUS_", "PYTHON_KEYRING", "DISPLAY", "WAYLAND_")
     environ = {name: text for name, text in os.environ.items() if not name.startswith(foreign)}
@@ -51,13 +51,13 @@ def seen(tmp_path: Path, script: str) -> list[str]:
         environ[name] = str(tmp_path / name.lower())
         (tmp_path / name.lower()).mkdir(mode=0o700)
     with PracticeServer(tmp_path / "service", token=TOKEN) as server:
-        arguments = (sys.executable, str(PROGRAM), str(tmp_path / "data"), server.url)
+        arguments = (sys.executable, str(PROGRAM), str(tmp_path / "data"), server.url, journey)
         done = subprocess.run(
             ["dbus-run-session", "--", "sh", "-c", PREPARED + script, "sh", *arguments],
             input=f"{TOKEN}\n",
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=300,
             env=environ,
             check=False,
         )
@@ -69,7 +69,7 @@ def seen(tmp_path: Path, script: str) -> list[str]:
 
 
 def test_a_locked_keyring_is_called_locked_and_all_goes_on_once_it_is_unlocked(tmp_path: Path) -> None:
-    assert seen(tmp_path, LOCKED) == [
+    assert seen(tmp_path, LOCKED, "locked") == [
         "Your keyring is locked · Unlock | a page: True",
         "Your keyring was not unlocked. Unlock it; what waits for it goes on by itself.",
         "refused, asked again: refused",
@@ -77,9 +77,19 @@ def test_a_locked_keyring_is_called_locked_and_all_goes_on_once_it_is_unlocked(t
     ]
 
 
+def test_while_its_prompt_is_on_the_screen_a_keyring_is_called_locked_everywhere(tmp_path: Path) -> None:
+    assert seen(tmp_path, LOCKED, "prompted") == [
+        "Your keyring is locked · Unlock | Your keyring is locked. Unlock it; what waits for it goes on by itself.",
+        "Your keyring is locked · Unlock | does not answer: False",
+        "Your keyring is locked · Unlock | refused",
+        "done | new jobs are sent there",
+    ]
+
+
 def test_a_slow_keyring_holds_up_no_page_and_its_late_answer_is_taken(tmp_path: Path) -> None:
     assert seen(tmp_path, SLOW) == [
         "Checking the keyring… | a page: True",
+        "settings | checking: True",
         f"Your keyring does not answer | Your keyring does not answer. {WAITS}",
         "done | new jobs are sent there",
     ]
@@ -87,7 +97,7 @@ def test_a_slow_keyring_holds_up_no_page_and_its_late_answer_is_taken(tmp_path: 
 
 def test_without_a_keyring_the_token_is_asked_for_and_kept_for_this_time(tmp_path: Path) -> None:
     assert seen(tmp_path, ABSENT) == [
-        "The API token is missing. | There is no API token for Cloudflare. Open the connection and enter it.",
+        "The API token is missing.",
         "kept in the session",
         "done | new jobs are sent there",
     ]

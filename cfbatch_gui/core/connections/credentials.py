@@ -6,11 +6,13 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cfbatch_gui.core.connections.keyring_lock import Lock, lock_of, unlock
+from cfbatch_gui.core.connections.keyring_state import PASSING, SHUT, KeyringState, sentence_of, unavailable
 from cfbatch_gui.core.connections.keyring_thread import KeyringThread
-from cfbatch_gui.core.errors import Action, DataError, KeyringUnavailable, NotConnected
+from cfbatch_gui.core.errors import DataError, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system import secret_variables
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
@@ -26,8 +28,6 @@ TOKEN_VARIABLE = secret_variables.TOKEN
 _KNOWN_BACKENDS = frozenset(
     f"keyring.backends.{name}" for name in ("SecretService", "libsecret", "kwallet", "macOS", "Windows")
 )
-
-
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 # What keyring and secretstorage raise when the user has dismissed a prompt.
@@ -50,37 +50,13 @@ def variable_of(connection_id: str) -> str:
     return f"{secret_variables.OF_A_CONNECTION}{re.sub('[^A-Z0-9]', '_', connection_id.upper())}"
 
 
-class KeyringState(StrEnum):
-    """What is known of the keyring; UNKNOWN before anything needed it."""
-
-    UNKNOWN = "unknown"
-    CHECKING = "checking"
-    OPEN = "open"
-    LOCKED = "locked"  # or its prompt is on the screen
-    REFUSED = "refused"  # its prompt was dismissed; it is not shown again before `Credentials.unlock`
-    SILENT = "silent"  # it does not answer, but may yet
-    BROKEN = "broken"
-    ABSENT = "absent"
-
-
-_SENTENCES = {
-    KeyringState.LOCKED: message("Your keyring is locked. Unlock it; what waits for it goes on by itself."),
-    KeyringState.REFUSED: message("Your keyring was not unlocked. Unlock it; what waits for it goes on by itself."),
-    KeyringState.SILENT: message(
-        "Your keyring does not answer. What waits for it goes on by itself as soon as it does."
-    ),
-    KeyringState.BROKEN: message(
-        "Your keyring cannot be used. The token in it is not lost; enter it anew to go on without."
-    ),
-}
-
-
 class Credentials:
     """Tokens by connection. Every call to the keyring runs in a thread of its own.
 
-    A token is read once, by the first that needs it; the others wait for the same answer. After `time_limit` seconds
-    they are told what the keyring waits for, and `changed` is called when it has answered at last: what waited can go
-    on then.
+    A token is read once, by the first that needs it; the others wait for the same answer. After `time_limit` seconds,
+    or at once while a prompt is on the screen that they did not ask for, they are told what the keyring waits for.
+    `changed` is called as soon as what anyone was told is no longer so: what waited can go on then. There is one prompt
+    at a time, and none follows one that was dismissed.
 
     `backend` stands in for the one that keyring would choose. What the environment says wins, and is never stored.
     """
@@ -100,7 +76,9 @@ class Credentials:
         self._reads: dict[str, asyncio.Task[str | None]] = {}
         self._unfetched: dict[str, Token] = {}  # answers that came after those who asked had left
         self._prompting: set[asyncio.Task[Any]] = set()  # of the reads, those that may ask for a password
+        self._unlocking: asyncio.Task[None] | None = None
         self._late: set[asyncio.Task[Any]] = set()
+        self._told: set[KeyringState] = set()  # why somebody got no answer, since `changed` was called
         self._state = KeyringState.UNKNOWN
         self.changed: Callable[[], None] = lambda: None
 
@@ -111,7 +89,7 @@ class Credentials:
 
     def has_moved_on(self, error: KeyringUnavailable) -> bool:
         """Whether the keyring has answered, or been refused, since it was unavailable in this way."""
-        return self._state is not KeyringState.CHECKING and error.message != _SENTENCES.get(self._state, "")
+        return self._state is not KeyringState.CHECKING and error.message != sentence_of(self._state)
 
     async def token(
         self, connection_id: str, *, check: Callable[[str], Token] = check_form, may_prompt: bool = True
@@ -133,9 +111,17 @@ class Credentials:
     async def unlock(self) -> None:
         """Have the system ask its user for the keyring's password; `changed` is called with the answer.
 
-        Returns when the answer is there, however long that takes.
+        Returns when the answer is there, however long that takes. While a prompt is on the screen, no other follows it.
         """
+        if not self._is_unlocking():
+            if self._is_prompting():
+                await asyncio.wait(set(self._prompting))
+                return
+            self._unlocking = asyncio.ensure_future(self._unlock())
+        if self._unlocking is not None:
+            await asyncio.shield(self._unlocking)
 
+    async def _unlock(self) -> None:
         def ask() -> bool:
             backend = self._backend()
             return backend is None or unlock(backend)
@@ -147,23 +133,26 @@ class Credentials:
             _log.warning("The system's keyring was not unlocked: %s", type(error).__name__)
             is_open = False
         self._state = KeyringState.OPEN if is_open else KeyringState.REFUSED
-        self.changed()
+        self._tell()
 
     async def look_again(self) -> None:
         """Notice that the keyring was unlocked elsewhere, without a prompt; `changed` is called if it was."""
-        if self._state not in (KeyringState.LOCKED, KeyringState.REFUSED) or self._is_asking():
+        if self._state not in SHUT or self._is_asking():
             return
         try:
             lock = await self._thread.run(lambda: lock_of(backend) if (backend := self._backend()) else Lock.OPEN)
         except Exception as error:  # noqa: BLE001 - backends raise whatever their system raises
             _log.warning("The system's keyring cannot be asked: %s", type(error).__name__)
             return
-        if lock is Lock.OPEN:
+        if lock is not Lock.LOCKED and self._state in SHUT and not self._is_asking():
             self._state = KeyringState.OPEN
-            self.changed()
+            self._tell()
 
     async def save(self, connection_id: str, token: Token) -> TokenSource:
-        """Keep the token; the answer says whether it will be there after the next start."""
+        """Keep the token; the answer says whether it will be there after the next start.
+
+        SESSION when the keyring has not answered in time; `changed` is called if it takes the token later.
+        """
 
         def write(backend: "KeyringBackend") -> bool:
             # macOS asks the user again after each rewrite: only what changed is written.
@@ -171,24 +160,36 @@ class Credentials:
                 backend.set_password(SERVICE, connection_id, token.reveal())
             return backend.get_password(SERVICE, connection_id) == token.reveal()
 
-        self._from_keyring.pop(connection_id, None)
+        self._forget_read(connection_id)
         self._session[connection_id] = token
-        if not await self._ask(write, False, failed=False):
+
+        def keep() -> None:
+            if self._session.get(connection_id) is token:  # it may have been removed or replaced since
+                del self._session[connection_id]
+                self._from_keyring[connection_id] = token
+
+        def written_late(taken: bool) -> None:
+            if taken:
+                keep()
+                self._tell()
+
+        if not await self._ask(write, False, failed=False, late=written_late):
             return TokenSource.SESSION
-        del self._session[connection_id]
-        self._from_keyring[connection_id] = token
+        keep()
         return TokenSource.KEYRING
 
     async def forget(self, connection_id: str) -> None:
         """Remove the token. Raises DataError when the keyring may still have it."""
 
         def remove(backend: "KeyringBackend") -> bool:
+            if lock_of(backend) is Lock.EMPTY:
+                return True
             if backend.get_password(SERVICE, connection_id) is not None:
                 backend.delete_password(SERVICE, connection_id)
             return backend.get_password(SERVICE, connection_id) is None
 
         self._session.pop(connection_id, None)
-        self._from_keyring.pop(connection_id, None)
+        self._forget_read(connection_id)
         if not await self._ask(remove, True, failed=False):
             raise DataError(
                 message(
@@ -230,8 +231,8 @@ class Credentials:
             return self._unfetched.pop(connection_id).reveal()
         reading = self._reads.get(connection_id)
         if reading is None or reading.done():
-            if self._state is KeyringState.REFUSED:
-                raise _unavailable(self._state)
+            if self._state is KeyringState.REFUSED or (self._is_prompting() and not may_prompt):
+                raise self._unavailable()
             reading = self._begin_reading(connection_id, may_prompt=may_prompt)
         asked_nobody = reading not in self._prompting
         await self._wait_for(reading, may_prompt=may_prompt)
@@ -243,7 +244,7 @@ class Credentials:
     async def _wait_for(self, reading: "asyncio.Task[str | None]", *, may_prompt: bool) -> None:
         """Wait until it has ended. Raises KeyringUnavailable when that takes too long, or waits for its prompt."""
         is_prompting = self._state is KeyringState.LOCKED and not may_prompt
-        if reading not in self._late and not is_prompting:
+        if not self._late and not is_prompting:  # while an earlier call hangs, this one would too
             await asyncio.wait((reading,), timeout=self._time_limit)
         if reading.done():
             return
@@ -251,7 +252,7 @@ class Credentials:
             self._late.add(reading)
         if self._state is KeyringState.CHECKING:
             self._state = KeyringState.SILENT
-        raise _unavailable(self._state)
+        raise self._unavailable()
 
     def _begin_reading(self, connection_id: str, *, may_prompt: bool) -> "asyncio.Task[str | None]":
         reading = asyncio.ensure_future(self._read(connection_id, may_prompt=may_prompt))
@@ -262,7 +263,8 @@ class Credentials:
         return reading
 
     async def _read(self, connection_id: str, *, may_prompt: bool) -> str | None:
-        self._state = KeyringState.CHECKING
+        if not self._is_prompting():
+            self._state = KeyringState.CHECKING
         try:
             stored = await self._look(connection_id, may_prompt=may_prompt)
         except KeyringUnavailable:
@@ -274,7 +276,7 @@ class Credentials:
                 self._state = KeyringState.ABSENT
                 return None
             self._state = KeyringState.REFUSED if kind in _DISMISSED else KeyringState.BROKEN
-            raise _unavailable(self._state, detail=kind) from None
+            raise self._unavailable(kind) from None
         return stored
 
     async def _look(self, connection_id: str, *, may_prompt: bool) -> str | None:
@@ -294,9 +296,11 @@ class Credentials:
                 self._state = KeyringState.OPEN
                 return None
             case Lock.LOCKED:
+                if self._state is KeyringState.REFUSED:  # the prompt of another, while this one waited for the thread
+                    raise self._unavailable()
                 self._state = KeyringState.LOCKED
                 if not may_prompt:
-                    raise _unavailable(self._state)
+                    raise self._unavailable()
             case Lock.OPEN:
                 pass
         stored = await self._thread.run(read)
@@ -309,17 +313,44 @@ class Credentials:
         self._prompting.discard(reading)
         was_late = reading in self._late
         self._late.discard(reading)
-        failed = reading.cancelled() or reading.exception() is not None  # seen: nobody may wait for it any more
-        if was_late:
-            if not failed and (stored := reading.result()):
-                self._unfetched[connection_id] = Token(stored)
-            self.changed()
+        if reading.cancelled():
+            return
+        failed = reading.exception() is not None  # seen: nobody may wait for it any more
+        if was_late and not failed and (stored := reading.result()):
+            self._unfetched[connection_id] = Token(stored)
+        if self._told - {self._state}:
+            self._tell()
+
+    def _tell(self) -> None:
+        self._told.clear()
+        self.changed()
+
+    def _forget_read(self, connection_id: str) -> None:
+        self._from_keyring.pop(connection_id, None)
+        self._unfetched.pop(connection_id, None)
+
+    def _is_prompting(self) -> bool:
+        """Whether the system's prompt is on the screen, or will be in a moment."""
+        return self._state is KeyringState.LOCKED and (bool(self._prompting) or self._is_unlocking())
+
+    def _is_unlocking(self) -> bool:
+        return self._unlocking is not None and not self._unlocking.done()
 
     def _is_asking(self) -> bool:
         return any(not reading.done() for reading in self._reads.values())
 
-    async def _ask(self, question: "Callable[[KeyringBackend], _T]", without: _T, *, failed: _T) -> _T:
-        """The keyring's answer; `without` when there is no keyring, `failed` when there is one that does not answer."""
+    async def _ask(
+        self,
+        question: "Callable[[KeyringBackend], _T]",
+        without: _T,
+        *,
+        failed: _T,
+        late: Callable[[_T], None] | None = None,
+    ) -> _T:
+        """The keyring's answer; `without` when there is no keyring, `failed` when there is one that does not answer.
+
+        An answer that comes later is given to `late`; without that, nobody waits for it.
+        """
 
         def ask() -> _T:
             backend = self._backend()
@@ -330,7 +361,10 @@ class Credentials:
             await asyncio.wait((asking,), timeout=self._time_limit)
         if not asking.done():
             _log.warning("The system's keyring did not answer in time.")
-            asking.cancel()
+            if late is None:
+                asking.cancel()
+            else:
+                asking.add_done_callback(partial(_hand_over, late))
             return failed
         try:
             return asking.result()
@@ -338,14 +372,19 @@ class Credentials:
             _log.warning("The system's keyring cannot be used: %s", type(error).__name__)
         return failed
 
+    def _unavailable(self, detail: str = "") -> KeyringUnavailable:
+        """Why there is no answer. Whoever is told this is told by `changed` when it is no longer so."""
+        if self._state in PASSING:
+            self._told.add(self._state)
+        return unavailable(self._state, detail)
+
     def _backend(self) -> "KeyringBackend | None":
         return self._given or _system_keyring()
 
 
-def _unavailable(state: KeyringState, *, detail: str = "") -> KeyringUnavailable:
-    sentence = _SENTENCES.get(state, _SENTENCES[KeyringState.LOCKED])
-    can_unlock = state in (KeyringState.LOCKED, KeyringState.REFUSED)
-    return KeyringUnavailable(sentence, detail=detail, action=Action.UNLOCK if can_unlock else Action.OPEN_CONNECTION)
+def _hand_over(late: Callable[[_T], None], asking: "asyncio.Future[_T]") -> None:
+    if not asking.cancelled() and asking.exception() is None:
+        late(asking.result())
 
 
 def _system_keyring() -> "KeyringBackend | None":

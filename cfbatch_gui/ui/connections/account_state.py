@@ -1,8 +1,9 @@
 """The state of the Cloudflare account: its id, where its token is kept, and what is wrong."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, TokenSource
+from cfbatch_gui.core.connections.keyring_state import KeyringState
 from cfbatch_gui.core.errors import Action, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.program import ACCOUNT_VARIABLE, BASE_URL_VARIABLE, Program
 
@@ -13,6 +14,7 @@ class AccountState:
 
     `token_source` is None while there is no token. `token_problem` and `problem` are sentences, "" when all is well.
     `keyring_problem` is one while the keyring has not said whether there is a token; with `can_unlock` it is locked.
+    `is_checking`: the keyring is being asked for the first time, and it is supposed that all is well.
     `service` is the address that the environment sets instead of Cloudflare's, else "".
     """
 
@@ -21,6 +23,8 @@ class AccountState:
     token_problem: str = ""
     keyring_problem: str = ""
     can_unlock: bool = False
+    is_keyring_broken: bool = False
+    is_checking: bool = False
     problem: str = ""
     service: str = ""
     is_ready: bool = False
@@ -36,7 +40,6 @@ class AccountState:
 
 async def read_account_state(program: Program) -> AccountState:
     """Read settings, environment and keyring; the keyring, which may be slow, is read in a thread."""
-    held = program.address_book.held_by_environment()
     token_source, token_problem, keyring_problem, can_unlock = None, "", "", False
     try:
         token_source = await program.credentials.token_source(CLOUDFLARE)
@@ -45,6 +48,21 @@ async def read_account_state(program: Program) -> AccountState:
     except NotConnected as error:
         token_problem = error.message
     summary = next(each for each in await program.connections.summaries() if each.id == CLOUDFLARE)
+    return replace(
+        known_account_state(program),
+        token_source=token_source,
+        token_problem=token_problem,
+        keyring_problem=keyring_problem,
+        can_unlock=can_unlock,
+        is_keyring_broken=program.credentials.state is KeyringState.BROKEN,
+        is_checking=False,
+        is_ready=summary.is_ready,
+    )
+
+
+def known_account_state(program: Program) -> AccountState:
+    """What can be said before the keyring has answered."""
+    held = program.address_book.held_by_environment()
     service = problem = ""
     if program.address_book.account_id:
         try:
@@ -54,13 +72,10 @@ async def read_account_state(program: Program) -> AccountState:
             problem = error.message
     return AccountState(
         account=program.address_book.account_id,
-        token_source=token_source,
-        token_problem=token_problem,
-        keyring_problem=keyring_problem,
-        can_unlock=can_unlock,
+        is_checking=True,
         problem=problem,
         service=service,
-        is_ready=summary.is_ready,
+        is_ready=bool(program.address_book.account_id),
         account_is_fixed=ACCOUNT_VARIABLE in held,
         token_is_fixed=TOKEN_VARIABLE in held,
     )

@@ -15,7 +15,7 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
 from cfbatch_gui.ui.connections import dashboard
-from cfbatch_gui.ui.connections.account_state import AccountState, read_account_state
+from cfbatch_gui.ui.connections.account_state import AccountState, known_account_state, read_account_state
 from cfbatch_gui.ui.connections.cloudflare_card import CloudflareCard
 from cfbatch_gui.ui.connections.connection_card import ConnectionCard
 from cfbatch_gui.ui.connections.other_connections import KindName, OtherConnections
@@ -46,6 +46,7 @@ class ConnectionPage(QWidget):
     ) -> None:
         super().__init__(parent)
         self._program, self._notices, self._open_in_browser = program, notices, open_in_browser
+        self._is_known = False  # what needs no keyring is shown
         self.tasks = Tasks(self, on_error=self._show_error)
         self.header = PageHeader()
         self.paste_button = Button(self.tr("Paste"), "clipboard-paste")
@@ -205,6 +206,10 @@ class ConnectionPage(QWidget):
     # State
 
     async def _refresh(self) -> None:
+        if not self._is_known:  # the keyring may take its time
+            self.others.show_saved()
+            self._show(known_account_state(self._program))
+            self._is_known = True
         state = await read_account_state(self._program)
         self._show(state)
         await self.others.refresh()

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.connections.address_book import free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TokenSource, variable_of
+from cfbatch_gui.core.connections.keyring_state import KeyringState
 from cfbatch_gui.core.errors import Action, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import SavedConnection
@@ -63,17 +64,31 @@ class OtherConnections(QWidget):
         """The card of a saved connection, None when there is none."""
         return next((each for each in self.cards if each.record.id == connection_id), None)
 
-    async def refresh(self) -> None:
-        """Read settings and keyring again, and add, remove and update the cards accordingly."""
-        saved = [each for each in self._program.address_book.saved() if each.id != CLOUDFLARE]
+    def show_saved(self) -> None:
+        """Read the settings again, and add and remove cards accordingly; a new one waits for the keyring."""
+        saved = self._saved()
         for card in [each for each in self.cards if each.record.id]:
             if all(each.id != card.record.id for each in saved):
                 self._drop(card)
         for record in saved:
-            card = self.card(record.id) or self._new_card(record)
+            shown = self.card(record.id)
+            card = shown or self._new_card(record)
             card.show_record(record)
-            card.show_state(await self._state_of(record))
+            if shown is None:
+                waiting = AccountState(is_checking=True)
+                card.show_state(CardState(True, waiting, waiting))
             card.choice.setChecked(self._program.settings.connection == record.id)
+
+    async def refresh(self) -> None:
+        """Read settings and keyring again, and add, remove and update the cards accordingly."""
+        self.show_saved()
+        for record in self._saved():
+            state = await self._state_of(record)
+            if (card := self.card(record.id)) is not None:  # it may have been removed meanwhile
+                card.show_state(state)
+
+    def _saved(self) -> list[SavedConnection]:
+        return [each for each in self._program.address_book.saved() if each.id != CLOUDFLARE]
 
     # Cards
 
@@ -127,7 +142,13 @@ class OtherConnections(QWidget):
             source = await find_source()
         except KeyringUnavailable as error:
             can_unlock = error.action is Action.UNLOCK
-            return AccountState(keyring_problem=error.message, can_unlock=can_unlock, token_variable=variable)
+            is_broken = self._program.credentials.state is KeyringState.BROKEN
+            return AccountState(
+                keyring_problem=error.message,
+                can_unlock=can_unlock,
+                is_keyring_broken=is_broken,
+                token_variable=variable,
+            )
         except NotConnected as error:
             return AccountState(token_problem=error.message, token_variable=variable)
         return AccountState(

@@ -76,6 +76,9 @@ class TokenBlock(FieldBlock):
         self._state = state
         if self.is_typing():
             return
+        if state.is_checking:
+            self.show_waiting()
+            return
         if state.token_is_fixed:
             self._show_where(self._words.in_environment, "key-round", changeable=False)
             if state.token_problem:
@@ -83,8 +86,7 @@ class TokenBlock(FieldBlock):
             else:
                 self.set_hint(self.tr("Set by {variable}; change it there.").format(variable=state.token_variable))
         elif state.keyring_problem:
-            words = self.tr("Your keyring is locked") if state.can_unlock else self.tr("Your keyring does not answer")
-            self._show_where(words, "key-round", changeable=False)
+            self._show_where(self._keyring_words(state), "key-round", changeable=False)
             self.unlock.setVisible(state.can_unlock)
             self.replace.setVisible(not state.can_unlock)
             self.set_attention(said(state.keyring_problem))
@@ -103,6 +105,11 @@ class TokenBlock(FieldBlock):
             )
         else:
             self._show_editor(can_cancel=False)
+
+    def _keyring_words(self, state: AccountState) -> str:
+        if state.is_keyring_broken:
+            return self.tr("Your keyring cannot be used")
+        return self.tr("Your keyring is locked") if state.can_unlock else self.tr("Your keyring does not answer")
 
     def is_typing(self) -> bool:
         """Whether the field holds text, or was opened to replace a saved token."""

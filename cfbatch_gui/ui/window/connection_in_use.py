@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QObject, QTimer
 
-from cfbatch_gui.core.connections.credentials import KeyringState
+from cfbatch_gui.core.connections.keyring_state import KeyringState
 from cfbatch_gui.core.errors import ConnectionProblem, KeyringUnavailable
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
@@ -32,12 +32,13 @@ class ConnectionInUse(QObject):
         page.state_shown.connect(self.show)
         window.library.unlock_wanted.connect(self.unlock)
         window.notices.unlock_wanted.connect(self.unlock)
-        self._locked = QTimer(self)  # whether it was unlocked elsewhere
+        self._locked = QTimer(self)  # whether it was unlocked elsewhere; a paused job may need it, not new ones
         self._locked.setInterval(_LOOK_AGAIN)
-        self._locked.timeout.connect(lambda: tasks.start("keyring", program.credentials.look_again()))
+        self._locked.timeout.connect(self._look_again)
 
     def show(self) -> None:
         """Show the connection; what has to be asked of the keyring follows when it answers."""
+        self._show_known()
         if not self._tasks.is_running("connection"):
             self._tasks.start("connection", self._show())
 
@@ -48,6 +49,7 @@ class ConnectionInUse(QObject):
     def has_paused(self, job: Job) -> None:
         """Let a job go on that paused for the keyring just when that had answered."""
         error = self._program.runner.pause_error(job.id)
+        self._watch()
         if isinstance(error, KeyringUnavailable) and self._program.credentials.has_moved_on(error):
             self._tasks.start(f"carry on {job.id}", self._program.runner.carry_on(job.id))
 
@@ -56,28 +58,50 @@ class ConnectionInUse(QObject):
         self._tasks.start("unlock", self._program.credentials.unlock())
 
     async def _show(self) -> None:
+        try:
+            await self._show_chosen()
+        finally:
+            self._watch()
+
+    def _look_again(self) -> None:
+        if not self._tasks.is_running("keyring"):
+            self._tasks.start("keyring", self._program.credentials.look_again())
+
+    def _watch(self) -> None:
+        if self._program.credentials.state not in _WAITING:
+            self._locked.stop()
+        elif not self._locked.isActive():
+            self._locked.start()
+
+    def _show_known(self) -> bool:
+        """Show what can be said without the keyring; whether that is all."""
         chosen, library = self._program.settings.connection, self._window.library
         saved = {each.id for each in self._program.address_book.saved()}
         if chosen == PRACTICE.id or (chosen not in saved and self._program.ledger.jobs()):
             library.show_connection(self.tr("Practice service"), self.tr("on this computer, costs nothing"), "practice")
-            return
+            return True
         if chosen not in saved:
             library.show_connection(self.tr("Not connected"), self.tr("nothing leaves this computer"), "none")
-            return
+            return True
         if self._program.credentials.state is KeyringState.UNKNOWN:
             title = self._program.address_book.title(chosen)
             library.show_connection(title, self.tr("Checking the keyring…"), "waiting")
+        return False
+
+    async def _show_chosen(self) -> None:
+        if self._show_known():
+            return
+        chosen, library = self._program.settings.connection, self._window.library
         summaries = await self._program.connections.summaries(chosen)
         used = next(each for each in summaries if each.id == chosen)
         keyring = self._program.credentials.state
-        is_locked = used.waits_for_keyring and keyring in _WAITING
-        if is_locked:
-            self._locked.start()
+        if used.waits_for_keyring and keyring in _WAITING:
             library.show_connection(used.title, self.tr("Your keyring is locked"), "locked")
             return
-        self._locked.stop()
         if used.waits_for_keyring:
-            library.show_connection(used.title, self.tr("Your keyring does not answer"), "refused")
+            is_broken = keyring is KeyringState.BROKEN
+            words = self.tr("Your keyring cannot be used") if is_broken else self.tr("Your keyring does not answer")
+            library.show_connection(used.title, words, "refused")
             return
         has_failed = self._page.has_failed()
         state: ConnectionState = "ready" if used.is_ready and not has_failed else "refused"
