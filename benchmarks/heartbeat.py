@@ -28,14 +28,16 @@ BEAT = 0.010  # seconds
 P99, MOST = 0.020, 0.100  # seconds that a beat may be late
 FINISHED, WATCHED, ROWS, EXPORTED = 10_000, 100, 1_000_000, 20_000
 TURNS = 3
+_SCHEDULED = Path("/proc/thread-self/schedstat")  # of Linux
 
 
 @dataclass(frozen=True, slots=True)
 class Beats:
-    """How many seconds late beats were."""
+    """How many seconds late beats were; `own` at most, without what the thread waited for a processor."""
 
     p99: float
     most: float
+    own: float
 
 
 class Heartbeat(QObject):
@@ -44,7 +46,7 @@ class Heartbeat(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.late: list[float] = []
-        self._due = 0.0
+        self._due = self._waited = self._most_own = 0.0
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(round(BEAT * 1000))
@@ -54,18 +56,39 @@ class Heartbeat(QObject):
         """Start, and forget earlier beats."""
         self.late.clear()
         self._due = time.perf_counter() + BEAT
+        self._waited, self._most_own = waited_for_processor(), 0.0
         self._timer.start()
+
+    def excuse(self, seconds: float, waited: float) -> None:
+        """Do not count this time: not the program took it, but who looks at it. `waited`: for a processor."""
+        self._due += seconds
+        self._waited += waited
 
     def end(self) -> Beats:
         """Stop. A beat that is due and has not come counts as late as it is now."""
         self._timer.stop()
-        late = sorted([*self.late, max(0.0, time.perf_counter() - self._due)])
-        return Beats(late[int(len(late) * 0.99)], late[-1])
+        self._note(time.perf_counter())
+        late = sorted(self.late)
+        return Beats(late[int(len(late) * 0.99)], late[-1], self._most_own)
 
     def _beat(self) -> None:
         now = time.perf_counter()
-        self.late.append(max(0.0, now - self._due))
+        self._note(now)
         self._due = now + BEAT
+
+    def _note(self, now: float) -> None:
+        late, waited = max(0.0, now - self._due), waited_for_processor()
+        self.late.append(late)
+        self._most_own = max(self._most_own, late - max(0.0, waited - self._waited))
+        self._waited = waited
+
+
+def waited_for_processor() -> float:
+    """How many seconds this thread was ready to run and did not; 0.0 where the system does not tell."""
+    try:
+        return int(_SCHEDULED.read_text("ascii").split()[1]) / 1e9
+    except (OSError, IndexError):
+        return 0.0
 
 
 def table(path: Path, rows: int) -> Path:
@@ -98,7 +121,7 @@ async def measured(beat: Heartbeat, work: Callable[[], Awaitable[object]] | None
 async def best_turn(beat: Heartbeat, work: Callable[[], Awaitable[object]] | None, least: float) -> Beats:
     """The best of several turns: what blocks the window's thread does so in each."""
     found = [await measured(beat, work, least) for _ in range(TURNS)]
-    return Beats(min(each.p99 for each in found), min(each.most for each in found))
+    return Beats(*(min(getattr(each, name) for each in found) for name in ("p99", "most", "own")))
 
 
 def add_beats(figures: Figures, name: str, beats: Beats, idle: Beats) -> None:
