@@ -113,7 +113,7 @@ class Desktop:
         process = next(process for process in self.started if process.poll() is None)
         self.press("ctrl+q")
         self.until(lambda: process.poll() is not None or self._answer_once())
-        _, said = process.communicate(timeout=20)
+        _, said = process.communicate(timeout=60)
         assert "Traceback" not in said, said
         return process.returncode
 

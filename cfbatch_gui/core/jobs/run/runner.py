@@ -28,7 +28,7 @@ from cfbatch_gui.core.jobs.store.submissions import recovered
 from cfbatch_gui.core.messages import message
 
 STOPPED_BY_USER = message("You stopped watching. The work goes on at the service; carry on to collect it.")
-CLOSE_SECONDS = 1.5  # how long closing waits for a submit in flight
+CLOSE_SECONDS = 5.0  # how long closing waits for a submit in flight
 
 
 class Runner:
