@@ -15,6 +15,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import ExportOptions, Preset
 from cfbatch_gui.core.results.numbers import score_text
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.evaluation.answer_tab import AnswerTab
 from cfbatch_gui.ui.evaluation.comparison_figures import (
@@ -152,7 +153,7 @@ class ComparisonPage(QWidget):
         self.tops.picked.connect(lambda _: self.tasks.start("top", self._change_top()))
         self.tabs = Tabs()
         self.queries, self.scores, self.job_lines = (
-            QueriesTab(memory=memory), ScoresTab(self._notices, self.tasks), JobsTab()
+            QueriesTab(memory=memory), ScoresTab(self._program, self._notices, self.tasks), JobsTab()
         )  # fmt: skip
         self._pages = QStackedWidget()
         self.answer = AnswerTab(self.tasks, memory=memory)
@@ -341,13 +342,12 @@ class ComparisonPage(QWidget):
 
     async def _choose_file(self, *, by_query: bool) -> None:
         what = self.tr("queries") if by_query else self.tr("texts")
-        folder = self._program.settings.last_folder
         path = await dialogs.save_file(
             self,
             self.tr("Save as CSV"),
             name=self.tr("{name}, compared {what}.csv").format(name=self._jobs[0].name, what=what),
             filters=(self.tr("CSV (*.csv)"),),
-            folder=Path(folder) if folder else None,
+            folder=self._program.remembered_folder(FolderUse.COMPARISONS),
             suffix="csv",
         )
         if path is not None:

@@ -21,6 +21,7 @@ from cfbatch_gui.core.results.vectors.near_duplicates import (
     Keep,
     find_duplicates,
 )
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.results.ranking_limits import ThresholdField
@@ -241,6 +242,7 @@ class DuplicatesView(VectorPage):
             self.tr("Save list without duplicates"),
             name=self.tr("{name}, without duplicates").format(name=self.job.name).replace("/", "-") + ".csv",
             filters=(self.tr("CSV for Excel (*.csv)"),),
+            folder=self.program.remembered_folder(FolderUse.KEEP_LISTS),
             suffix="csv",
         )
         if path is not None:

@@ -15,6 +15,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, export, targets_for
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.job_labels import connection_title
 from cfbatch_gui.ui.notices import Notices
@@ -68,7 +69,8 @@ class ExportDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Export"))
         self._program, self._notices, self._job = program, notices, job
-        self._folder = usual_folder(program.settings.last_folder)
+        self._remembered = program.remembered_folder(FolderUse.EXPORTS)
+        self._folder = self._remembered.path or usual_folder()
         self._named: Output | None = None  # a name that the user gave, and for which form
         self._columns: tuple[str, ...] | None = None  # all
         self._extent: Extent | None = None
@@ -272,7 +274,7 @@ class ExportDialog(QDialog):
             if written:
                 self._say(written)
                 self._show()  # the names proposed before exist now
-        self._remember(written[-1].path.parent)
+        self._remembered.keep(written[-1].path.parent)
         self.accept()
 
     def _export(self, path: Path, target: Target, options: ExportOptions, tell: Callable[[int, int], None]) -> Exported:
@@ -312,10 +314,6 @@ class ExportDialog(QDialog):
         if commands:
             link = bar.add_link(self.tr("Copy the next command"), lambda: _copy(commands))
             link.setToolTip(display.plain_tip(_beginning(commands)))
-
-    def _remember(self, folder: Path) -> None:
-        if str(folder) != self._program.settings.last_folder:
-            self._program.change_settings(last_folder=str(folder))
 
     def _options(self) -> ExportOptions:
         limits = self.limits_bar.limits() if self._job.kind is Kind.RANK else _NO_LIMITS

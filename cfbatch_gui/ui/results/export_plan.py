@@ -67,13 +67,10 @@ def read_extent(folder: JobFolder, job: Job, limits: Limits, items: frozenset[in
     return Extent(embeddings.outcome_counts(), 0, names, embeddings.dimension, chosen)
 
 
-def usual_folder(last: str) -> Path:
-    """The folder that was used last, else that for documents, else the user's own."""
+def usual_folder() -> Path:
+    """The folder for documents, else the user's own."""
     documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
-    for name in (last, documents):
-        if name and Path(name).is_dir():
-            return Path(name)
-    return Path.home()
+    return Path(documents) if documents and Path(documents).is_dir() else Path.home()
 
 
 def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[_Output, ...]:

@@ -20,6 +20,7 @@ from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.maps.map_cache import cached_map, tsne_map
 from cfbatch_gui.core.results.maps.text_map import Layout, TextMap, make_map
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import DotMap, PictureButtons, PlotData
@@ -124,7 +125,13 @@ class MapView(VectorPage):
         self.list.closed.connect(lambda: self._picked(-1))
         self.list.opened.connect(self.show_text)
         self.list.rows_wanted.connect(self.rows_wanted)
-        self.picture = PictureButtons(self.dots, self.notices, self.tasks, name=self.tr("map"))
+        self.picture = PictureButtons(
+            self.dots,
+            self.notices,
+            self.tasks,
+            name=self.tr("map"),
+            folder=self.program.remembered_folder(FolderUse.PICTURES),
+        )
 
     def _explain_layouts(self) -> None:
         tips = (

@@ -10,6 +10,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.score_figures import ScoreFigures, Spread
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.notices import Notices
@@ -53,7 +54,7 @@ class OverviewView(ResultView):
         self._reader = figures or FigureReader(program)
         self.tasks = Tasks(self, self._cannot_be_read)
         self._loader = ResultLoader(self.tasks, self._reader.of, self._show, begin=self._begin)
-        self._make_widgets()
+        self._make_widgets(program)
         self._lay_out()
 
     def show_job(self, job: Job) -> None:
@@ -65,12 +66,14 @@ class OverviewView(ResultView):
 
     # Making
 
-    def _make_widgets(self) -> None:
+    def _make_widgets(self, program: Program) -> None:
         self.partial_bar = NoticeBar("", "attention")
         self.queries, self.scores, self.ties = Figure(), Figure(), Figure()
         self.chart = Chart(self.tr("Distribution of the scores"))
         self.chart.setFixedHeight(_CHART_HEIGHT)
-        self.pictures = PictureButtons(self.chart, self._notices, self.tasks, name="scores")
+        self.pictures = PictureButtons(
+            self.chart, self._notices, self.tasks, name="scores", folder=program.remembered_folder(FolderUse.PICTURES)
+        )
         self.spread = SpreadTable()
         self._reading = IconLine("", "info", "body", wrap=True)
         self._foot = IconLine("", wrap=True)
