@@ -9,17 +9,19 @@ import re
 import zipfile
 import zlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO
 from xml.parsers import expat
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.results.exports.base import Cell, Digest, Work, Written, not_as_written
 from cfbatch_gui.core.results.exports.export_manifest import about
-from cfbatch_gui.core.results.exports.people_columns import people_columns
+from cfbatch_gui.core.results.exports.people_columns import PeopleColumn, people_columns
 from cfbatch_gui.core.results.exports.score_rows import ScoreRows
+from cfbatch_gui.core.results.numbers import SCORE_DECIMALS
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.system.files import atomic_writer
 from cfbatch_gui.core.system.unfinished import temporary_folder
@@ -33,6 +35,7 @@ MOST_CHARACTERS = 32_767  # in UTF-16 code units, as Excel counts
 PER_QUERY = ("Query", "Texts", "With a score", "Best score", "Margin")
 ABOUT = ("Fact", "Value")
 _PER_QUERY_WIDTHS = (60, 8, 14, 12, 10)
+_PER_QUERY_DECIMALS = {3: SCORE_DECIMALS, 4: SCORE_DECIMALS}
 ABOUT_WIDTHS = (24, 80)
 _REASON_WIDTH = 60
 _OPTIONS = {
@@ -57,10 +60,18 @@ class _Exact(float):
 
 
 class Sheet:
-    """One sheet, written row by row from the header on; `written` is the digest of its rows."""
+    """One sheet, written row by row from the header on; `written` is the digest of its rows.
+
+    `decimals` has how many a column of numbers is shown with; their value is kept whole.
+    """
 
     def __init__(
-        self, workbook: "xlsxwriter.Workbook", name: str, columns: Sequence[str], widths: Sequence[int] = ()
+        self,
+        workbook: "xlsxwriter.Workbook",
+        name: str,
+        columns: Sequence[str],
+        widths: Sequence[int] = (),
+        decimals: Mapping[int, int] = MappingProxyType({}),
     ) -> None:
         self.name = name
         self.rows = 0
@@ -71,8 +82,12 @@ class Sheet:
         self._sheet.freeze_panes(1, 0)
         if self.width > MOST_COLUMNS:
             raise ExportError(f"Excel takes {MOST_COLUMNS:,} columns; these are {self.width:,}. Choose CSV.")
+        forms = {count: workbook.add_format({"num_format": f"0.{'0' * count}"}) for count in set(decimals.values())}
+        self._forms = {column: forms[count] for column, count in decimals.items() if count}
         for column, width in enumerate(widths):
             self._sheet.set_column(column, column, width)
+        # Texts such as "007" are meant to be texts, and need no mark that warns of it.
+        self._sheet.ignore_errors({"number_stored_as_text": f"A1:{_last_cell(self.width)}"})
         self._write(columns, workbook.add_format({"bold": True}))
 
     def add(self, row: Sequence[Cell]) -> None:
@@ -97,7 +112,7 @@ class Sheet:
                     self._check_length(cell, row)
                     self._sheet.write_string(self.rows, column, cell, form)
             elif cell is not None:
-                self._sheet.write_number(self.rows, column, _Exact(cell))
+                self._sheet.write_number(self.rows, column, _Exact(cell), self._forms.get(column))
         self.written.add([_as_read(cell) for cell in row])
 
     def _check_length(self, cell: str, row: Sequence[Cell]) -> None:
@@ -112,29 +127,27 @@ class Sheet:
 
 def write(work: Work) -> Written:
     """Write and read back. Until the workbook is closed, its sheets are in the system's folder for temporary files."""
-    chosen = None if work.options.columns is None else ScoreRows(work).columns
-    table = ScoreRows(replace(work, options=replace(work.options, columns=None)))
+    table, chosen = _table(work)
     columns = people_columns(work.folder, table, chosen)
-    shown = [column for column in columns if column.name not in ("rank", "score", "error")]
-    reason = table.columns.index("error")
+    own = [column for column in columns if column.name not in ("rank", "score", "error")]
+    shown = [*own, PeopleColumn(table.columns.index("error"), "error", "Reason", _REASON_WIDTH)]
     with atomic_writer(work.path) as stream:
         with workbook(stream) as book:
-            ranking = Sheet(book, "Ranking", [each.header for each in columns], [each.width for each in columns])
+            ranking = _sheet_of(book, "Ranking", columns)
             problems: Sheet | None = None  # there is one only if it has rows
             done = 0
             for block in table.blocks():
                 for row, is_scored in zip(block.rows, block.are_scored, strict=True):
                     if is_scored:
-                        ranking.add([row[each.index] for each in columns])
+                        ranking.add([each.cell(row) for each in columns])
                         continue
                     if problems is None:
-                        headers = [*(each.header for each in shown), "Reason"]
-                        problems = Sheet(book, "Problems", headers, [*(each.width for each in shown), _REASON_WIDTH])
-                    problems.add([*(row[each.index] for each in shown), row[reason]])
+                        problems = _sheet_of(book, "Problems", shown)
+                    problems.add([each.cell(row) for each in shown])
                 done += block.items
                 work.tick(done)
-            per_query = Sheet(book, "Per query", PER_QUERY, _PER_QUERY_WIDTHS)
-            fill(per_query, _per_query(work))
+            per_query = Sheet(book, "Per query", PER_QUERY, _PER_QUERY_WIDTHS, _PER_QUERY_DECIMALS)
+            fill(per_query, _per_query(work, table.asked))
             about_sheet = Sheet(book, "About", ABOUT, ABOUT_WIDTHS)
             fill(about_sheet, about(work.metadata, work.folder))
             sheets = [ranking, *([problems] if problems is not None else []), per_query, about_sheet]
@@ -147,6 +160,51 @@ def write(work: Work) -> Written:
         "dropped_by_top_k_or_threshold": table.dropped,
     }
     return Written(ranking.rows + (problems.rows if problems is not None else 0), (work.path,), notes)
+
+
+def write_in_file_order(work: Work) -> Written:
+    """Write and read back: the user's own sheet, row by row, with rank, score and, where there is none, the reason."""
+    table, chosen = _table(work)
+    columns = people_columns(work.folder, table, chosen, as_in_file=True)
+    with atomic_writer(work.path) as stream:
+        with workbook(stream) as book:
+            ranking = _sheet_of(book, "Ranking", columns)
+            done = 0
+            for block in table.in_file_order():
+                fill(ranking, ([each.cell(row) for each in columns] for row in block.rows))
+                done += block.items
+                work.tick(done)
+            about_sheet = Sheet(book, "About", ABOUT, ABOUT_WIDTHS)
+            fill(about_sheet, about(work.metadata, work.folder))
+            for sheet in (ranking, about_sheet):
+                sheet.finish()
+        read_back(work, stream, (ranking, about_sheet))
+        work.tick_end()
+    notes = {
+        "sheets": {"Ranking": ranking.rows, "About": about_sheet.rows},
+        "order": "of the file",
+        "dropped_by_top_k_or_threshold": table.dropped,
+    }
+    return Written(ranking.rows, (work.path,), notes)
+
+
+def _sheet_of(book: "xlsxwriter.Workbook", name: str, columns: Sequence[PeopleColumn]) -> Sheet:
+    shown = {"score": SCORE_DECIMALS}
+    decimals = {at: shown.get(each.name, each.decimals or 0) for at, each in enumerate(columns)}
+    return Sheet(book, name, [each.header for each in columns], [each.width for each in columns], decimals)
+
+
+def _last_cell(columns: int) -> str:
+    from xlsxwriter.utility import xl_rowcol_to_cell  # see `workbook`
+
+    cell: str = xl_rowcol_to_cell(MOST_ROWS - 1, columns - 1)
+    return cell
+
+
+def _table(work: Work) -> tuple[ScoreRows, tuple[str, ...] | None]:
+    """The rows with all columns, and the names of those that the user has chosen, None for the usual ones."""
+    chosen = None if work.options.columns is None else ScoreRows(work).columns
+    return ScoreRows(replace(work, options=replace(work.options, columns=None))), chosen
 
 
 def _escaped(text: str) -> str:
@@ -172,8 +230,11 @@ def fill(sheet: Sheet, rows: Iterable[Sequence[Cell]]) -> None:
         sheet.add(row)
 
 
-def _per_query(work: Work) -> Iterator[Sequence[Cell]]:
+def _per_query(work: Work, asked: Container[int]) -> Iterator[Sequence[Cell]]:
+    """The queries of the rows that are written, each with the figures of its whole ranking."""
     for query in Rankings(work.folder, work.metadata.failed_batches).queries():
+        if work.options.items is not None and query.query_no not in asked:
+            continue
         yield query.text, query.contexts, query.scored, query.best, query.margin
 
 

@@ -179,6 +179,16 @@ class Rankings:
                     block = tuple(self._detailed(database, ranked.part(start, start + size)))
                 yield block
 
+    def blocks_in_file_order(self, *, size: int = BLOCK) -> Iterator[tuple[RankedContext, ...]]:
+        """All contexts in the order of the input, at most `size` at a time; each with its rank in its query."""
+        with self._folder.open(read_only=True) as database:
+            (last,) = database.execute("SELECT coalesce(max(query_no), 0) FROM queries").fetchone()
+            ranked = self._ranked(database, 1, last).by_item()
+        for start in range(0, len(ranked), size):
+            with self._folder.open(read_only=True) as database:
+                block = tuple(self._detailed(database, ranked.part(start, start + size)))
+            yield block
+
     def counts(self, top_k: int | None = None, threshold: float | None = None) -> Kept:
         """Count the scored contexts with a rank ≤ `top_k` and a score ≥ `threshold`; None is no limit.
 
