@@ -24,6 +24,7 @@ from cfbatch_gui.core.results.vectors.near_duplicates import (
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.ranking_limits import ThresholdField
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vector_rows import show_whole, table_over_text
@@ -98,6 +99,21 @@ class DuplicatesView(VectorPage):
         else:
             self._body.setCurrentWidget(self._ask)
             self.show_foot()
+
+    def row_choices(self) -> tuple[RowChoice, ...]:
+        found = self._found
+        if found is None or not self._groups:
+            return ()
+        stays = found.stays == found.item_numbers
+        members = [each.text.item_no for each in self.members.rows()]
+        chosen = [self.members.row(index).text.item_no for index in self.member_table.selected_rows()]
+        groups = [self._groups[index] for index in self.group_table.selected_rows()]
+        return row_choices(
+            (self.tr("without near duplicates"), found.item_numbers[stays].tolist()),
+            (self.tr("near duplicates that go"), found.item_numbers[~stays].tolist()),
+            (self.tr("this group") if len(groups) < 2 else self.tr("selected groups"), _items_of(groups) or members),
+            (self.tr("selected"), chosen if len(chosen) > 1 else ()),
+        )
 
     def look(self) -> None:
         """Search with what is set now."""
@@ -260,6 +276,10 @@ class DuplicatesView(VectorPage):
         self.notices.show_written(
             pattern.format(n=display.number(embeddings.count), stay=stay, go=display.number(gone)), path
         )
+
+
+def _items_of(groups: Sequence[Group]) -> list[int]:
+    return [item for group in groups for item in (group.stays, *group.goes)]
 
 
 def _group_columns() -> tuple[Column[GroupRow], ...]:

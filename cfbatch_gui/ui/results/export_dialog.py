@@ -175,10 +175,11 @@ class ExportDialog(QDialog):
         folder, limits = self._program.folder(self._job.id), self.limits_bar.limits()
         items = self.rows_bar.items()
         self._extent = await asyncio.to_thread(read_extent, folder, self._job, limits, items)
-        if not self._extent.failed_rows:
-            for target in targets_for(self._job.kind):
-                if target.measure is Measure.FAILED_ROWS:
-                    self.forms.set_impossible(target.name, self.tr("No row has failed."))
+        self.rows_bar.show_count(self._extent.counts.items + self._extent.counts.skipped)
+        for target in targets_for(self._job.kind):
+            if target.measure is Measure.FAILED_ROWS:
+                none = self.tr("No row has failed.") if items is None else self.tr("None of these rows has failed.")
+                self.forms.set_possible(target.name, "" if self._extent.failed_rows else none)
         self._show()
 
     async def _choose_columns(self) -> None:

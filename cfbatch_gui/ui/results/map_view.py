@@ -24,7 +24,7 @@ from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import DotMap, PictureButtons, PlotData
-from cfbatch_gui.ui.result_view import RowChoice
+from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.map_colours import MapColours, colour_choices, read_cells, read_colours
 from cfbatch_gui.ui.results.map_list import MapList
 from cfbatch_gui.ui.results.vector_page import VectorPage
@@ -69,12 +69,14 @@ class MapView(VectorPage):
         self.list.hide()
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        items = frozenset(self.list.items()) if self.list.isVisible() else frozenset()
-        if not items:
+        if self.list.isHidden():
             return ()
-        pattern = self.tr("These {n} · {name}")
-        name = display.one_line(self.list.name(), 40)
-        return (RowChoice(pattern.format(n=display.number(len(items)), name=name), items, is_proposed=True),)
+        name, selected = self.list.name(), self.list.selected()
+        return row_choices(
+            (name, self.list.items()),
+            (self.tr("selected"), selected if len(selected) > 1 else ()),
+            proposed=name,
+        )
 
     def arrived(self, *, is_first: bool) -> None:
         self.picture.set_name(self.tr("{name}, map").format(name=self.job.name).replace("/", "-"))

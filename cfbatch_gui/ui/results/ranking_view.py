@@ -19,7 +19,7 @@ from cfbatch_gui.core.results.rankings.text_search import TextSearch
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import ResultView, RowChoice
+from cfbatch_gui.ui.result_view import ResultView, RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import (
     ResultLoader,
     SearchBar,
@@ -45,6 +45,7 @@ from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, Label, SearchField, box
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 MOST_CONTEXTS = 5_000  # of one query on the screen at once
+_NOTHING_FOUND: tuple[str, frozenset[int]] = ("", frozenset())
 _TYPING = 0.12  # seconds; a search begins when the keys rest
 _SLOW = 0.3  # seconds; a search that takes longer says so
 _QUERIES_WIDTH = 348
@@ -86,6 +87,7 @@ class RankingView(ResultView):
         self._read: RankingRead | None = None
         self._search: TextSearch | None = None  # over all texts of the job, with or without a score
         self._found: NDArray[np.int32] | None = None  # numbers of queries, rising
+        self._found_items: tuple[str, frozenset[int]] = _NOTHING_FOUND  # what was sought, and the contexts found
         self._query_no = self._item_no = 0
         self._ranked: tuple[ContextRow, ...] = ()
         self._limits_of: dict[str, Limits] = {}
@@ -103,16 +105,17 @@ class RankingView(ResultView):
         return self.limits_bar.limits()
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        choices = []
-        selected = frozenset(self.contexts_model.row(index).context.item_no for index in self.contexts.selected_rows())
-        if len(selected) > 1:
-            pattern = self.tr("These {n} · selected")
-            choices.append(RowChoice(pattern.format(n=display.number(len(selected))), selected))
-        of_query = frozenset(each.context.item_no for each in self._ranked)
-        if of_query:
-            pattern = self.tr("These {n} · this query")
-            choices.append(RowChoice(pattern.format(n=display.number(len(of_query))), of_query))
-        return tuple(choices)
+        contexts = [self.contexts_model.row(index).context.item_no for index in self.contexts.selected_rows()]
+        queries = [self.queries_model.row(index).query_no for index in self.queries.selected_rows()]
+        of_queries = self._read.rankings.items_of(queries) if self._read is not None and len(queries) > 1 else ()
+        sought, found = self._found_items
+        is_now = bool(sought) and sought == self.find_field.text()
+        return row_choices(
+            (self.tr("“{text}”").format(text=sought), found if is_now else ()),
+            (self.tr("selected"), contexts if len(contexts) > 1 else ()),
+            (self.tr("selected queries"), of_queries),
+            (self.tr("this query"), (each.context.item_no for each in self._ranked)),
+        )
 
     def foot(self) -> str:
         """The sentences at the foot of the page."""
@@ -167,7 +170,7 @@ class RankingView(ResultView):
             self.tasks.cancel(name)
         self.limits_bar.show_limits(self._limits_of.get(job.id, Limits()))
         self.find_field.reset()
-        self._read, self._found = None, None
+        self._read, self._found, self._found_items = None, None, _NOTHING_FOUND
         self._search = TextSearch(self._program.folder(job.id))
         self._query_no, self._item_no, self._ranked = 0, 0, ()
         self._baseline, self._baseline_of = "", ()
@@ -216,6 +219,8 @@ class RankingView(ResultView):
             self._fill_queries()
             self._fill_contexts()
             await self._count()
+            if text and self._search is not None:
+                self._found_items = text, await asyncio.to_thread(self._search.items, text)
 
     async def _look_for(self, text: str) -> None:
         search = self._search
