@@ -243,7 +243,9 @@ class DetailsView(QWidget):
             Column(
                 self.tr("Checks"), lambda batch: batch.checks, display.number, key="checks", align="right", width=78
             ),
-            Column(self.tr("Sent"), lambda batch: batch.sent_at or None, _moment, key="sent", width=166),
+            Column(
+                self.tr("Sent"), lambda batch: batch.sent_at or None, _moment, key="sent", width=166, copies_text=True
+            ),
         )
 
     def _add_to_menu(self, menu: QMenu, index: int) -> None:

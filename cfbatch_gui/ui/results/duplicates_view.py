@@ -314,6 +314,7 @@ def _member_columns() -> tuple[Column[MemberRow], ...]:
             key="decision",
             width=84,
             sortable=False,
+            copies_text=True,
             text=lambda each: _tr("stays") if each.similarity is None else _tr("goes"),
             icon=lambda each: ("check", "done") if each.similarity is None else ("minus", "quiet"),
             colour=lambda each: "text" if each.similarity is None else "quiet",

@@ -48,6 +48,7 @@ def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
             lambda query: query.judged / query.top if query.top else 1.0,
             text=lambda query: _tr("{n} of {all}").format(n=query.judged, all=query.top),
             key="judged",
+            copies_text=True,
             align="right",
             width=84,
             colour=lambda query: "text" if query.judged == query.top else "attention",

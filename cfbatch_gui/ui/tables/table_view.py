@@ -116,6 +116,8 @@ class TableView(QTableView):
     def copy(self) -> None:
         """Copy the selected rows as tab-separated text below their header: the visible columns in the order shown.
 
+        Numbers are copied with all their digits, as a spreadsheet reads them.
+
         Above MOST_ROWS_TO_COPY rows, nothing is copied and `too_much_to_copy` is emitted.
         """
         count = sum(bottom - top + 1 for top, bottom in self._selected_ranges())
@@ -128,7 +130,7 @@ class TableView(QTableView):
         shown = [header.logicalIndex(at) for at in range(header.count())]
         shown = [section for section in shown if not self.isColumnHidden(section)]
         titles = [self.columns()[section].title for section in shown]
-        cells = [titles, *([model.text(row, section) for section in shown] for row in self.selected_rows())]
+        cells = [titles, *([model.copied(row, section) for section in shown] for row in self.selected_rows())]
         QGuiApplication.clipboard().setText(as_tsv(cells))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -239,7 +241,7 @@ class TableView(QTableView):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(icons.icon("copy"), self.tr("Copy rows")).triggered.connect(self.copy)
-        whole = model.text(index.row(), index.column())
+        whole = model.copied(index.row(), index.column())
         menu.addAction(self.tr("Copy this cell")).triggered.connect(lambda: QGuiApplication.clipboard().setText(whole))
         self.menu_opening.emit(menu, index.row())
         menu.popup(self.viewport().mapToGlobal(position))
