@@ -49,6 +49,7 @@ class Tokens:
     line: str
     hover: str
     track: str  # behind a bar
+    found: str  # behind what a search has found in a text
     text: str
     quiet: str
     accent: str  # main buttons, links, chosen items
@@ -71,6 +72,7 @@ LIGHT = Tokens(
     line="#e3e5e9",
     hover="#eceef1",
     track="#e3e5e9",
+    found="#ffe08a",
     text="#1b1f24",
     quiet="#68707c",
     accent="#2f6feb",
@@ -92,6 +94,7 @@ DARK = Tokens(
     line="#30343b",
     hover="#2b2f36",
     track="#30343b",
+    found="#665213",
     text="#e7eaee",
     quiet="#969eaa",
     accent="#6a9bff",
@@ -110,6 +113,7 @@ HIGH_CONTRAST_LIGHT = replace(
     sidebar="#ffffff",
     line="#5c626b",
     hover="#dfe3e8",
+    found="#ffd84d",
     text="#000000",
     quiet="#33383f",
     accent="#0a45b5",
@@ -128,6 +132,7 @@ HIGH_CONTRAST_DARK = replace(
     line="#a4abb5",
     hover="#262a31",
     track="#4a505a",
+    found="#665000",
     text="#ffffff",
     quiet="#d3d8df",
     accent="#9bbdff",

@@ -240,6 +240,7 @@ async def test_what_is_found_or_selected_can_be_exported_alone(driver: JobPageDr
     ranking.contexts.selectRow(0)
     QTest.keyClicks(ranking.find_field, "INVOICES")
     await until(lambda: ranking.row_choices()[0].name == "“INVOICES”")
+    assert [mark.cursor.selectedText() for mark in ranking.panel._text.extraSelections()] == ["Invoices"]
     assert ranking.row_choices()[0].items == frozenset({2, 3})
     ranking.find_field.setText("cancel an order")
     await until(lambda: ranking.row_choices()[0].name == "“cancel an order”")

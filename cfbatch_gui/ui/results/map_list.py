@@ -82,6 +82,11 @@ class MapList(QWidget):
         """The item numbers of the texts in the list."""
         return self._items
 
+    def mark(self, sought: str) -> None:
+        """Mark the places of `sought` in the texts; "" marks none."""
+        self._near.mark(sought)
+        self._chosen.mark(sought)
+
     def selected(self) -> tuple[int, ...]:
         """The item numbers of the rows that are selected in the list."""
         if self._stack.currentWidget() is self._near:

@@ -65,6 +65,7 @@ class MapView(VectorPage):
         self._maps = {}
         self.stop_link.hide()
         self.find_field.reset()
+        self.list.mark("")
         self.dots.show_points(np.zeros((0, 2), dtype=np.float32), lambda index: ("", ""), lambda: PlotData((), ()))
         self.list.hide()
 
@@ -124,6 +125,7 @@ class MapView(VectorPage):
         self.dots.picked.connect(self._picked)
         self.dots.lassoed.connect(self._lassoed)
         self.list = MapList(self.tasks, memory=memory)
+        self.find_field.textChanged.connect(self.list.mark)
         self.list.closed.connect(lambda: self._picked(-1))
         self.list.opened.connect(self.show_text)
         self.list.rows_wanted.connect(self.rows_wanted)

@@ -38,7 +38,8 @@ from cfbatch_gui.ui.results.ranking_columns import (
 from cfbatch_gui.ui.results.ranking_limits import Limits, LimitsBar
 from cfbatch_gui.ui.results.score_summary import FigureReader, baseline_line, partial_line
 from cfbatch_gui.ui.tables.cells import FigureDelegate
-from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView, say_too_much
+from cfbatch_gui.ui.tables.copied_rows import say_too_much
+from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, Label, SearchField, boxed, column, split
@@ -127,6 +128,7 @@ class RankingView(ResultView):
         self.panel = TextPanel()
         self.find_field = SearchField(self.tr("Find in queries and texts"), shortcut=True)
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
+        self.find_field.textChanged.connect(self._mark)
         self.limits_bar = LimitsBar(self.tasks)
         self.limits_bar.changed.connect(self._limits_changed)
         self.kept = Label("", "quiet")
@@ -170,6 +172,7 @@ class RankingView(ResultView):
             self.tasks.cancel(name)
         self.limits_bar.show_limits(self._limits_of.get(job.id, Limits()))
         self.find_field.reset()
+        self._mark("")
         self._read, self._found, self._found_items = None, None, _NOTHING_FOUND
         self._search = TextSearch(self._program.folder(job.id))
         self._query_no, self._item_no, self._ranked = 0, 0, ()
@@ -296,6 +299,10 @@ class RankingView(ResultView):
         if self.contexts.currentIndex().row() != index:
             self.contexts.selectRow(index)
         self._show_context(index)
+
+    def _mark(self, sought: str) -> None:
+        for view in (self.queries, self.contexts, self.panel):
+            view.mark(sought)
 
     def _matching(self, rows: Sequence[ContextRow]) -> Sequence[ContextRow]:
         """Those that have what is looked for; all of them where only the query has it."""

@@ -85,6 +85,11 @@ class VectorPanel(QWidget):
         self.nearest_title.setText(self.tr("Nearest to “{text}”").format(text=display.one_line(text.text, 80)))
         self._tasks.start("neighbours", self._look(embeddings, text.item_no))
 
+    def mark(self, sought: str) -> None:
+        """Mark the places of `sought` in the text and in those nearest to it; "" marks none."""
+        self.text_panel.mark(sought)
+        self.table.mark(sought)
+
     def items(self) -> tuple[int, ...]:
         """The numbers of the chosen text and of those nearest to it; none before they are found."""
         if self._row is None or self._near_of != self._row.text.item_no:

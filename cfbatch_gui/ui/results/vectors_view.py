@@ -20,7 +20,8 @@ from cfbatch_gui.ui.result_view import ResultView, RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import ResultLoader, SearchBar, SearchedResults, failed_batches, nothing_yet
 from cfbatch_gui.ui.results.vector_panel import VectorPanel
 from cfbatch_gui.ui.results.vector_rows import VectorRow, blank_rows, checks_line, read_rows, vector_columns
-from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, TableView, say_too_much
+from cfbatch_gui.ui.tables.copied_rows import say_too_much
+from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
@@ -101,6 +102,7 @@ class VectorsView(ResultView):
     def _make_widgets(self, memory: Memory | None) -> None:
         self.find_field = SearchField(self.tr("Find in texts and ids"), shortcut=True)
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
+        self.find_field.textChanged.connect(self._mark)
         self.count = Label("", "quiet")
         self.all_link = LinkButton(self.tr("Show all"), "x")
         self.all_link.clicked.connect(self._all_clicked)
@@ -211,9 +213,14 @@ class VectorsView(ResultView):
         self._table_stack.setCurrentIndex(0 if count else 1)
         self._show_count()
 
+    def _mark(self, sought: str) -> None:
+        self.table.mark(sought)
+        self.panel.mark(sought)
+
     def _clear_search(self) -> None:
         self.tasks.cancel("find")
         self.find_field.reset()
+        self._mark("")
 
     async def _check(self, job: Job, embeddings: Embeddings) -> None:
         checks = await asyncio.to_thread(embeddings.checks)

@@ -26,6 +26,7 @@ SORT_ROLE = Qt.ItemDataRole.UserRole
 ICON_ROLE = Qt.ItemDataRole.UserRole + 1  # (icon's name, colour role) or None
 BAR_ROLE = Qt.ItemDataRole.UserRole + 2  # 0..1 or None
 COLOUR_ROLE = Qt.ItemDataRole.UserRole + 3  # a colour role, "" for the usual one
+SEARCHED_ROLE = Qt.ItemDataRole.UserRole + 4  # whether the page's search looks at the cell
 ALIGN_ROLE = Qt.ItemDataRole.TextAlignmentRole
 
 ALIGNMENTS = {
@@ -60,6 +61,7 @@ class Column(Generic[R]):
     hidden: bool = False  # until the user shows it
     tip: str = ""  # of the header
     text: Callable[[R], str] | None = None  # instead of `show`, where the text needs the whole row
+    is_searched: bool = False  # by the search of its page, whose finds are marked
     copies_text: bool = False  # where the number that it sorts by is none that a spreadsheet could use
 
     @property
@@ -114,6 +116,8 @@ class ColumnRows(QAbstractTableModel, Generic[R]):
             return column.colour(self.row(index.row())) if column.colour else ""
         if role == ALIGN_ROLE:
             return ALIGNMENTS[column.align]
+        if role == SEARCHED_ROLE:
+            return column.is_searched
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

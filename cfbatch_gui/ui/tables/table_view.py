@@ -3,7 +3,7 @@
 import json
 from typing import Any, Protocol
 
-from PySide6.QtCore import QAbstractItemModel, QCoreApplication, QEvent, QModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QAction,
     QFocusEvent,
@@ -18,9 +18,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QTableView, QWidget
 
-from cfbatch_gui.ui import display, icons, theme
-from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui import icons, theme
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN, CellDelegate
+from cfbatch_gui.ui.tables.copied_rows import MOST_ROWS_TO_COPY, as_tsv
 from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, Column, ColumnRows, PagedRows, Rows
 from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
 from cfbatch_gui.ui.widgets import QuietButton
@@ -28,8 +28,7 @@ from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 
 HEADER_HEIGHT = 34
 _LEAST_TEXT = 180  # pixels of a text, some five words
-MOST_ROWS_TO_COPY = 100_000
-__all__ = ["Column", "PagedRows", "Rows", "TableView", "as_tsv"]
+__all__ = ["Column", "PagedRows", "Rows", "TableView"]
 
 
 class Memory(Protocol):
@@ -103,6 +102,13 @@ class TableView(QTableView):
         self._restoring = False
         self._narrowed, self._gone = {}, set()
         self._make_room()
+
+    def mark(self, sought: str) -> None:
+        """Mark the places of `sought` in the columns that the page's search looks at; "" marks none."""
+        delegate = self.itemDelegate()
+        if isinstance(delegate, CellDelegate) and delegate.sought != sought:
+            delegate.sought = sought
+            self.viewport().update()
 
     def columns(self) -> tuple[Column[Any], ...]:
         """The columns of the model."""
@@ -377,21 +383,3 @@ class ColumnsButton(QuietButton):
         menu.aboutToShow.connect(menu.clear)
         menu.aboutToShow.connect(lambda: table.fill_columns_menu(menu))
         self.setMenu(menu)
-
-
-def as_tsv(cells: list[list[str]]) -> str:
-    """Tab-separated text as spreadsheets paste it: a cell with a tab, line break or quote is put in double quotes."""
-
-    def quoted(text: str) -> str:
-        needs_quotes = any(character in text for character in '\t\n\r"')
-        return '"' + text.replace('"', '""') + '"' if needs_quotes else text
-
-    return "\n".join("\t".join(quoted(cell) for cell in row) for row in cells)
-
-
-def say_too_much(notices: Notices, count: int) -> None:
-    """Show a notice that `count` rows are too many to copy, and that they can be exported instead."""
-    pattern = QCoreApplication.translate(
-        "tables", "{n} rows are too many for the clipboard, which takes {most}. Export them instead."
-    )
-    notices.show_notice(pattern.format(n=display.number(count), most=display.number(MOST_ROWS_TO_COPY)), "attention")
