@@ -31,7 +31,7 @@ _TYPICAL = 3
 
 @dataclass(frozen=True, slots=True)
 class ClusterRow:
-    """A cluster, its number from 1, and the texts nearest to its centre; `share` is its size over the largest one's."""
+    """A cluster, its number from 1, and the texts nearest to its centre; `share` is that of all texts that it has."""
 
     number: int
     cluster: Cluster
@@ -127,10 +127,9 @@ class ClustersView(VectorPage):
         )
         typical = [await asyncio.to_thread(embeddings.texts, each.typical) for each in found.clusters]
         self._found = found
-        largest = max((each.size for each in found.clusters), default=1)
         self.rows.set_rows(
             tuple(
-                ClusterRow(cluster_no, cluster, texts, cluster.size / largest)
+                ClusterRow(cluster_no, cluster, texts, cluster.size / len(found.item_numbers))
                 for cluster_no, (cluster, texts) in enumerate(zip(found.clusters, typical, strict=True), 1)
             )
         )
@@ -189,6 +188,7 @@ def _columns() -> tuple[Column[ClusterRow], ...]:
             key="size",
             width=120,
             bar=lambda each: each.share,
+            tip=_tr("How many texts it has. A full bar would be all texts of the job."),
         ),
         Column(
             _tr("Typical texts"),

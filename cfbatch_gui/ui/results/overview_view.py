@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -26,6 +26,7 @@ from cfbatch_gui.ui.widgets import (
     Figure,
     IconLine,
     Label,
+    LinkButton,
     MaybeEmpty,
     NoticeBar,
     boxed,
@@ -39,7 +40,9 @@ _CHART_HEIGHT = 300
 
 
 class OverviewView(ResultView):
-    """Shows the figures of `FigureReader`."""
+    """Shows the figures of `FigureReader`. `score_help_wanted` asks for the page of the help about scores."""
+
+    score_help_wanted = Signal()
 
     def __init__(
         self,
@@ -77,6 +80,8 @@ class OverviewView(ResultView):
         self.spread = SpreadTable()
         self._reading = IconLine("", "info", "body", wrap=True)
         self._foot = IconLine("", wrap=True)
+        self.score_link = LinkButton(self.tr("What is a score?"))
+        self.score_link.clicked.connect(self.score_help_wanted)
 
     def _lay_out(self) -> None:
         card = Card()
@@ -87,7 +92,9 @@ class OverviewView(ResultView):
         card.body.addWidget(line())
         card.body.addWidget(self.spread)
         figures = row(self.queries, WIDE + WIDE, self.scores, WIDE + WIDE, self.ties, None)
-        content = column(self.partial_bar, figures, card, self._reading, self._foot, None, gap=LARGE)
+        foot = row(self._foot, self.score_link)
+        foot.setStretch(0, 1)
+        content = column(self.partial_bar, figures, card, self._reading, foot, None, gap=LARGE)
         content.setContentsMargins(*PAGE_MARGINS)
         self._stack = MaybeEmpty("list-ordered", scrolled(boxed(content)))
         self.setLayout(column(self._stack))

@@ -41,7 +41,7 @@ def query_columns(name: str) -> tuple[Column[JudgedQuery], ...]:
             align="right",
             width=190,
             bar=lambda query: query.value,
-            tip=_tr("1 is the best order there could be."),
+            tip=_tr("1 is the best order there could be. The bar begins at 0 and ends at 1."),
         ),
         Column(
             _tr("Judged"),

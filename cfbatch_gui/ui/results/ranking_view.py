@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -42,7 +43,7 @@ from cfbatch_gui.ui.tables.copied_rows import say_too_much
 from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
-from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, Label, SearchField, boxed, column, split
+from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, Label, LinkButton, SearchField, boxed, column, row, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 MOST_CONTEXTS = 5_000  # of one query on the screen at once
@@ -69,7 +70,12 @@ class RankingRead:
 
 
 class RankingView(ResultView):
-    """Reads in threads; the result of a reading is dropped when a later one has begun."""
+    """Reads in threads; the result of a reading is dropped when a later one has begun.
+
+    `score_help_wanted` asks for the page of the help that says what a score is.
+    """
+
+    score_help_wanted = Signal()
 
     def __init__(
         self,
@@ -147,6 +153,8 @@ class RankingView(ResultView):
         for table in (self.queries, self.contexts):
             table.too_much_to_copy.connect(partial(say_too_much, self._notices))
         self._foot = IconLine("", wrap=True)
+        self.score_link = LinkButton(self.tr("What is a score?"))
+        self.score_link.clicked.connect(self.score_help_wanted)
         self._none_kept = EmptyPlace("funnel", "")
 
     def _lay_out(self) -> None:
@@ -155,7 +163,10 @@ class RankingView(ResultView):
         self._contexts_stack.addWidget(self.contexts)
         self._contexts_stack.addWidget(self._none_kept)
         right = column(self._contexts_stack, gap=0)
-        right.addLayout(column(self.panel, self._foot, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)))
+        foot = row()
+        foot.addWidget(self._foot, 1)
+        foot.addWidget(self.score_link, 0, Qt.AlignmentFlag.AlignBottom)
+        right.addLayout(column(self.panel, foot, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)))
         self.queries.setMinimumWidth(_LEAST_QUERIES)
         self._contexts_stack.setMinimumWidth(_LEAST_CONTEXTS)
         sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)

@@ -138,6 +138,7 @@ def neighbour_columns() -> tuple[Column[Neighbour], ...]:
             align="right",
             width=96,
             sortable=False,
+            tip=_tr("The cosine of both vectors: 1 is the same direction."),
         ),
     )
 
@@ -157,6 +158,7 @@ def found_columns() -> tuple[Column[Neighbour], ...]:
             key="similarity",
             width=170,
             bar=lambda each: max(0.0, each.similarity),
+            tip=_tr("The cosine of both vectors: 1 is the same direction. The bar begins at 0 and ends at 1."),
         ),
     )
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer
@@ -18,6 +19,7 @@ from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.traffic_page import TrafficPage
 from cfbatch_gui.ui.help.about import AboutDialog
+from cfbatch_gui.ui.help.help_window import Topic
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
 from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
 from cfbatch_gui.ui.jobs.job_page import JobPage
@@ -90,6 +92,8 @@ class Workspace:
             memory=memory,
         )
         self._vector_views.table_wanted.connect(self._job.show_vectors)
+        for view in (self._ranking, self._overview):
+            view.score_help_wanted.connect(partial(self._menus.show_help, Topic.SCORES))
         self._changes = JobChanges(
             program,
             self._tasks,

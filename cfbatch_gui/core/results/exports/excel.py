@@ -38,6 +38,7 @@ _PER_QUERY_WIDTHS = (60, 8, 14, 12, 10)
 _PER_QUERY_DECIMALS = {3: SCORE_DECIMALS, 4: SCORE_DECIMALS}
 ABOUT_WIDTHS = (24, 80)
 _REASON_WIDTH = 60
+_MOST_ON_PAPER = 20  # columns
 _OPTIONS = {
     "constant_memory": True,
     "strings_to_formulas": False,
@@ -80,6 +81,10 @@ class Sheet:
         self._sheet = workbook.add_worksheet(name)
         self._sheet._escape_control_characters = _escaped  # in place of xlsxwriter's, see there
         self._sheet.freeze_panes(1, 0)
+        self._sheet.repeat_rows(0)  # on each page of paper, of which the sheet is as wide as one
+        self._sheet.set_landscape()
+        if self.width <= _MOST_ON_PAPER:
+            self._sheet.fit_to_pages(1, 0)
         if self.width > MOST_COLUMNS:
             raise ExportError(f"Excel takes {MOST_COLUMNS:,} columns; these are {self.width:,}. Choose CSV.")
         forms = {count: workbook.add_format({"num_format": f"0.{'0' * count}"}) for count in set(decimals.values())}
@@ -112,7 +117,8 @@ class Sheet:
                     self._check_length(cell, row)
                     self._sheet.write_string(self.rows, column, cell, form)
             elif cell is not None:
-                self._sheet.write_number(self.rows, column, _Exact(cell), self._forms.get(column))
+                number = _Exact(cell) if isinstance(cell, float) else cell
+                self._sheet.write_number(self.rows, column, number, self._forms.get(column))
         self.written.add([_as_read(cell) for cell in row])
 
     def _check_length(self, cell: str, row: Sequence[Cell]) -> None:
@@ -128,8 +134,9 @@ class Sheet:
 def write(work: Work) -> Written:
     """Write and read back. Until the workbook is closed, its sheets are in the system's folder for temporary files."""
     table, chosen = _table(work)
-    columns = people_columns(work.folder, table, chosen)
-    own = [column for column in columns if column.name not in ("rank", "score", "error")]
+    every = people_columns(work.folder, table, chosen)
+    columns = [column for column in every if column.is_of_scores]
+    own = [column for column in every if column.name not in ("rank", "score", "error")]
     shown = [*own, PeopleColumn(table.columns.index("error"), "error", "Reason", _REASON_WIDTH)]
     with atomic_writer(work.path) as stream:
         with workbook(stream) as book:

@@ -7,6 +7,7 @@ were chosen by name.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from cfbatch_gui.core.inputs.input_values import Layout, Role
 from cfbatch_gui.core.job_folder import schema
@@ -36,7 +37,8 @@ class PeopleColumn:
     """A column: where it is in `ScoreRows.columns`, its header, and a width in characters that suits its content.
 
     `decimals` is None for texts; else the column holds numbers, which the user's file writes with so many decimals, 0
-    for whole ones. A cell that is no such number is a text all the same.
+    for whole ones. A cell that is no such number is a text all the same. `is_of_scores` is False for a column that only
+    rows without a score have something in.
     """
 
     index: int
@@ -44,6 +46,7 @@ class PeopleColumn:
     header: str
     width: int
     decimals: int | None = None
+    is_of_scores: bool = True
 
     def cell(self, row: Sequence[Cell]) -> Cell:
         """The cell of this column in a row of `ScoreRows`, as a number if it is one."""
@@ -83,7 +86,8 @@ def people_columns(
         taken.add(header.casefold())
         width = min(_WIDEST, max(_NARROWEST, len(header) + 4, found.widths.get(index, 0) + 2))
         decimals = None if name in ("query", "text") else found.decimals.get(index)
-        columns.append(PeopleColumn(index, name, header, width, decimals))
+        is_of_scores = is_always or index in found.of_scores
+        columns.append(PeopleColumn(index, name, header, width, decimals, is_of_scores))
     order = {name: place for place, name in enumerate(wanted)}
     return tuple(sorted(columns, key=lambda column: order[column.name]))
 
@@ -108,6 +112,7 @@ def _as_in_file(folder: JobFolder, table: ScoreRows) -> tuple[str, ...]:
 @dataclass(frozen=True, slots=True)
 class _Looked:
     filled: set[int]
+    of_scores: set[int]  # filled in rows with a score
     widths: dict[int, int]
     decimals: dict[int, int]
 
@@ -115,6 +120,7 @@ class _Looked:
 def _looked_at(blocks: Iterable[Block], indices: Sequence[int], *, stop_early: bool) -> _Looked:
     """Which columns hold anything, and how wide the first rows are and what numbers; read as far as is needed."""
     filled: set[int] = set()
+    of_scores: set[int] = set()
     widths: dict[int, int] = {}
     decimals: dict[int, int] = {}
     for block in blocks:
@@ -124,13 +130,13 @@ def _looked_at(blocks: Iterable[Block], indices: Sequence[int], *, stop_early: b
         for row in block.rows[:_MEASURED] if not widths else ():
             for index in indices:
                 widths[index] = max(widths.get(index, 0), _width(row[index]))
-        missing = [index for index in indices if index not in filled]
-        for index in missing:
-            if any(row[index] not in (None, "") for row in block.rows):
-                filled.add(index)
-        if not stop_early or len(filled) == len(indices):
+        scored = list(compress(block.rows, block.are_scored))
+        for found, rows in ((filled, block.rows), (of_scores, scored)):
+            missing = [index for index in indices if index not in found]
+            found.update(index for index in missing if any(row[index] not in (None, "") for row in rows))
+        if not stop_early or len(of_scores) == len(indices):
             break
-    return _Looked(filled, widths, decimals)
+    return _Looked(filled, of_scores, widths, decimals)
 
 
 def _decimals_of_all(cells: Sequence[Cell]) -> int | None:
