@@ -139,8 +139,8 @@ def test_numbers_are_shown_as_the_file_has_them(tmp_path: Path) -> None:
     export(table.folder, table.metadata(), tmp_path / "out.xlsx")
     header, first, _ = openpyxl.load_workbook(tmp_path / "out.xlsx")["Ranking"].iter_rows()
     by_name = {str(name.value): cell for name, cell in zip(header, first, strict=True)}
-    assert (by_name["price"].value, by_name["price"].number_format) == (1.5, "0.00")
-    assert (by_name["Score"].value, by_name["Score"].number_format) == (1 / 3, "0.0000")
+    assert (by_name["price"].value, by_name["price"].number_format) == (1.5, "0.00_)")
+    assert (by_name["Score"].value, by_name["Score"].number_format) == (1 / 3, "0.0000_)")
     assert by_name["article"].value == "2024", "a text stays a text"
 
 

@@ -110,21 +110,31 @@ def write_manifest(
 
 
 def about(metadata: JobMetadata, folder: JobFolder) -> Iterator[tuple[str, str]]:
-    """The content of the manifest as rows (name, value) for a sheet of a workbook.
+    """What people want to know of the origin of a workbook, as rows (name, value); the manifest has the rest.
 
     The time of the export is left out, so that two exports of the same results are identical.
     """
-    yield "program", f"CF Batch {metadata.program_version}".rstrip()
-    for name, value in _job(metadata, folder).items():
-        # A row for each id: a cell of a spreadsheet holds only some hundreds.
-        for entry in value if isinstance(value, list) else [value]:
-            yield name, entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False)
-    yield "source", metadata.source_name
-    yield "source_sha256", metadata.source_sha256
+    is_ranking = metadata.kind is Kind.RANK
+    yield "Made with", f"CF Batch {metadata.program_version}".rstrip()
+    yield "Job", metadata.name
+    yield "File", metadata.source_name
+    yield "Model", metadata.model
+    yield "Connection", metadata.connection
+    if metadata.sent_at:
+        yield "Sent", f"{datetime.fromtimestamp(metadata.sent_at, UTC):%Y-%m-%d %H:%M} UTC"
     with folder.open(read_only=True) as database:
         counts = count_items(database, metadata.failed_batches)
-    for status in ("done", "failed", "waiting", "left_out", "skipped", "doubtful_sent"):
-        yield status, str(getattr(counts, status))
+    yield "Texts with a score" if is_ranking else "Texts with a vector", str(counts.done)
+    missing = {
+        "Failed": counts.failed,
+        "Not back yet": counts.waiting,
+        "Left out": counts.left_out + counts.skipped,
+        "Sent although doubtful": counts.doubtful_sent,
+    }
+    yield from ((name, str(count)) for name, count in missing.items() if count)
+    if is_ranking:
+        yield "Ranks", "Equal scores share a rank, and the next rank counts all before it: 1, 2, 2, 4."
+        yield "Scores", "Compare scores within one query; they are not percentages."
 
 
 def _job(metadata: JobMetadata, folder: JobFolder) -> dict[str, object]:

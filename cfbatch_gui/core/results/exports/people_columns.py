@@ -50,10 +50,7 @@ class PeopleColumn:
 
     def cell(self, row: Sequence[Cell]) -> Cell:
         """The cell of this column in a row of `ScoreRows`, as a number if it is one."""
-        cell = row[self.index]
-        if self.decimals is None or not isinstance(cell, str) or _decimals_of(cell) != self.decimals:
-            return cell
-        return float(cell) if self.decimals else int(cell)
+        return as_number(row[self.index], self.decimals)
 
 
 def people_columns(
@@ -72,7 +69,7 @@ def people_columns(
     wanted: Sequence[str] = (*own, *rest) if chosen is None else chosen
     headers = _headers(folder, table)
     blocks = table.in_file_order() if as_in_file else table.blocks()
-    found = _looked_at(blocks, [names.index(name) for name in wanted], stop_early=not are_chosen)
+    found = looked_at(blocks, [names.index(name) for name in wanted], stop_early=not are_chosen)
     columns = []
     taken: set[str] = set()
     for name in sorted(wanted, key=lambda each: each in _OURS):  # the user's own headers stay as they are
@@ -84,7 +81,7 @@ def people_columns(
         while header.casefold() in taken:
             header += " (CF Batch)" if name in _OURS else " (2)"
         taken.add(header.casefold())
-        width = min(_WIDEST, max(_NARROWEST, len(header) + 4, found.widths.get(index, 0) + 2))
+        width = found.width(index, header)
         decimals = None if name in ("query", "text") else found.decimals.get(index)
         is_of_scores = is_always or index in found.of_scores
         columns.append(PeopleColumn(index, name, header, width, decimals, is_of_scores))
@@ -110,14 +107,20 @@ def _as_in_file(folder: JobFolder, table: ScoreRows) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Looked:
+class Looked:
+    """By the indices of columns: which hold anything, their widths in characters, and the decimals of their numbers."""
+
     filled: set[int]
     of_scores: set[int]  # filled in rows with a score
     widths: dict[int, int]
     decimals: dict[int, int]
 
+    def width(self, index: int, header: str) -> int:
+        """A width that suits a column with this header, which has the button of the filter beside it."""
+        return min(_WIDEST, max(_NARROWEST, len(header) + 4, self.widths.get(index, 0) + 2))
 
-def _looked_at(blocks: Iterable[Block], indices: Sequence[int], *, stop_early: bool) -> _Looked:
+
+def looked_at(blocks: Iterable[Block], indices: Sequence[int], *, stop_early: bool) -> Looked:
     """Which columns hold anything, and how wide the first rows are and what numbers; read as far as is needed."""
     filled: set[int] = set()
     of_scores: set[int] = set()
@@ -136,7 +139,14 @@ def _looked_at(blocks: Iterable[Block], indices: Sequence[int], *, stop_early: b
             found.update(index for index in missing if any(row[index] not in (None, "") for row in rows))
         if not stop_early or len(of_scores) == len(indices):
             break
-    return _Looked(filled, of_scores, widths, decimals)
+    return Looked(filled, of_scores, widths, decimals)
+
+
+def as_number(cell: Cell, decimals: int | None) -> Cell:
+    """A text as the number that it writes with so many decimals; itself where it is none, or without `decimals`."""
+    if decimals is None or not isinstance(cell, str) or _decimals_of(cell) != decimals:
+        return cell
+    return float(cell) if decimals else int(cell)
 
 
 def _decimals_of_all(cells: Sequence[Cell]) -> int | None:
