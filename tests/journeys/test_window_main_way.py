@@ -6,21 +6,27 @@ import pytest
 
 pytest.importorskip("PySide6")
 
+import openpyxl
+
 from cfbatch_gui.core.connections.address_book import PRACTICE_SECONDS_VARIABLE
 from cfbatch_gui.core.jobs.states import JobState
 from cfbatch_gui.core.system.resources import resource
 from tests.journeys.desktop import Desktop
-from tests.journeys.terminal import Terminal, read_csv
+from tests.journeys.terminal import Terminal
 
-SEND, EXPORT, FORM = -1, 1, -1  # among the main buttons of a page or a dialog; "New job" is the first
+SEND, EXPORT, SAVE = -1, 1, -1  # among the main buttons of a page or a dialog; "New job" is the first
 
 
-def as_the_terminal_exports_it(desktop: Desktop, path: Path) -> bytes:
+def sheet(path: Path) -> list[tuple[object, ...]]:
+    return list(openpyxl.load_workbook(path)["Ranking"].iter_rows(values_only=True))
+
+
+def as_the_terminal_exports_it(desktop: Desktop, path: Path) -> list[tuple[object, ...]]:
     job = desktop.job()
     assert job is not None
     ended = Terminal(desktop.data).run("export", job.id, "--out", path)
     assert ended.status == 0, ended.err
-    return path.read_bytes()
+    return sheet(path)
 
 
 def test_from_the_example_to_a_file_by_mouse_alone(desktop: Desktop, tmp_path: Path) -> None:
@@ -31,18 +37,16 @@ def test_from_the_example_to_a_file_by_mouse_alone(desktop: Desktop, tmp_path: P
     desktop.until(lambda: any(top < 100 for _, top, _, _ in desktop.main_buttons()[EXPORT:]))
     desktop.click_main_button(EXPORT)
     desktop.until(lambda: len(desktop.main_buttons()) == 3)
-    dialog = desktop.wait_for_front()
-    desktop.click_main_button(FORM)
-    written = desktop.home / "Help centre ranking.csv"
-    desktop.wait_for_front(other_than=dialog)
-    desktop.click_save()
+    desktop.click_main_button(SAVE)
+    written = desktop.home / "Help centre ranking.xlsx"
     desktop.until(written.exists)
     desktop.until(lambda: len(desktop.main_buttons()) == 2)
     assert desktop.close() == 0
-    rows = read_csv(written)
+    header, *rows = sheet(written)
     assert len(rows) == 82
-    assert rows[0]["query"] == "how do I reset my password" and rows[0]["doc_id"] == "A-0113"
-    assert written.read_bytes() == as_the_terminal_exports_it(desktop, tmp_path / "again.csv")
+    first = dict(zip(header, rows[0], strict=True))
+    assert first["question"] == "how do I reset my password" and first["sku"] == "A-0113"
+    assert [header, *rows] == as_the_terminal_exports_it(desktop, tmp_path / "again.xlsx")
     assert len(desktop.accepted()) == 1
 
 

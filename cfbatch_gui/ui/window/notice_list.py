@@ -2,15 +2,17 @@
 
 import time
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QDateTime, QLocale, QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QWidget
 
-from cfbatch_gui.ui.notices import Notices, PastNotice
+from cfbatch_gui.ui.notices import Notices, PastNotice, show_folder_of
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import Button, IconLabel, Label, LinkButton, column, line, row, scrolled
 from cfbatch_gui.ui.widgets.bars import LEVEL_ICONS
+from cfbatch_gui.ui.widgets.file_drag import FileDrag
 
 
 class NoticeListDialog(QDialog):
@@ -51,10 +53,20 @@ class NoticeListDialog(QDialog):
             copy = LinkButton(self.tr("Copy details"))
             copy.clicked.connect(partial(_copy, notice.details))
             parts.append(copy)
-        texts = column(Label(notice.text, "body", wrap=True), row(*parts, None, gap=MEDIUM), gap=TINY)
+        sentence = Label(notice.text, "body", wrap=True)
+        if notice.paths:
+            FileDrag(sentence, notice.paths)
+            show = LinkButton(self.tr("Show file") if len(notice.paths) == 1 else self.tr("Show files"))
+            show.clicked.connect(partial(_show, notice.paths[-1]))
+            parts.append(show)
+        texts = column(sentence, row(*parts, None, gap=MEDIUM), gap=TINY)
         whole = row(IconLabel(*LEVEL_ICONS[notice.level], 16), gap=MEDIUM)
         whole.addLayout(texts, 1)
         return whole
+
+
+def _show(path: Path, _checked: bool = False) -> None:
+    show_folder_of(path)
 
 
 def _copy(details: str, _checked: bool = False) -> None:
