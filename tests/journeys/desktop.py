@@ -201,11 +201,6 @@ class Desktop:
         self.until(has_come)
         return front
 
-    def click_save(self) -> None:
-        """The button that saves, in Qt's own dialog: at the right end of the line before the last."""
-        place = self.wait_for_front()
-        self.click(place["X"] + place["WIDTH"] - 55, place["Y"] + place["HEIGHT"] - 61)
-
     def main_buttons(self) -> list[tuple[int, int, int, int]]:
         """The boxes that are filled with the accent, from the top."""
         picture = self.picture().convertToFormat(QImage.Format.Format_RGB32)

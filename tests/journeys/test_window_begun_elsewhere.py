@@ -10,6 +10,8 @@ import pytest
 
 pytest.importorskip("PySide6")
 
+import openpyxl
+
 from cfbatch_gui.core.jobs.run.attaching import read_pasted_job
 from cfbatch_gui.core.jobs.states import JobState
 from tests.canary import TOKEN
@@ -19,7 +21,7 @@ from tests.journeys.terminal import ACCOUNT, Terminal, practice_service, read_cs
 pytestmark = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 
 SEEDS = Path(__file__).parents[1] / "data" / "seeds"
-ADD, EXPORT, FORM = -1, 1, -1  # among the main buttons; "New job" is the first
+ADD, EXPORT, SAVE = -1, 1, -1  # among the main buttons; "New job" is the first
 
 
 @pytest.fixture
@@ -60,20 +62,19 @@ def test_it_is_added_watched_and_exported(desktop: Desktop, service: str, tmp_pa
     desktop.until(lambda: any(top < 100 for _, top, _, _ in desktop.main_buttons()[EXPORT:]))
     desktop.click_main_button(EXPORT)
     desktop.until(lambda: len(desktop.main_buttons()) == 3)
-    dialog = desktop.wait_for_front()
-    desktop.click_main_button(FORM)
-    written = desktop.home / f"{name}.csv"
-    desktop.wait_for_front(other_than=dialog)
-    desktop.click_save()
+    desktop.click_main_button(SAVE)
+    written = desktop.home / f"{name}.xlsx"
     desktop.until(written.exists)
     desktop.until(lambda: len(desktop.main_buttons()) == 2)
     assert desktop.close() == 0
-    rows = read_csv(written)
-    assert [row["rank"] for row in rows] == ["1", "2", "3"]
-    assert rows[0]["text"] == "Query 1 · Context 1", "the orange cloud, as in the page's own answer"
-    assert year == "2025" or rows[0]["external_reference"] == "reference-1"
+    header, *rows = openpyxl.load_workbook(written)["Ranking"].iter_rows(values_only=True)
+    rank, text = header.index("Rank"), header.index("Score") + 1
+    assert [row[rank] for row in rows] == [1, 2, 3]
+    assert rows[0][text] == "Query 1 · Context 1", "the orange cloud, as in the page's own answer"
     job = desktop.job(name)
     assert job is not None and job.attached
     again = tmp_path / "again.csv"
     assert Terminal(desktop.data).run("export", job.id, "--out", again).status == 0
-    assert written.read_bytes() == again.read_bytes()
+    from_terminal = read_csv(again)
+    assert [row["text"] for row in from_terminal] == [row[text] for row in rows]
+    assert year == "2025" or from_terminal[0]["external_reference"] == "reference-1"
