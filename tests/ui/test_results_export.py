@@ -272,6 +272,29 @@ async def test_only_what_was_drawn_around_is_written_unless_all_is_wanted(
     assert len(read(home / "Catalogue.csv")) == 2
 
 
+async def test_the_note_with_the_job_can_be_switched_off_for_people_and_stays_so(
+    driver: JobPageDriver, home: Path, until: Until
+) -> None:
+    job = await driver.finished(TIED, Kind.RANK)
+    notes = driver.program.folder(job.id).path / "exports"
+    for number, wanted in enumerate((False, False, True), 1):
+        dialog = ExportDialog(driver.program, driver.notices, job, parent=driver.window)
+        dialog.open()
+        dialog.set_folder(home)
+        if dialog.manifest_box.isChecked() is not wanted:
+            dialog.manifest_box.click()
+        await until(lambda dialog=dialog: not dialog.tasks.is_running("count"))
+        dialog.tasks.start("write", dialog.write(dialog.outputs()))
+        await until(lambda number=number: len(list(home.iterdir())) == number)
+        await until(lambda dialog=dialog: not dialog.is_writing())
+        assert notes.exists() is wanted
+        assert driver.program.settings.keeps_manifests is wanted
+    dialog = opened(driver, job)
+    assert dialog.manifest_box.isHidden(), "a file for programs has it beside it"
+    dialog.reject()
+    await driver.idle()
+
+
 async def test_people_come_first_and_a_suffix_chooses_the_form(driver: JobPageDriver, home: Path) -> None:
     dialog = ExportDialog(driver.program, driver.notices, await driver.finished(TIED, Kind.RANK), parent=driver.window)
     assert [target.name for target in dialog.forms.chosen()] == ["xlsx"]

@@ -35,6 +35,7 @@ from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
+    CheckBox,
     IconLine,
     Label,
     LinkButton,
@@ -136,6 +137,14 @@ class ExportDialog(QDialog):
         self._missing.hide()
         self.error_bar = NoticeBar("", "error")
         self.error_bar.hide()
+        self.manifest_box = CheckBox(self.tr("Note with the job how this file was made"))
+        self.manifest_box.setToolTip(
+            self.tr(
+                "A small file in the job's folder with the model, options and counts; nothing beside your own file."
+            )
+        )
+        self.manifest_box.setChecked(self._program.settings.keeps_manifests)
+        self.manifest_box.clicked.connect(lambda on: self._program.change_settings(keeps_manifests=on))
         self.progress = ThinProgress()
         self._progress_words = Label("", "small")
         self.cancel_button = Button(self.tr("Cancel"))
@@ -155,6 +164,7 @@ class ExportDialog(QDialog):
             self.rows_bar,
             self._choices,
             self.summary,
+            self.manifest_box,
             self._missing,
             self.error_bar,
             gap=LARGE,
@@ -245,6 +255,7 @@ class ExportDialog(QDialog):
             if count is None
             else self.tr("{n} of {all} columns").format(n=display.number(count), all=display.number(len(names)))
         )
+        self.manifest_box.setVisible(any(target.is_for_people for _, target in outputs))
         has_columns = bool(names) and any(target.has_columns for _, target in outputs)
         for widget in (self._columns_words, self.columns_button):
             widget.setVisible(has_columns)
@@ -288,6 +299,7 @@ class ExportDialog(QDialog):
             path,
             target,
             options=replace(options, columns=columns),
+            keeps_manifest=self._program.settings.keeps_manifests,
             progress=tell,
         )
 

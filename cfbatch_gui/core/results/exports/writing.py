@@ -26,7 +26,7 @@ class Exported:
     """A finished export. `rows` counts contexts, texts or lines, depending on the format.
 
     `complete` is False if texts or contexts have no result; `counts` has their numbers. `files` are all written files
-    without the manifest. `next_command`: see `Written`.
+    without the manifest, which is not there where none was wanted. `next_command`: see `Written`.
     """
 
     path: Path
@@ -46,13 +46,15 @@ def export(
     target: Target | None = None,
     *,
     options: ExportOptions | None = None,
+    keeps_manifest: bool = True,
     progress: Progress | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Exported:
     """Write the results to `path`, completely or not at all; without a target the suffix decides about the format.
 
     Blocking, with constant memory use; call it in a thread. `progress` gets (done, total); an exception from it stops
-    the export and leaves all files as they were. Raises UsageError, ExportError, DiskFull and DataError.
+    the export and leaves all files as they were. Without `keeps_manifest`, a file for people has no manifest; those for
+    programs always have one. Raises UsageError, ExportError, DiskFull and DataError.
     """
     target = target or target_for(path, metadata.kind)
     options = _checked(metadata, target, options or ExportOptions())
@@ -68,16 +70,10 @@ def export(
             step_aside()
 
         written = target.write(Work(folder, metadata, path, options, steps.writing, steps.reading, end))
-    place = manifest_path(path)
-    if target.is_for_people:
-        place = kept_manifest_path(path, folder)
-        place.parent.mkdir(exist_ok=True)
-    manifest = write_manifest(
-        place,
-        metadata,
-        folder,
-        counts,
-        {
+    manifest = kept_manifest_path(path, folder) if target.is_for_people else manifest_path(path)
+    if keeps_manifest or not target.is_for_people:
+        manifest.parent.mkdir(exist_ok=True)
+        section = {
             "format": target.name,
             "files": [_name(file, path) for file in written.files],
             "rows": written.rows,
@@ -86,9 +82,8 @@ def export(
             "threshold": options.threshold,
             "chosen": None if options.items is None else len(options.items),
             **written.notes,
-        },
-        now=clock(),
-    )
+        }
+        write_manifest(manifest, metadata, folder, counts, section, now=clock())
     return Exported(
         path, target.name, written.rows, manifest, counts.is_complete, written.files, counts, written.next_command
     )
