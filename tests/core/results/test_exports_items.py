@@ -10,7 +10,9 @@ import openpyxl
 import pytest
 
 from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Measure, Target, export, target_for
 from tests.core.results.folders import FAILED, Outcome, Pair, Table
 
@@ -95,6 +97,20 @@ def test_the_failed_rows_of_a_selection(tmp_path: Path) -> None:
         assert ids_in(tmp_path / "f.csv", target) == found
     with pytest.raises(ExportError):
         export(table.folder, table.metadata(), tmp_path / "g.csv", target, options=ExportOptions(items=frozenset({1})))
+
+
+def test_failed_rows_with_formulas_are_read_again_as_they_were(tmp_path: Path) -> None:
+    table = Table(tmp_path / "job", kept=("note",))
+    table.rank([Pair("q", "a", 0.5, kept=("",)), Pair("q", "=1+1", FAILED, kept=("-x",))])
+    target = target_for(tmp_path / "f.csv", Kind.RANK, "failed")
+    exported = export(table.folder, table.metadata(), tmp_path / "f.csv", target, keeps_manifest=False)
+    assert exported.manifest == tmp_path / "f.csv.manifest.json", "it is needed to read the file again"
+    assert b"'=1+1" in (tmp_path / "f.csv").read_bytes()
+    source = open_source(tmp_path / "f.csv")
+    (row,) = read_rows(source)
+    assert row.cells[:5] == ("q", "=1+1", "", "", "-x")
+    export(table.folder, table.metadata(), tmp_path / "g.xlsx", keeps_manifest=False)
+    assert not (tmp_path / "job" / "exports").exists()
 
 
 def test_queries_of_which_nothing_was_chosen_are_not_in_a_workbook(tmp_path: Path) -> None:

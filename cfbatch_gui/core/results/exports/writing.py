@@ -1,7 +1,7 @@
 """The steps of an export: check the options, write, read back, move to the final path, write the manifest."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -53,8 +53,8 @@ def export(
     """Write the results to `path`, completely or not at all; without a target the suffix decides about the format.
 
     Blocking, with constant memory use; call it in a thread. `progress` gets (done, total); an exception from it stops
-    the export and leaves all files as they were. Without `keeps_manifest`, a file for people has no manifest; those for
-    programs always have one. Raises UsageError, ExportError, DiskFull and DataError.
+    the export and leaves all files as they were. Without `keeps_manifest`, a file for people has none unless it is
+    needed to read the file again. Raises UsageError, ExportError, DiskFull and DataError.
     """
     target = target or target_for(path, metadata.kind)
     options = _checked(metadata, target, options or ExportOptions())
@@ -70,8 +70,10 @@ def export(
             step_aside()
 
         written = target.write(Work(folder, metadata, path, options, steps.writing, steps.reading, end))
-    manifest = kept_manifest_path(path, folder) if target.is_for_people else manifest_path(path)
-    if keeps_manifest or not target.is_for_people:
+    # Without it beside the file, a CSV whose formulas were made harmless could not be read again as it was.
+    is_beside = not target.is_for_people or _has_marks(written.notes)
+    manifest = manifest_path(path) if is_beside else kept_manifest_path(path, folder)
+    if keeps_manifest or is_beside:
         manifest.parent.mkdir(exist_ok=True)
         section = {
             "format": target.name,
@@ -87,6 +89,13 @@ def export(
     return Exported(
         path, target.name, written.rows, manifest, counts.is_complete, written.files, counts, written.next_command
     )
+
+
+def _has_marks(notes: Mapping[str, object]) -> bool:
+    """Whether cells were marked in one of the files; see `Dialect.notes`."""
+    parts = (notes, *(each for each in notes.values() if isinstance(each, dict)))
+    found = (each.get("formulas_made_harmless") for each in parts)
+    return any(isinstance(each, dict) and each["cells"] for each in found)
 
 
 def _name(file: Path, path: Path) -> str:
