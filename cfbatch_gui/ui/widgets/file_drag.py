@@ -52,4 +52,4 @@ class FileDrag(QObject):
         drag = QDrag(self._widget.window())  # the line itself may go while it lasts
         drag.setMimeData(content)
         drag.setPixmap(icons.icon("file-text").pixmap(_ICON, _ICON))
-        drag.exec(Qt.DropAction.CopyAction)
+        drag.exec(Qt.DropAction.CopyAction)  # a nested loop, in which tasks go on: this is an event, and no coroutine
