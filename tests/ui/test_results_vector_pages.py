@@ -172,7 +172,7 @@ async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: 
         rows = list(csv.DictReader(stream))
     assert len(rows) == 80
     assert sum(row["decision"] == "go" for row in rows) == found.gone
-    assert pages.driver.notices.texts()[-1] == f"Wrote 80 rows: {80 - found.gone} stay, {found.gone} go."
+    assert pages.driver.notices.texts()[-1] == f"Wrote 80 rows to “keep.csv”: {80 - found.gone} stay, {found.gone} go."
     page.threshold.setText("2")
     await pages.until(lambda: "at most 1" in page.foot.text())
     page.threshold.setText("1")

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from PySide6.QtGui import QColor, QImage
 
 from cfbatch_gui.core.results.casefold_index import found_spans
-from cfbatch_gui.ui import theme
+from cfbatch_gui.ui import theme as look
 from cfbatch_gui.ui.tables.table_view import Column, Rows, TableView
+from cfbatch_gui.ui.theme import DARK, HIGH_CONTRAST_DARK, HIGH_CONTRAST_LIGHT, LIGHT, Scheme, Theme, Tokens
 from cfbatch_gui.ui.widgets.search_marks import marked_spans
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
@@ -53,7 +54,7 @@ def test_a_text_has_places_exactly_where_the_search_finds_it(text: str, sought: 
 
 def marked(image: QImage) -> int:
     """How many pixels have the colour of the marks."""
-    colour = theme.colour("found").rgb()
+    colour = look.colour("found").rgb()
     return sum(image.pixel(x, y) == colour for x in range(image.width()) for y in range(image.height()))
 
 
@@ -83,6 +84,18 @@ def test_a_cell_marks_it_also_where_the_line_would_be_cut_before(qtbot: Any, tex
     assert marked(view.grab().toImage()) == 0
 
 
+def test_the_marks_of_the_whole_text_follow_the_theme(qtbot: Any, theme: Theme) -> None:
+    panel = TextPanel()
+    qtbot.addWidget(panel)
+    panel.show()
+    panel.mark("lamp")
+    panel.show_text("Row 2", "A lamp.")
+    for scheme, tokens in ((Scheme.DARK, DARK), (Scheme.LIGHT, LIGHT)):
+        theme.set_scheme(scheme)
+        (mark,) = panel._text.extraSelections()
+        assert mark.format.background().color().name() == tokens.found
+
+
 def test_other_columns_are_not_marked(qtbot: Any) -> None:
     view = table(qtbot, "Desk lamp")
     view.mark("lamp")
@@ -105,9 +118,9 @@ def test_the_whole_text_is_marked_and_scrolled_to_the_first_place(qtbot: Any) ->
     assert panel._text.extraSelections() == []
 
 
-@pytest.mark.parametrize("tokens", [theme.LIGHT, theme.DARK, theme.HIGH_CONTRAST_LIGHT, theme.HIGH_CONTRAST_DARK])
-def test_what_is_marked_is_read_easily(tokens: theme.Tokens) -> None:
-    needed = 7.0 if tokens in (theme.HIGH_CONTRAST_LIGHT, theme.HIGH_CONTRAST_DARK) else 4.5
+@pytest.mark.parametrize("tokens", [LIGHT, DARK, HIGH_CONTRAST_LIGHT, HIGH_CONTRAST_DARK])
+def test_what_is_marked_is_read_easily(tokens: Tokens) -> None:
+    needed = 7.0 if tokens in (HIGH_CONTRAST_LIGHT, HIGH_CONTRAST_DARK) else 4.5
     assert contrast(tokens.text, tokens.found) >= needed
     for behind in (tokens.window, tokens.card, tokens.selection):
         assert tokens.found != behind

@@ -77,7 +77,8 @@ class JudgementFiles(QObject):
             raise UsageError(self.tr("There is no judgement to write yet."))
         book = await asyncio.to_thread(self._program.judgements.shelf.book, name)
         count = await asyncio.to_thread(self._write, book, path, form)
-        said = display.plural(count, "Wrote {n} judgement.", "Wrote {n} judgements.")
+        judgements = display.plural(count, "{n} judgement", "{n} judgements")
+        said = self.tr("Wrote {judgements} to “{name}”.").format(judgements=judgements, name=path.name)
         self._notices.show_written(said, path)
 
     def _start_import(self) -> None:

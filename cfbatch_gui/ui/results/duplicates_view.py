@@ -271,10 +271,10 @@ class DuplicatesView(VectorPage):
             return
         separator = display.csv_separator()
         gone = await asyncio.to_thread(lambda: write_keep_list(path, embeddings, found, separator=separator))
-        pattern = self.tr("Wrote {n} rows: {stay} stay, {go} go.")
+        pattern = self.tr("Wrote {n} rows to “{name}”: {stay} stay, {go} go.")
         stay = display.number(embeddings.count - gone)
         self.notices.show_written(
-            pattern.format(n=display.number(embeddings.count), stay=stay, go=display.number(gone)), path
+            pattern.format(n=display.number(embeddings.count), name=path.name, stay=stay, go=display.number(gone)), path
         )
 
 

@@ -51,6 +51,7 @@ class TextPanel(Card):
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self._keep_head_height()
+            self._text.mark(self._sought)  # in the colours of the theme
 
     def show_text(self, heading: str, text: str, *, about: str = "", problem: str = "", rest: str = "") -> None:
         """Replace the text.
