@@ -1,6 +1,7 @@
-"""For every test: the search for tokens, Ctrl+C as a terminal has it, who shares a worker, and --random-order."""
+"""For every test: its language, the search for tokens, Ctrl+C as in a terminal, who shares a worker, --random-order."""
 
 import gc
+import os
 import random
 import signal
 from typing import Any, Final
@@ -9,6 +10,8 @@ import pytest
 from hypothesis import settings
 
 pytest_plugins = ["tests.canary_plugin"]
+
+os.environ["LANGUAGE"] = "en"  # the program's sentences in tests, on whatever computer
 
 # A deadline per example would be an assertion on time.
 settings.register_profile("short", deadline=None, max_examples=30, derandomize=True)  # the same ones each time

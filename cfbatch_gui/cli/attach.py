@@ -7,17 +7,19 @@ from pathlib import Path
 
 from cfbatch_gui.cli.columns import Inputs, open_inputs
 from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.outputs import add_output_arguments, check_outputs, remember
+from cfbatch_gui.cli.parser import RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.reading import Doubtful, add_reading_arguments, reading_of, settle_kind
 from cfbatch_gui.cli.working import opened, present, stopped_sentence, usable_connection, wait_for
 from cfbatch_gui.core.errors import InputError, UsageError
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import AttachedInput
 from cfbatch_gui.core.system.paths import Paths
 
-EXAMPLES = """\
-examples:
+EXAMPLES = """
   cfbatch attach 768f15b7-4fd6-4498-906e-ad94ffc7f8d2 --connection cloudflare
   curl … | cfbatch attach - --input questions.csv --rank --out ranked.csv
 """
@@ -26,12 +28,19 @@ _MOST_BYTES = 1_000_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cfbatch attach`."""
-    parser.epilog = EXAMPLES
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("job", metavar="REQUEST_ID|FILE|-", help="the id, or the service's whole answer in a file")
-    parser.add_argument("--model", metavar="M", help="the model it was sent to, where the answer does not say")
+    parser.epilog = tr("examples:") + EXAMPLES
+    parser.formatter_class = RawHelpFormatter
     parser.add_argument(
-        "--input", metavar="FILE", type=Path, nargs="+", default=[], help="what was sent; without it texts get names"
+        "job", metavar=tr("REQUEST_ID|FILE|-"), help=tr("the id, or the service's whole answer in a file")
+    )
+    parser.add_argument("--model", metavar="M", help=tr("the model it was sent to, where the answer does not say"))
+    parser.add_argument(
+        "--input",
+        metavar=tr("FILE"),
+        type=Path,
+        nargs="+",
+        default=[],
+        help=tr("what was sent; without it texts get names"),
     )
     add_reading_arguments(parser)
     parser.set_defaults(split=None)  # how the texts were split elsewhere is unknown
@@ -39,21 +48,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--doubtful",
         type=Doubtful,
         choices=list(Doubtful),
-        help="rows that may have been misread: whether they were sent as they are read here (default: skip)",
+        help=tr("rows that may have been misread: whether they were sent as they are read here (default: skip)"),
     )
-    parser.add_argument("--connection", metavar="C", help="through which it was sent (default: as set in the window)")
-    parser.add_argument("--name", metavar="NAME", help="what to call the job")
+    parser.add_argument(
+        "--connection", metavar="C", help=tr("through which it was sent (default: as set in the window)")
+    )
+    parser.add_argument("--name", metavar=tr("NAME"), help=tr("what to call the job"))
     add_output_arguments(parser)
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     """Run the command and return its exit status. Raises UserError."""
     if len(arguments.input) > 2:
-        raise UsageError("Two files at most: one of queries and one of contexts.")
+        raise UsageError(message("Two files at most: one of queries and one of contexts."))
     if arguments.input:
         settle_kind(arguments, Paths(data_dir))
     if arguments.out and arguments.kind is None:
-        raise UsageError("Say what the result is: --rank for scores or --embed for vectors.")
+        raise UsageError(message("Say what the result is: --rank for scores or --embed for vectors."))
     outputs = check_outputs(arguments.out, arguments.kind, arguments.input) if arguments.out else ()
     pasted = await asyncio.to_thread(_read, arguments.job)
     progress = Progress(console)
@@ -69,7 +80,8 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
                 connection, pasted, model=arguments.model or "", name=(arguments.name or "").strip(), inputs=inputs
             )
             remember(program.folder(job.id), outputs)
-            console.say(f"Job {job.id}: request ID {job.batches[0].request_id}, model {job.model}.")
+            sentence = tr("Job {id}: request ID {request_id}, model {model}.")
+            console.say(sentence.format(id=job.id, request_id=job.batches[0].request_id, model=job.model))
             (job,) = await wait_for(program, [job], progress)
         except asyncio.CancelledError:
             console.say(stopped_sentence(job and program.ledger.job(job.id)))
@@ -81,7 +93,9 @@ def _read(words: str) -> str:
     """The argument itself if it is an id, else the text of the file of that name, or of standard input for "-"."""
     if words == "-":
         if sys.stdin is None or sys.stdin.isatty():
-            raise UsageError("“-” reads from another program: write “program | cfbatch …”, or give the request ID.")
+            raise UsageError(
+                message("“-” reads from another program: write “program | cfbatch …”, or give the request ID.")
+            )
         return sys.stdin.read(_MOST_BYTES)
     path = Path(words)
     try:
@@ -93,7 +107,9 @@ def _read(words: str) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"“{path.name}” could not be read as text.", detail=type(error).__name__) from error
+        raise InputError(
+            message("“{name}” could not be read as text.", name=path.name), detail=type(error).__name__
+        ) from error
 
 
 def _inputs(arguments: argparse.Namespace) -> Inputs | None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.core.jobs.store.backup import back_up
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.unfinished import listing
@@ -12,7 +13,7 @@ from cfbatch_gui.core.system.unfinished import listing
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cfbatch backup`."""
-    parser.add_argument("file", metavar="FILE", type=Path, help="the zip file to write")
+    parser.add_argument("file", metavar=tr("FILE"), type=Path, help=tr("the zip file to write"))
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
@@ -20,5 +21,12 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     paths = Paths(data_dir)
     with listing(paths.unfinished):
         count = back_up(paths, arguments.file)
-    console.say(f"Wrote {count:,} files to {arguments.file}. To restore, unpack it as the data folder.")
+    console.say(
+        plural(
+            count,
+            "Wrote {n} file to {path}. To restore, unpack it as the data folder.",
+            "Wrote {n} files to {path}. To restore, unpack it as the data folder.",
+            path=arguments.file,
+        )
+    )
     return ExitStatus.DONE

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from cfbatch_gui.cli.console import counted
+from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.core.inputs.input_values import CandidatePool, CandidateRule, Kind
 from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer
 
@@ -17,8 +17,10 @@ def add_candidates_argument(parser: argparse.ArgumentParser) -> None:
         "--candidates",
         metavar="|".join((CandidatePool.JUDGED, CandidatePool.CORPUS, f"{CandidatePool.SAMPLE}[:N]")),
         type=candidate_rule,
-        help="of a data set with judgements and no run, the texts to rank for each query: those that are judged, the"
-        f" whole corpus, or those that are judged and others drawn from the corpus, N in all ({CandidateRule().size})",
+        help=tr(
+            "of a data set with judgements and no run, the texts to rank for each query: those that are judged, the"
+            " whole corpus, or those that are judged and others drawn from the corpus, N in all ({n})"
+        ).format(n=CandidateRule().size),
     )
 
 
@@ -33,7 +35,8 @@ def candidate_rule(text: str) -> CandidateRule:
             return CandidateRule(pool, int(size))
     except ValueError:
         pass
-    raise argparse.ArgumentTypeError(f"“{text}” should be judged, corpus, sample, or for example sample:100")
+    sentence = tr("“{text}” should be judged, corpus, sample, or for example sample:100").format(text=text)
+    raise argparse.ArgumentTypeError(sentence)
 
 
 def words_of_rule(rule: CandidateRule) -> str:
@@ -44,21 +47,28 @@ def words_of_rule(rule: CandidateRule) -> str:
 def lines_of_offers(offers: Sequence[CandidateOffer], rule: CandidateRule | None, kind: Kind) -> Iterator[str]:
     """A line for each choice, with an arrow before the one that was made; none without offers."""
     if offers:
-        yield "No file says which texts are the candidates of each query. Choose by --candidates:"
-    noun = "pair" if kind is Kind.RANK else "text"
+        yield tr("No file says which texts are the candidates of each query. Choose by --candidates:")
     width = max((len(words_of_rule(each.rule)) for each in offers), default=0)
     for each in offers:
         dollars = each.price_high.dollars
-        price = "less than $0.0001" if dollars < _LEAST_SHOWN else f"about ${dollars:,.4f}"
+        if dollars < _LEAST_SHOWN:
+            price = tr("less than ${amount}").format(amount=number(_LEAST_SHOWN, ",.4f"))
+        else:
+            price = tr("about ${amount}").format(amount=number(dollars, ",.4f"))
+        if kind is Kind.RANK:
+            comes_to = plural(each.pairs, "{n} pair, {price}", "{n} pairs, {price}", price=price)
+        else:
+            comes_to = plural(each.pairs, "{n} text, {price}", "{n} texts, {price}", price=price)
         mark = "→" if each.rule == rule else " "
-        yield f"{mark} {words_of_rule(each.rule):<{width}}  {counted(each.pairs, noun)}, {price}{_nothing(each, kind)}"
+        yield f"{mark} {words_of_rule(each.rule):<{width}}  {comes_to}{_nothing(each, kind)}"
 
 
 def _nothing(offer: CandidateOffer, kind: Kind) -> str:
     if kind is not Kind.RANK or not offer.measures_nothing:
         return ""
-    why = "every candidate is relevant" if offer.are_all_relevant else "all candidates of a query have the same grade"
-    return f"; nothing can be measured: {why}"
+    if offer.are_all_relevant:
+        return tr("; nothing can be measured: every candidate is relevant")
+    return tr("; nothing can be measured: all candidates of a query have the same grade")
 
 
 def json_of_offers(offers: Sequence[CandidateOffer], rule: CandidateRule | None) -> dict[str, object] | None:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from cfbatch_gui.cli.candidates import json_of_offers, lines_of_offers
 from cfbatch_gui.cli.columns import ColumnsUnsettled, Inputs, open_inputs
-from cfbatch_gui.cli.console import Console, counted
+from cfbatch_gui.cli.console import Console, labelled
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.pricing import check_budget, reset_words, share_words, tokens_words
 from cfbatch_gui.cli.reading import (
     Doubtful,
@@ -38,6 +39,7 @@ from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.plan.too_long import too_long_texts
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Budget, Settings
 from cfbatch_gui.core.workers_ai.catalogue import find_model
@@ -48,15 +50,17 @@ Answer = dict[str, object]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cfbatch check`."""
     add_input_arguments(parser)
-    parser.add_argument("--model", metavar="M", help="the model's name, for example @cf/baai/bge-m3")
+    parser.add_argument("--model", metavar="M", help=tr("the model's name, for example @cf/baai/bge-m3"))
     parser.add_argument(
         "--budget",
-        metavar="DOLLARS",
+        metavar=tr("DOLLARS"),
         type=dollars,
-        help=f"end with exit status {ExitStatus.OVER_BUDGET:d} if it may cost more than this",
+        help=tr("end with exit status {status} if it may cost more than this").format(
+            status=f"{ExitStatus.OVER_BUDGET:d}"
+        ),
     )
     parser.add_argument(
-        "--json", action="store_true", help="print one JSON object; what must be known first is one too"
+        "--json", action="store_true", help=tr("print one JSON object; what must be known first is one too")
     )
 
 
@@ -136,48 +140,86 @@ def _problem_lines(
 ) -> Iterator[str]:
     rows = RowLines(folder, width)
     for problem in preflight.problems:
-        yield problem.sentence
+        yield said(problem.sentence)
         if problem.kind is ProblemKind.DOUBTFUL_ROW:
             yield from lines_of_doubtful(folder, problem.count, choice, width)
         else:
             yield from rows.of_kind(problem.kind, problem.count)
     if cut:
-        yield f"Of {counted(len(cut), 'text')} the model may read the beginning only."
+        yield plural(
+            len(cut),
+            "Of {n} text the model may read the beginning only.",
+            "Of {n} texts the model may read the beginning only.",
+        )
         yield from rows.of_rows(cut[:SHOWN], total=len(cut))
 
 
 def _lines(checked: _Checked) -> Iterator[str]:
     inputs, preflight = checked.inputs, checked.preflight
     for source in inputs.sources:
-        yield f"{source.path.name}: {explain(source)}"
+        yield f"{source.path.name}: {said(explain(source))}"
         if source is inputs.source and not source.is_header_sure:
-            kind, answer = ("data", "no") if source.has_header else ("a header", "yes")
-            yield f"  If it is {kind}, say so by --header {answer}."
-        yield from (f"  {notice}" for notice in source.notices)
-    yield describe(inputs.mapping, preflight.queries, preflight.texts)
-    yield from preflight.notices
-    low, high = preflight.price_low, preflight.price_high
-    learned = f", learned from {counted(preflight.learned_from, 'finished job')}" if preflight.learned_from else ""
-    for name, value in (
-        ("Rows", f"{checked.rows:,}"),
-        ("Queries", f"{preflight.queries:,}" if preflight.queries else ""),
-        ("Texts", f"{preflight.texts:,}"),
-        ("Requests", f"{preflight.requests:,} in {counted(len(preflight.batches), 'batch', 'batches')}"),
-        ("Bytes", f"{preflight.total_bytes:,}, the largest batch {preflight.largest_bytes:,}"),
-        ("Tokens", f"{tokens_words(preflight)}{learned}"),
-        (
-            "Neurons",
-            f"{low.neurons:,.0f} to {high.neurons:,.0f}, {share_words(high)} of a day's free use, which begins anew at"
-            f" {reset_words()}",
-        ),
-        ("Dollars", f"{low.dollars:.4f} to {high.dollars:.4f}, without what is free"),
-    ):
-        if value:
-            yield f"{name:<9} {value}"
+            is_data, is_header = (
+                tr("If it is data, say so by --header no."),
+                tr("If it is a header, say so by --header yes."),
+            )
+            yield f"  {is_data if source.has_header else is_header}"
+        yield from (f"  {said(notice)}" for notice in source.notices)
+    yield said(describe(inputs.mapping, preflight.queries, preflight.texts))
+    yield from map(said, preflight.notices)
+    yield from labelled(_sums(checked), 9)
     yield from lines_of_offers(checked.offers, inputs.source.candidates, inputs.mapping.kind)
     yield from checked.lines
     if preflight.blocker:
-        yield preflight.blocker
+        yield said(preflight.blocker)
+
+
+def _sums(checked: _Checked) -> Iterator[tuple[str, str]]:
+    preflight = checked.preflight
+    low, high = preflight.price_low, preflight.price_high
+    yield tr("Rows"), number(checked.rows)
+    if preflight.queries:
+        yield tr("Queries"), number(preflight.queries)
+    yield tr("Texts"), number(preflight.texts)
+    yield (
+        tr("Requests"),
+        plural(
+            len(preflight.batches),
+            "{requests} in {n} batch",
+            "{requests} in {n} batches",
+            requests=number(preflight.requests),
+        ),
+    )
+    yield (
+        tr("Bytes"),
+        tr("{all}, the largest batch {largest}").format(
+            all=number(preflight.total_bytes), largest=number(preflight.largest_bytes)
+        ),
+    )
+    tokens = tokens_words(preflight)
+    if preflight.learned_from:
+        tokens = plural(
+            preflight.learned_from,
+            "{tokens}, learned from {n} finished job",
+            "{tokens}, learned from {n} finished jobs",
+            tokens=tokens,
+        )
+    yield tr("Tokens"), tokens
+    yield (
+        tr("Neurons"),
+        tr("{low} to {high}, {share} of a day's free use, which begins anew at {time}").format(
+            low=number(low.neurons, ",.0f"),
+            high=number(high.neurons, ",.0f"),
+            share=share_words(high),
+            time=reset_words(),
+        ),
+    )
+    yield (
+        tr("Dollars"),
+        tr("{low} to {high}, without what is free").format(
+            low=number(low.dollars, ".4f"), high=number(high.dollars, ".4f")
+        ),
+    )
 
 
 def _json(checked: _Checked) -> str:

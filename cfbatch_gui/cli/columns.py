@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.reading import ColumnRole, Reading
 from cfbatch_gui.core.errors import EncodingUnknown, InputError, UsageError
 from cfbatch_gui.core.inputs.column_names import index_of, listed
@@ -14,6 +15,8 @@ from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.files.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions, Role, Source
 from cfbatch_gui.core.inputs.recognise.recogniser import as_guessed, open_source
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.languages import said
 
 _TEXTS = (Role.TEXT, Role.CONTEXT)
 
@@ -43,8 +46,12 @@ class Inputs:
         """A sentence for each file whose encoding was guessed."""
         for source in self.sources:
             if source.is_encoding_guessed:
-                other = "--encoding NAME chooses another" if source is self.source else "save it as UTF-8 to be sure"
-                yield f"{source.path.name} is read as {shown_name(source.encoding)}, our guess; {other}."
+                sentence = (
+                    tr("{name} is read as {encoding}, our guess; --encoding NAME chooses another.")
+                    if source is self.source
+                    else tr("{name} is read as {encoding}, our guess; save it as UTF-8 to be sure.")
+                )
+                yield sentence.format(name=source.path.name, encoding=said(shown_name(source.encoding)))
 
 
 class ColumnsUnsettled(InputError):
@@ -63,8 +70,11 @@ def open_inputs(
     source = open_source(first, options)
     if options.candidates is not None and source.candidates is None and not (reading and reading.recipe):
         raise UsageError(
-            f"{first.name} says itself what belongs to each query. --candidates is for a data set with a corpus, "
-            "queries and judgements, and no run."
+            message(
+                "{name} says itself what belongs to each query. --candidates is for a data set with a corpus, queries"
+                " and judgements, and no run.",
+                name=first.name,
+            )
         )
     other = open_source(second, ReadOptions(sends_doubtful=options.sends_doubtful)) if second else None
     mapping = _by_recipe(reading.recipe, source, other) if reading and reading.recipe else None
@@ -73,18 +83,34 @@ def open_inputs(
     mapping = reading.over(mapping) if reading else mapping
     missing = check_mapping(mapping, source, other)
     if missing:
-        raise ColumnsUnsettled(
-            f"{missing} Use --role COLUMN=ROLE. {first.name} has the columns {listed(source.columns)}"
-            + (f", {other.path.name} has {listed(other.columns)}." if other else "."),
-            Inputs(source, other, mapping),
+        sentence = message(
+            "{missing} Use --role COLUMN=ROLE. {name} has the columns {columns}.",
+            missing=missing,
+            name=first.name,
+            columns=listed(source.columns),
         )
+        if other:
+            sentence = message(
+                "{missing} Use --role COLUMN=ROLE. {name} has the columns {columns}, {other} has {others}.",
+                **sentence.parameters,
+                other=other.path.name,
+                others=listed(other.columns),
+            )
+        raise ColumnsUnsettled(sentence, Inputs(source, other, mapping))
     return Inputs(source, other, mapping)
 
 
 def _by_recipe(recipe: Recipe, source: Source, second: Source | None) -> Mapping:
     found = fitted(recipe, source.columns, second.columns if second else ())
     if isinstance(found, str):
-        raise InputError(f"The recipe “{recipe.name}” does not fit {source.path.name}. {found}")
+        raise InputError(
+            message(
+                "The recipe “{recipe}” does not fit {name}. {reason}",
+                recipe=recipe.name,
+                name=source.path.name,
+                reason=found,
+            )
+        )
     return found
 
 
@@ -117,4 +143,8 @@ def _find(wanted: ColumnRole, source: Source, second: Source | None) -> tuple[bo
         if index is not None:
             return is_second, index
     columns = (*source.columns, *(second.columns if second else ()))
-    raise UsageError(f"There is no column “{wanted.column}”. The columns are {listed(columns)}.")
+    raise UsageError(
+        message(
+            "There is no column “{column}”. The columns are {columns}.", column=wanted.column, columns=listed(columns)
+        )
+    )

@@ -5,6 +5,7 @@ import asyncio
 import logging
 import os
 import signal
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,8 +29,12 @@ from cfbatch_gui.cli import (
 )
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus, exit_statuses_help, status_of_error
+from cfbatch_gui.cli.language import language_for, tr
+from cfbatch_gui.cli.parser import Parser
 from cfbatch_gui.core.errors import EncodingUnknown, UsageError, UserError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system import logs
+from cfbatch_gui.core.system.languages import use_language
 from cfbatch_gui.core.system.paths import OVERRIDE, Paths, default_root
 from cfbatch_gui.core.system.process_hardening import forbid_core_dumps
 
@@ -39,10 +44,17 @@ _log = logging.getLogger(__name__)
 
 
 def run_command_line(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status."""
+    """Run the command in the user's language and return its exit status."""
+    given = sys.argv[1:] if argv is None else argv
+    use_language(language_for(given, os.environ))
+    return run_command(given)
+
+
+def run_command(argv: Sequence[str]) -> int:
+    """Run the command in the language of this process and return its exit status."""
     console = Console()
     try:
-        arguments = _parser().parse_args(argv)
+        arguments = command_parser().parse_args(argv)
     except SystemExit as end:  # argparse has printed the reason
         return int(end.code or 0)
     forbid_core_dumps()
@@ -55,7 +67,7 @@ def _guarded(arguments: argparse.Namespace, data_dir: Path, console: Console) ->
     log_file = logs.set_up(paths)
     try:
         if data_dir.is_file():
-            raise UsageError(f"“{data_dir}” is a file. The program's data want a folder.")  # noqa: TRY301
+            raise UsageError(message("“{path}” is a file. The program's data want a folder.", path=data_dir))  # noqa: TRY301
         if arguments.command == "practice":
             return practice.run(arguments, data_dir)
         return asyncio.run(_run(arguments, data_dir, console))
@@ -63,8 +75,8 @@ def _guarded(arguments: argparse.Namespace, data_dir: Path, console: Console) ->
         _log.info("%s: %s (%s)", type(error).__name__, error.message, error.detail)
         console.say_error(error)
         if isinstance(error, EncodingUnknown):
-            named = " or ".join(f"--encoding {codec}" for codec in (error.guess, *error.others))
-            console.say(f"Choose with {named}, or save the file as UTF-8.")
+            named = tr(" or ").join(f"--encoding {codec}" for codec in (error.guess, *error.others))
+            console.say(tr("Choose with {options}, or save the file as UTF-8.").format(options=named))
         return status_of_error(error)
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
@@ -72,15 +84,21 @@ def _guarded(arguments: argparse.Namespace, data_dir: Path, console: Console) ->
         return ExitStatus.TERMINATED
     except Exception as error:  # noqa: BLE001 - no caller would report it
         _log.exception("cfbatch %s failed", arguments.command)
-        has_log = paths.log.exists()  # not where the folder for the data was never made, or cannot be written
-        details = f"are in {paths.log}" if has_log else f"are: {type(error).__name__}: {logs.redacted(str(error))}"
         console.say(
-            f"cfbatch: Something went wrong that should not have. What was sent is kept, “cfbatch resume” goes on with"
-            f" it. The details {details}."
+            tr(
+                "cfbatch: Something went wrong that should not have. What was sent is kept, “cfbatch resume” goes on"
+                " with it. {details}"
+            ).format(details=_where_details_are(paths, error))
         )
         return ExitStatus.FAILED
     finally:
         logs.shut_down(log_file)
+
+
+def _where_details_are(paths: Paths, error: Exception) -> str:
+    if paths.log.exists():  # not where the folder for the data was never made, or cannot be written
+        return tr("The details are in {path}.").format(path=paths.log)
+    return tr("The details are: {details}.").format(details=f"{type(error).__name__}: {logs.redacted(str(error))}")
 
 
 async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
@@ -92,57 +110,66 @@ async def _run(arguments: argparse.Namespace, data_dir: Path, console: Console) 
     return await command(arguments, data_dir, console)
 
 
-def _parser() -> argparse.ArgumentParser:
-    everywhere = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    usual = str(default_root(os.environ)).replace("%", "%%")
+def command_parser() -> Parser:
+    """The parser of all commands, in the language of this process."""
+    everywhere = Parser()
+    everywhere.add_argument("-h", "--help", action="help", help=tr("show this help message and exit"))
     everywhere.add_argument(
         "--data-dir",
         type=Path,
-        metavar="DIR",
+        metavar=tr("DIR"),
         default=argparse.SUPPRESS,
-        help=f"where jobs are kept (default: {usual}; {OVERRIDE} changes it)",
+        help=tr("where jobs are kept (default: {folder}; {variable} changes it)").format(
+            folder=default_root(os.environ), variable=OVERRIDE
+        ),
     )
-    everywhere.add_argument("--version", action="version", version=f"CF Batch {__version__}")
-    parser = argparse.ArgumentParser(
+    everywhere.add_argument(
+        "--version",
+        action="version",
+        version=f"CF Batch {__version__}",
+        help=tr("show program's version number and exit"),
+    )
+    parser = Parser(
         prog="cfbatch",
-        description="Rank and embed texts with Cloudflare's Workers AI Batch API.",
+        description=tr("Rank and embed texts with Cloudflare's Workers AI Batch API."),
         epilog=exit_statuses_help(),
         parents=[everywhere],
-        allow_abbrev=False,
     )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="command", metavar=tr("COMMAND"), required=True)
 
-    def add(name: str, words: str, add_arguments: Callable[[argparse.ArgumentParser], None]) -> argparse.ArgumentParser:
-        command = commands.add_parser(name, help=words, description=words, parents=[everywhere], allow_abbrev=False)
+    def add(name: str, words: str, add_arguments: Callable[[Parser], None]) -> Parser:
+        command = commands.add_parser(name, help=words, description=words, parents=[everywhere])
         add_arguments(command)
         return command
 
-    add("run", "rank or embed the texts of a file", run.add_arguments).set_defaults(run=run.run)
-    add("attach", "add a job that was made elsewhere, by its request ID", attach.add_arguments).set_defaults(
+    add("run", tr("rank or embed the texts of a file"), run.add_arguments).set_defaults(run=run.run)
+    add("attach", tr("add a job that was made elsewhere, by its request ID"), attach.add_arguments).set_defaults(
         run=attach.run
     )
     add(
         "connections",
-        "list, add, test and remove the ways to the service",
+        tr("list, add, test and remove the ways to the service"),
         lambda command: connections.add_arguments(command, parents=[everywhere]),
     ).set_defaults(run=connections.run)
-    add("check", "what a file comes to, without sending it", check.add_arguments).set_defaults(run=check.run)
-    add("jobs", "list all jobs", jobs.add_arguments).set_defaults(run=jobs.run)
-    add("show", "show one job, and what its results amount to", show.add_arguments).set_defaults(run=show.run)
-    add("resume", "go on with unfinished jobs", resume.add_arguments).set_defaults(run=resume.run)
-    add("settle", "decide about a batch of unknown outcome", settle.add_arguments).set_defaults(run=settle.run)
-    add("export", "write a job's results to a file", export.add_arguments).set_defaults(run=export.run)
-    add("compare", "the rankings of two or more jobs", compare.add_arguments).set_defaults(run=compare.run)
+    add("check", tr("what a file comes to, without sending it"), check.add_arguments).set_defaults(run=check.run)
+    add("jobs", tr("list all jobs"), jobs.add_arguments).set_defaults(run=jobs.run)
+    add("show", tr("show one job, and what its results amount to"), show.add_arguments).set_defaults(run=show.run)
+    add("resume", tr("go on with unfinished jobs"), resume.add_arguments).set_defaults(run=resume.run)
+    add("settle", tr("decide about a batch of unknown outcome"), settle.add_arguments).set_defaults(run=settle.run)
+    add("export", tr("write a job's results to a file"), export.add_arguments).set_defaults(run=export.run)
+    add("compare", tr("the rankings of two or more jobs"), compare.add_arguments).set_defaults(run=compare.run)
     add(
         "judgements",
-        "judgements in and out of files, and what is in a book",
+        tr("judgements in and out of files, and what is in a book"),
         lambda command: judgements.add_arguments(command, parents=[everywhere]),
     ).set_defaults(run=judgements.run)
-    add("verify", "hold results against the answers that are kept", verify.add_arguments).set_defaults(run=verify.run)
-    add("backup", "all jobs in one file", backup.add_arguments).set_defaults(run=backup.run)
+    add("verify", tr("hold results against the answers that are kept"), verify.add_arguments).set_defaults(
+        run=verify.run
+    )
+    add("backup", tr("all jobs in one file"), backup.add_arguments).set_defaults(run=backup.run)
     add(
         "practice",
-        "the practice service for other programs",
+        tr("the practice service for other programs"),
         lambda command: practice.add_arguments(command, parents=[everywhere]),
     )
     return parser

@@ -10,6 +10,7 @@ from cfbatch_gui.cli import comparison_report, quality_gate
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.judgement_books import add_judgements_argument, read_judgements
+from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.quality_gate import Limit
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
@@ -21,7 +22,9 @@ from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import metadata_of
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.system.unfinished import listing
@@ -32,35 +35,45 @@ _MOST = 10
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cfbatch compare`."""
     parser.add_argument(
-        "jobs", metavar="JOB", nargs="+", help="a job's id, the beginning of it, or its name; all are compared with"
-        " the first",
-    )  # fmt: skip
-    parser.add_argument("--top", metavar="K", type=int, help=f"how many first texts (default: {TOP_K})")
-    parser.add_argument(
-        "--most", metavar="N", type=int, default=_MOST, help=f"how many queries that moved most (default: {_MOST})"
+        "jobs",
+        metavar=tr("JOB"),
+        nargs="+",
+        help=tr("a job's id, the beginning of it, or its name; all are compared with the first"),
     )
-    parser.add_argument("--out", metavar="FILE", type=Path, help="write a row for each text, as CSV")
-    parser.add_argument("--queries", metavar="FILE", type=Path, help="write a row for each query, as CSV")
+    parser.add_argument("--top", metavar="K", type=int, help=tr("how many first texts (default: {n})").format(n=TOP_K))
+    parser.add_argument(
+        "--most",
+        metavar="N",
+        type=int,
+        default=_MOST,
+        help=tr("how many queries that moved most (default: {n})").format(n=_MOST),
+    )
+    parser.add_argument("--out", metavar=tr("FILE"), type=Path, help=tr("write a row for each text, as CSV"))
+    parser.add_argument("--queries", metavar=tr("FILE"), type=Path, help=tr("write a row for each query, as CSV"))
     add_judgements_argument(parser)
     parser.add_argument(
         "--fail-if-worse",
-        metavar="MEASURE:BY",
+        metavar=tr("MEASURE:BY"),
         type=_limit,
-        help="exit with 6 if a job's mean is below the first's by more than BY and p < 0.05, with 7 if it is below by"
-        " more and that cannot be told from chance, with 8 if less than 80 %% of the first texts are judged; for"
-        " example nDCG@10:0.02",
+        help=tr(
+            "exit with 6 if a job's mean is below the first's by more than BY and p < 0.05, with 7 if it is below by"
+            " more and that cannot be told from chance, with 8 if less than 80 % of the first texts are judged; for"
+            " example nDCG@10:0.02"
+        ),
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     """Compare the jobs, print the comparison, and write the files asked for. Raises UserError."""
     if arguments.top is not None and arguments.top < 1:
-        raise UsageError("--top must be 1 or more.")
+        raise UsageError(message("--top must be 1 or more."))
     limit: Limit | None = arguments.fail_if_worse
     top = arguments.top or (limit.k if limit is not None and limit.k else TOP_K)
     if limit is not None and limit.k not in (None, top):
-        raise UsageError(f"--top {top} and --fail-if-worse {limit.metric} differ; give one of them.")
+        raise UsageError(
+            message("--top {top} and --fail-if-worse {metric} differ; give one of them.", top=top, metric=limit.metric)
+        )
     files = _checked((arguments.out, arguments.queries))
     paths = Paths(data_dir)
     jobs = _jobs(paths, arguments.jobs)
@@ -73,15 +86,19 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     with listing(paths.unfinished):
         texts, queries = files
         if texts is not None:
-            console.say(f"Wrote {await asyncio.to_thread(write_texts, comparison, texts):,} rows to {texts}")
+            _say_wrote(console, await asyncio.to_thread(write_texts, comparison, texts), texts)
         if queries is not None:
             count = await asyncio.to_thread(write_queries, comparison, queries, top_k=top, evaluation=evaluation)
-            console.say(f"Wrote {count:,} rows to {queries}")
+            _say_wrote(console, count, queries)
     if limit is None:
         return ExitStatus.DONE
     status, sentence = quality_gate.check(evaluation, limit)
-    console.say(sentence)
+    console.say(said(sentence))
     return status
+
+
+def _say_wrote(console: Console, rows: int, path: Path) -> None:
+    console.say(plural(rows, "Wrote {n} row to {path}", "Wrote {n} rows to {path}", path=path))
 
 
 def _limit(text: str) -> Limit:
@@ -98,7 +115,7 @@ def _jobs(paths: Paths, names: Sequence[str]) -> tuple[Job, ...]:
     finally:
         ledger.close()
     if len({job.id for job in jobs}) < max(2, len(jobs)):
-        raise UsageError("Name two jobs or more, each of them once. “cfbatch jobs” lists them.")
+        raise UsageError(message("Name two jobs or more, each of them once. “cfbatch jobs” lists them."))
     return jobs
 
 
@@ -117,10 +134,12 @@ def _checked(files: Sequence[Path | None]) -> list[Path | None]:
         path = Path(os.path.abspath(file)) if file is not None else None  # noqa: PTH100 - resolve() would follow links
         if path is not None:
             if path in checked:
-                raise UsageError(f"“{file}” is given twice. Each file needs a name of its own.")
+                raise UsageError(message("“{path}” is given twice. Each file needs a name of its own.", path=file))
             if path.is_dir():
-                raise UsageError(f"“{file}” is a folder. Give the name of a file.")
+                raise UsageError(message("“{path}” is a folder. Give the name of a file.", path=file))
             if not path.parent.is_dir():
-                raise UsageError(f"There is no folder “{path.parent}”. Make it first, or choose another name.")
+                raise UsageError(
+                    message("There is no folder “{path}”. Make it first, or choose another name.", path=path.parent)
+                )
         checked.append(path)
     return checked

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 import msgspec.structs
 
 from cfbatch_gui.cli.console import one_line
+from cfbatch_gui.cli.language import figures, number, percent, tr
 from cfbatch_gui.cli.quality_report import (
     answer_words,
     json_of_measures,
@@ -61,42 +62,50 @@ class Report:
         """The comparison as lines of text."""
         comparison = self.comparison
         if comparison.is_partial:
-            yield "Partial: not every context has a score. What all jobs have scored is compared."
+            yield tr("Partial: not every context has a score. What all jobs have scored is compared.")
             yield ""
         rows = [
             (
-                f"{number}",
-                f"{len(run.table.asked):,}",
-                f"{run.scored:,} of {len(run.table):,}",
+                f"{index}",
+                number(len(run.table.asked)),
+                _of(run.scored, len(run.table)),
                 run.metadata.model,
                 run.metadata.name,
             )
-            for number, run in enumerate(comparison.runs, 1)
+            for index, run in enumerate(comparison.runs, 1)
         ]
-        yield from table(("JOB", "QUERIES", "SCORES", "MODEL", "NAME"), rows, width)
+        yield from table((tr("JOB"), tr("QUERIES"), tr("SCORES"), tr("MODEL"), tr("NAME")), rows, width)
         yield ""
         queries, contexts = len(comparison.queries), len(comparison.query)
-        yield f"Compared: {queries:,} queries with {contexts:,} contexts that all have scored"
-        for number, joined in enumerate(comparison.joined[1:], 2):
-            yield (
-                f"Matched 1 and {number}: queries {_matched(joined.queries)}; contexts {_matched(joined.texts)}"
-                " (never by their place)"
+        yield tr("Compared: {queries} queries with {contexts} contexts that all have scored").format(
+            queries=number(queries), contexts=number(contexts)
+        )
+        for index, joined in enumerate(comparison.joined[1:], 2):
+            yield tr("Matched 1 and {job}: queries {queries}; contexts {contexts} (never by their place)").format(
+                job=index, queries=_matched(joined.queries), contexts=_matched(joined.texts)
             )
         yield ""
         yield from table(
-            ("JOB", f"RBO (p={P:g})", f"TOP {self.top_k}", "ANOTHER FIRST", "UNMOVED"),
-            [self._summary_row(number) for number in range(1, len(comparison.runs))],
+            (
+                tr("JOB"),
+                tr("RBO (p={p})").format(p=number(P, "g")),
+                tr("TOP {k}").format(k=self.top_k),
+                tr("ANOTHER FIRST"),
+                tr("UNMOVED"),
+            ),
+            [self._summary_row(index) for index in range(1, len(comparison.runs))],
             width,
         )
-        for number, moves in enumerate(self.moves, 2):
+        for index, moves in enumerate(self.moves, 2):
             if most := self._most(moves):
                 yield ""
-                yield f"Moved most from 1 to {number}:"
-                yield from table(("RBO", f"TOP {self.top_k}", "MOST RANKS", "QUERY"), _move_rows(most), width)
-        for number, run in enumerate(comparison.runs, 1):
+                yield tr("Moved most from 1 to {job}:").format(job=index)
+                titles = (tr("RBO"), tr("TOP {k}").format(k=self.top_k), tr("MOST RANKS"), tr("QUERY"))
+                yield from table(titles, _move_rows(most), width)
+        for index, run in enumerate(comparison.runs, 1):
             if run.unusable is not None:
                 yield ""
-                yield f"Job {number}: {unusable_words(run.unusable)}"
+                yield tr("Job {job}: {sentence}").format(job=index, sentence=unusable_words(run.unusable))
         if self.evaluation is not None:
             yield ""
             yield from self._metric_lines(self.evaluation, width)
@@ -106,50 +115,55 @@ class Report:
         moved = order[moves.largest_change[order] > 0]
         return [moves[index] for index in moved[: self.most].tolist()]
 
-    def _summary_row(self, number: int) -> tuple[str, ...]:
-        total = summary(self.moves[number - 1])
+    def _summary_row(self, index: int) -> tuple[str, ...]:
+        total = summary(self.moves[index - 1])
         return (
-            f"{number + 1}",
-            score_text(total.rbo),
-            score_text(total.top),
-            f"{total.other_first:,} of {total.queries:,}",
-            f"{total.unmoved:,} of {total.queries:,}",
+            f"{index + 1}",
+            figures(score_text(total.rbo)),
+            figures(score_text(total.top)),
+            _of(total.other_first, total.queries),
+            _of(total.unmoved, total.queries),
         )
 
     def _metric_lines(self, evaluation: Evaluation, width: int) -> Iterator[str]:
         names = tuple(evaluation.runs[0].means)
         rows = [
             (
-                f"{number}",
-                *(run.means[name].text() for name in names),
-                f"{run.judged_share:.0%}",
-                f"{run.without_answer:,}",
+                f"{index}",
+                *(figures(run.means[name].text()) for name in names),
+                percent(run.judged_share),
+                number(run.without_answer),
             )
-            for number, run in enumerate(evaluation.runs, 1)
+            for index, run in enumerate(evaluation.runs, 1)
         ]
-        yield (
-            f"By {judged_by(self.book)} of {len(evaluation.queries):,} queries ({evaluation.left_out:,} without"
-            f" judgements left out, {evaluation.conflicts:,} contexts labelled differently; a query without an answer"
-            " counts 0):"
+        yield tr(
+            "By {judgements} of {queries} queries ({left_out} without judgements left out, {conflicts} contexts"
+            " labelled differently; a query without an answer counts 0):"
+        ).format(
+            judgements=judged_by(self.book),
+            queries=number(len(evaluation.queries)),
+            left_out=number(evaluation.left_out),
+            conflicts=number(evaluation.conflicts),
         )
-        yield from table(("JOB", *names, f"JUDGED@{evaluation.k}", "NO ANSWER"), rows, width)
+        titles = (tr("JOB"), *names, tr("JUDGED@{k}").format(k=evaluation.k), tr("NO ANSWER"))
+        yield from table(titles, rows, width)
         yield from remarks(evaluation.runs)
         if not any(run.has_contrast for run in evaluation.runs):
             return
-        for number, found in enumerate(answers(evaluation), 2):
+        for index, found in enumerate(answers(evaluation), 2):
             yield ""
-            yield answer_words(found, number, names[0])
-            if rows := self._changed_rows(query_changes(self.comparison, evaluation, number - 1, names[0])):
-                yield from table(("1", f"{number}", "DIFFERENCE", "QUERY"), rows, width)
+            yield answer_words(found, index, names[0])
+            if rows := self._changed_rows(query_changes(self.comparison, evaluation, index - 1, names[0])):
+                yield from table(("1", f"{index}", tr("DIFFERENCE"), tr("QUERY")), rows, width)
 
     def _changed_rows(self, changes: Sequence[QueryChange]) -> list[tuple[str, ...]]:
         """The queries whose measure changed most."""
         changed = sorted(changes, key=lambda each: -abs(each.difference))
         return [
             (
-                score_text(each.value),
-                score_text(each.other_value),
-                f"{each.difference:+.4f}",
+                figures(score_text(each.value)),
+                figures(score_text(each.other_value)),
+                number(each.difference, "+.4f"),
                 one_line(each.text),
             )
             for each in changed[: self.most]
@@ -212,9 +226,16 @@ class Report:
 
 
 def _matched(by: dict[MatchedBy, int]) -> str:
-    words = {MatchedBy.ID: "id alone, with other texts", MatchedBy.TEXT: "text"}
-    parts = [f"{count:,} by {words.get(how, how.value)}" for how, count in by.items() if count]
-    return ", ".join(parts) or "none"
+    words = {
+        MatchedBy.ID_AND_TEXT: tr("{n} by id and text"),
+        MatchedBy.TEXT: tr("{n} by text"),
+        MatchedBy.ID: tr("{n} by id alone, with other texts"),
+    }
+    return ", ".join(words[how].format(n=number(count)) for how, count in by.items() if count) or tr("none")
+
+
+def _of(some: int, all_: int) -> str:
+    return tr("{n} of {all}").format(n=number(some), all=number(all_))
 
 
 def _counts(by: dict[MatchedBy, int]) -> dict[str, int]:
@@ -224,9 +245,9 @@ def _counts(by: dict[MatchedBy, int]) -> dict[str, int]:
 def _move_rows(moves: Sequence[QueryMove]) -> list[tuple[str, ...]]:
     return [
         (
-            score_text(move.rbo),
-            score_text(move.top),
-            f"{move.largest_change:,}",
+            figures(score_text(move.rbo)),
+            figures(score_text(move.top)),
+            number(move.largest_change),
             one_line(f"{move.id}  {move.text}" if move.id else move.text),
         )
         for move in moves

@@ -11,6 +11,8 @@ from pathlib import Path
 from cfbatch_gui.cli import probe
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.language import tr
+from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.report import table
 from cfbatch_gui.cli.secret_input import from_variable, read_secret
@@ -18,7 +20,9 @@ from cfbatch_gui.cli.working import opened
 from cfbatch_gui.core.connections.address_book import AddressBook, ConnectionSummary, free_name, gateway_secret_id
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, Credentials, TokenSource, variable_of
 from cfbatch_gui.core.errors import NotConnected, UsageError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection, Settings
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
@@ -27,60 +31,81 @@ from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.pasted import read_pasted
 from cfbatch_gui.core.workers_ai.traffic import TrafficLog
 
-EXAMPLES = """\
-The secret is asked for, or comes on standard input or from a variable that --secret-from names; never as an argument.
-An API token may come in whatever it was copied with, such as a curl line.
-
-examples:
+EXAMPLES = """
   cfbatch connections add cloudflare --account 0123456789abcdef0123456789abcdef
   cfbatch connections add worker --url https://batch.example.workers.dev --secret-from SHARED_SECRET
   cfbatch connections add gateway --account 0123… --gateway my-gateway --name Logged < token.txt
 """
 _TITLES = {"cloudflare": "Cloudflare", "worker": "My Worker", "gateway": "AI Gateway"}
-_MARKS = {True: "yes", False: "NO", None: "not certain"}
+_RESULTS = {
+    True: message("{title}: yes. {sentence}"),
+    False: message("{title}: NO. {sentence}"),
+    None: message("{title}: not certain. {sentence}"),
+}
 
 
-def add_arguments(parser: argparse.ArgumentParser, *, parents: Sequence[argparse.ArgumentParser] = ()) -> None:
+def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     """Add the actions of `cfbatch connections` and their options; `parents` hold the options of all commands."""
     parser.set_defaults(act=_list, json=False)
-    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    actions = parser.add_subparsers(dest="action", metavar=tr("ACTION"))
 
-    def command(name: str, words: str) -> argparse.ArgumentParser:
-        return actions.add_parser(name, help=words, description=words, parents=list(parents), allow_abbrev=False)
+    def command(name: str, words: str) -> Parser:
+        return actions.add_parser(name, help=words, description=words, parents=list(parents))
 
-    listing = command("list", "list all connections; so does no action at all")
+    listing = command("list", tr("list all connections; so does no action at all"))
     listing.set_defaults(act=_list)
-    adding = command("add", "add a connection, and test it")
+    adding = command("add", tr("add a connection, and test it"))
     _add_options(adding)
-    testing = command("test", "ask four questions that cost nothing and send no text")
-    testing.add_argument("connection", metavar="NAME", help="its name or id")
-    testing.add_argument("--model", metavar="M", help="the model that is asked about (default: as set in the window)")
+    testing = command("test", tr("ask four questions that cost nothing and send no text"))
+    testing.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
+    testing.add_argument(
+        "--model", metavar="M", help=tr("the model that is asked about (default: as set in the window)")
+    )
     testing.set_defaults(act=_test)
-    probe.add_arguments(command("probe", probe.WORDS))
-    removing = command("remove", "forget a connection and its secrets; its jobs stay")
-    removing.add_argument("connection", metavar="NAME", help="its name or id")
-    removing.add_argument("--force", action="store_true", help="also while jobs are under way there, which then pause")
+    probe.add_arguments(command("probe", tr(probe.WORDS)))
+    removing = command("remove", tr("forget a connection and its secrets; its jobs stay"))
+    removing.add_argument("connection", metavar=tr("NAME"), help=tr("its name or id"))
+    removing.add_argument(
+        "--force", action="store_true", help=tr("also while jobs are under way there, which then pause")
+    )
     removing.set_defaults(act=_remove)
     for each in (listing, adding, testing):
-        each.add_argument("--json", action="store_true", help="print one JSON object")
+        each.add_argument("--json", action="store_true", help=tr("print one JSON object"))
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("kind", choices=tuple(_TITLES), help="an account, a Worker of your own, or an AI Gateway")
-    parser.add_argument("--name", metavar="NAME", default="", help="what to call it")
-    parser.add_argument("--account", metavar="ID", default="", help="the account's id, or a dashboard address with it")
-    parser.add_argument("--url", metavar="ADDRESS", default="", help="of a Worker")
-    parser.add_argument("--gateway", metavar="GATEWAY", default="", help="the gateway's id, or its whole address")
-    parser.add_argument("--by-header", action="store_true", help="reach the gateway by a header on the usual address")
-    parser.add_argument("--paid-plan", action="store_true", help="the Worker is on the Paid plan: batches up to 10 MB")
-    parser.add_argument("--secret-from", metavar="VARIABLE", default="", help="where the token or secret stands")
-    parser.add_argument(
-        "--gateway-token-from", metavar="VARIABLE", default="", help="where the token stands that the gateway asks for"
+def _add_options(parser: Parser) -> None:
+    secrets = tr(
+        "The secret is asked for, or comes on standard input or from a variable that --secret-from names; never as an"
+        " argument.\nAn API token may come in whatever it was copied with, such as a curl line."
     )
-    parser.add_argument("--use", action="store_true", help="new jobs go there from now on")
-    parser.add_argument("--no-test", action="store_true", help="do not ask the service anything")
+    parser.epilog = secrets + "\n\n" + tr("examples:") + EXAMPLES
+    parser.formatter_class = RawHelpFormatter
+    parser.add_argument("kind", choices=tuple(_TITLES), help=tr("an account, a Worker of your own, or an AI Gateway"))
+    parser.add_argument("--name", metavar=tr("NAME"), default="", help=tr("what to call it"))
+    parser.add_argument(
+        "--account", metavar=tr("ID"), default="", help=tr("the account's id, or a dashboard address with it")
+    )
+    parser.add_argument("--url", metavar=tr("ADDRESS"), default="", help=tr("of a Worker"))
+    parser.add_argument(
+        "--gateway", metavar=tr("GATEWAY"), default="", help=tr("the gateway's id, or its whole address")
+    )
+    parser.add_argument(
+        "--by-header", action="store_true", help=tr("reach the gateway by a header on the usual address")
+    )
+    parser.add_argument(
+        "--paid-plan", action="store_true", help=tr("the Worker is on the Paid plan: batches up to 10 MB")
+    )
+    parser.add_argument(
+        "--secret-from", metavar=tr("VARIABLE"), default="", help=tr("where the token or secret stands")
+    )
+    parser.add_argument(
+        "--gateway-token-from",
+        metavar=tr("VARIABLE"),
+        default="",
+        help=tr("where the token stands that the gateway asks for"),
+    )
+    parser.add_argument("--use", action="store_true", help=tr("new jobs go there from now on"))
+    parser.add_argument("--no-test", action="store_true", help=tr("do not ask the service anything"))
     parser.set_defaults(act=_add)
 
 
@@ -108,14 +133,23 @@ async def _list(arguments: argparse.Namespace, data_dir: Path, console: Console)
         console.print_result([json.dumps({"connections": [_object(each, used) for each in facts]}, indent=2)])
         return ExitStatus.DONE
     rows = [
-        (each.id, each.title, each.kind, _state(each), "default" * (each.id == used), each.sentence) for each in facts
+        (
+            each.id,
+            said(each.title),
+            each.kind,
+            tr("ready") if each.is_ready else tr("not ready"),
+            tr("default", "connection") if each.id == used else "",
+            said(each.sentence),
+        )
+        for each in facts
     ]
-    console.print_result(table(("ID", "NAME", "KIND", "STATE", "NEW JOBS", ""), rows, console.width))
+    titles = (tr("ID"), tr("NAME"), tr("KIND"), tr("STATE"), tr("NEW JOBS"), "")
+    console.print_result(table(titles, rows, console.width))
     return ExitStatus.DONE
 
 
 async def _add(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
-    prompt = "The Worker's secret: " if arguments.kind == "worker" else "API token: "
+    prompt = tr("The Worker's secret: ") if arguments.kind == "worker" else tr("API token: ")
     given = read_secret(prompt, arguments.secret_from)
     gateway_token = from_variable(arguments.gateway_token_from) if arguments.gateway_token_from else ""
     async with opened(data_dir, Progress(console)) as program:
@@ -126,7 +160,7 @@ async def _add(arguments: argparse.Namespace, data_dir: Path, console: Console) 
             record = await program.connections.save(record, secret=secret, gateway_secret=gateway_token)
         if arguments.use:
             await program.keep_settings(connection=record.id)
-        console.say(f"Added “{record.name}”, {record.id}.")
+        console.say(tr("Added “{name}”, {id}.").format(name=record.name, id=record.id))
         for secret_id in (record.id, gateway_secret_id(record.id)):
             await _say_where(program, record, secret_id, console)
         model = program.settings.model
@@ -147,7 +181,7 @@ async def _remove(arguments: argparse.Namespace, data_dir: Path, console: Consol
     async with opened(data_dir, Progress(console)) as program:
         found = program.address_book.find(arguments.connection)
         if found == PRACTICE.id:
-            raise UsageError("The practice service is always there.")
+            raise UsageError(message("The practice service is always there."))
         at_work = [
             job
             for job in program.ledger.jobs()
@@ -155,12 +189,15 @@ async def _remove(arguments: argparse.Namespace, data_dir: Path, console: Consol
         ]
         if at_work and not arguments.force:
             raise UsageError(
-                f"Jobs are under way there: {', '.join(job.id for job in at_work)}. With --force they pause, and what"
-                " is at the service can be collected only by adding them again with their request IDs."
+                message(
+                    "Jobs are under way there: {jobs}. With --force they pause, and what is at the service can be"
+                    " collected only by adding them again with their request IDs.",
+                    jobs=", ".join(job.id for job in at_work),
+                )
             )
         title = program.address_book.title(found)
         await program.connections.remove(found)
-        console.say(f"Removed “{title}” and its secrets.")
+        console.say(tr("Removed “{name}” and its secrets.").format(name=said(title)))
         return ExitStatus.DONE
 
 
@@ -171,7 +208,7 @@ def _record(arguments: argparse.Namespace, given: str, program: Program) -> tupl
     record = SavedConnection("", name, arguments.kind)
     if arguments.kind == "worker":
         if not arguments.url:
-            raise UsageError("Give the Worker's address: --url https://….workers.dev")
+            raise UsageError(message("Give the Worker's address: --url https://….workers.dev"))
         return replace(record, url=arguments.url, paid_plan=arguments.paid_plan), given
     pasted = read_pasted(given)
     if pasted.problem:
@@ -179,11 +216,13 @@ def _record(arguments: argparse.Namespace, given: str, program: Program) -> tupl
     secret = pasted.token.reveal() if pasted.token else given
     record = replace(record, account_id=arguments.account or pasted.account_id)
     if not record.account_id:
-        raise UsageError("Give the account's id: --account, or what you copied, with the id in it, as the secret.")
+        raise UsageError(
+            message("Give the account's id: --account, or what you copied, with the id in it, as the secret.")
+        )
     if arguments.kind == "gateway":
         gateway = _gateway(arguments.gateway) or pasted.gateway
         if not gateway:
-            raise UsageError("Give the gateway's id: --gateway, as the dashboard shows it.")
+            raise UsageError(message("Give the gateway's id: --gateway, as the dashboard shows it."))
         return replace(record, gateway=gateway, by_header=arguments.by_header), secret
     if not arguments.name and not pasted.base_url and not saved[0].account_id:  # the first account
         return replace(record, id=CLOUDFLARE, name=saved[0].name), secret
@@ -199,8 +238,10 @@ async def _say_where(program: Program, record: SavedConnection, secret_id: str, 
     stored_in = await program.credentials.token_source(secret_id, check=check_secret)
     if stored_in is TokenSource.SESSION:
         console.say(
-            "There is no keyring on this computer, so the secret is gone when this command ends. Set the environment"
-            f" variable {variable_of(secret_id)} to it before you use “{record.name}”."
+            tr(
+                "There is no keyring on this computer, so the secret is gone when this command ends. Set the"
+                " environment variable {variable} to it before you use “{name}”."
+            ).format(variable=variable_of(secret_id), name=record.name)
         )
 
 
@@ -218,7 +259,9 @@ async def _answer(
         console.print_result([json.dumps(found, indent=2)])
     else:
         console.print_result(
-            f"{each.title}: {_MARKS[each.ok]}. {each.sentence}".rstrip() for each in results if each.ok or each.sentence
+            said(_RESULTS[each.ok].filled(title=each.title, sentence=each.sentence)).rstrip()
+            for each in results
+            if each.ok or each.sentence
         )
     is_good = all(each.ok for each in results[:-1]) and (not results or results[-1].ok is not False)
     return ExitStatus.DONE if is_good else ExitStatus.NO_CONNECTION
@@ -234,7 +277,3 @@ def _object(facts: ConnectionSummary, used: str) -> dict[str, object]:
         "for_new_jobs": facts.id == used,
         "sentence": facts.sentence,
     }
-
-
-def _state(facts: ConnectionSummary) -> str:
-    return "ready" if facts.is_ready else "not ready"

@@ -5,12 +5,14 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
 import wcwidth
 
 from cfbatch_gui.core.errors import DiskFull, ExportError, UserError
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.languages import said
 
 WIDTH_WITHOUT_TERMINAL = 100
 _PLAIN = {"“": '"', "”": '"', "·": "-", "–": "-", "…": "...", "→": "->", "↵": "\\n", "█": "#", "░": "."}
@@ -56,7 +58,7 @@ class Console:
 
     def say_error(self, error: UserError) -> None:
         """Write the message of an expected failure to stderr."""
-        self.say(f"cfbatch: {one_line(error.message)}")
+        self.say(f"cfbatch: {one_line(said(error.message))}")
 
     def write_error(self, text: str) -> None:
         """Write text to stderr unchanged. A closed stderr is ignored."""
@@ -86,11 +88,6 @@ def one_line(text: str) -> str:
     return "".join(sign if sign.isprintable() or sign in _JOINERS else " " for sign in text).strip()
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """ "1 text", "2,000 texts"."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
-
-
 def elided(text: str, width: int) -> str:
     """The text on one line, cut with "…" when it is wider than `width` columns."""
     text = one_line(text[: 4 * width + 4])  # no script needs more than four characters per column
@@ -111,6 +108,13 @@ def filled_up(column: Sequence[str], width: int) -> list[str]:
     if joined.isascii() and joined.isprintable():
         return [cell.ljust(width) for cell in column]
     return [padded(cell, width) for cell in column]
+
+
+def labelled(pairs: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
+    """A line for each pair, the labels in one column that is wider than `width` where a label needs it."""
+    pairs = list(pairs)
+    width = max([width, *(width_of(label) + 1 for label, _ in pairs)])
+    return (f"{padded(label, width)} {text}".rstrip() for label, text in pairs)
 
 
 def width_of(text: str) -> int:
@@ -135,6 +139,7 @@ def _not_printed(error: OSError) -> UserError:
     detail = f"standard output: {error.strerror}"
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return DiskFull(
-            "The disk is full: the result could not be printed. The job and its results are kept.", detail=detail
+            message("The disk is full: the result could not be printed. The job and its results are kept."),
+            detail=detail,
         )
-    return ExportError("The result could not be printed. The job and its results are kept.", detail=detail)
+    return ExportError(message("The result could not be printed. The job and its results are kept."), detail=detail)

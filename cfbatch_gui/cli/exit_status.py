@@ -4,8 +4,11 @@ import signal
 from enum import IntEnum
 from typing import Self
 
+from cfbatch_gui.cli.language import tr
 from cfbatch_gui.core.errors import ConnectionProblem, InputError, OutcomeUnknown, OverBudget, UsageError, UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.languages import said
 
 
 class ExitStatus(IntEnum):
@@ -20,22 +23,23 @@ class ExitStatus(IntEnum):
         status.words = words
         return status
 
-    DONE = 0, "done"
-    FAILED = 1, "failed, done in part, or doubtful rows left out"
-    BAD_INPUT = 2, "bad usage or input"  # also argparse's exit status
-    OUTCOME_UNKNOWN = 3, "outcome unknown"
-    NO_CONNECTION = 4, "no connection or token refused"
-    OVER_BUDGET = 5, "over budget"  # nothing was sent
-    WORSE = 6, "a ranking is worse than --fail-if-worse allows"
-    CANNOT_TELL = 7, "it may be worse, which these judgements cannot tell"
-    TOO_FEW_JUDGED = 8, "too few of the first texts are judged"
+    DONE = 0, message("done")
+    FAILED = 1, message("failed, done in part, or doubtful rows left out")
+    BAD_INPUT = 2, message("bad usage or input")  # also argparse's exit status
+    OUTCOME_UNKNOWN = 3, message("outcome unknown")
+    NO_CONNECTION = 4, message("no connection or token refused")
+    OVER_BUDGET = 5, message("over budget")  # nothing was sent
+    WORSE = 6, message("a ranking is worse than --fail-if-worse allows")
+    CANNOT_TELL = 7, message("it may be worse, which these judgements cannot tell")
+    TOO_FEW_JUDGED = 8, message("too few of the first texts are judged")
     INTERRUPTED = 128 + signal.SIGINT  # 128 + SIGINT, as shells report it
     TERMINATED = 128 + signal.SIGTERM
 
 
 def exit_statuses_help() -> str:
     """The line of `cfbatch --help` that lists the exit statuses."""
-    return f"exit status: {', '.join(f'{status:d} {status.words}' for status in ExitStatus if status.words)}"
+    statuses = ", ".join(f"{status:d} {said(status.words)}" for status in ExitStatus if status.words)
+    return tr("exit status: {statuses}").format(statuses=statuses)
 
 
 def status_of_error(error: UserError) -> ExitStatus:

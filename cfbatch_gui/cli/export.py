@@ -9,13 +9,16 @@ from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.language import number, tr
 from cfbatch_gui.cli.outputs import check_outputs
+from cfbatch_gui.cli.working import say_file
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.exports import TARGETS, Exported, ExportOptions, Preset, Target, export, target_for
 from cfbatch_gui.core.results.job_metadata import JobMetadata
@@ -28,45 +31,49 @@ _NAMES = ", ".join(dict.fromkeys(each.name for each in TARGETS))
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cfbatch export`."""
-    parser.add_argument("job", metavar="JOB", help="a job's id, the beginning of it, or its name")
+    parser.add_argument("job", metavar=tr("JOB"), help=tr("a job's id, the beginning of it, or its name"))
     parser.add_argument(
         "--out",
-        metavar="PATH",
+        metavar=tr("PATH"),
         type=Path,
         action="append",
         default=[],
-        help="a file, or a folder, to write; may repeat",
+        help=tr("a file, or a folder, to write; may repeat"),
     )
-    parser.add_argument("--format", metavar="F", default="", help="the format of each --out (default: by its suffix)")
+    parser.add_argument(
+        "--format", metavar="F", default="", help=tr("the format of each --out (default: by its suffix)")
+    )
     parser.add_argument(
         "--to",
-        metavar=("F", "PATH"),
+        metavar=("F", tr("PATH")),
         nargs=2,
         action="append",
         default=[],
-        help=f"a format with the file or folder to write; may repeat. Formats: {_NAMES}",
+        help=tr("a format with the file or folder to write; may repeat. Formats: {names}").format(names=_NAMES),
     )
     parser.add_argument(
         "--columns",
-        metavar="NAMES",
+        metavar=tr("NAMES"),
         type=_names,
-        help='columns to write, in that order, with commas between them; "a, b" in double quotes is one name',
+        help=tr('columns to write, in that order, with commas between them; "a, b" in double quotes is one name'),
     )
-    parser.add_argument("--top-k", metavar="K", type=int, help="of each query, only ranks up to K; ties stay")
+    parser.add_argument("--top-k", metavar="K", type=int, help=tr("of each query, only ranks up to K; ties stay"))
     parser.add_argument(
         "--separator",
         metavar="S",
         default="",
-        help="between the cells of CSV for Excel: a comma, a semicolon, a tab or a bar (default: as numbers are written"
-        " here, a semicolon where they have a comma); between semicolons numbers have a decimal comma",
+        help=tr(
+            "between the cells of CSV for Excel: a comma, a semicolon, a tab or a bar (default: as numbers are written"
+            " here, a semicolon where they have a comma); between semicolons numbers have a decimal comma"
+        ),
     )
-    parser.add_argument("--threshold", metavar="SCORE", type=float, help="only scores from this one on")
+    parser.add_argument("--threshold", metavar=tr("SCORE"), type=float, help=tr("only scores from this one on"))
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
     """Write the files in the order given. Raises UserError."""
     if not arguments.out and not arguments.to:
-        raise UsageError("Say where to write: --out PATH, or --to FORMAT PATH.")
+        raise UsageError(message("Say where to write: --out PATH, or --to FORMAT PATH."))
     paths = Paths(data_dir)
     ledger = Ledger.open_read_only(paths)
     try:
@@ -75,7 +82,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         ledger.close()
     outputs = _outputs(arguments, job)
     if not job.batches_done and any(target.needs_results for _, target in outputs):
-        raise UsageError(f"Job {job.id} has no results yet. “cfbatch show {job.id}” says how far it is.")
+        raise UsageError(message("Job {id} has no results yet. “cfbatch show {id}” says how far it is.", id=job.id))
     options = ExportOptions(
         separator=arguments.separator or list_separator(),
         top_k=arguments.top_k,
@@ -84,16 +91,15 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     )
     _check_use(options, job.kind, [target for _, target in outputs])
     if arguments.separator and not any(target.preset is Preset.EXCEL for _, target in outputs):
-        raise UsageError("--separator has no use here: it is for CSV for Excel.")
+        raise UsageError(message("--separator has no use here: it is for CSV for Excel."))
     metadata = metadata_of(job, title_of(Settings.load(paths.settings).connections, job.connection))
     with listing(paths.unfinished):
         for path, target in outputs:
             exported = await _written(JobFolder(paths.job(job.id)), metadata, path, target, options)
-            console.say(f"Wrote {exported.rows:,} rows to {exported.path}")
-            if exported.next_command:
-                console.say(f"Next:\n{exported.next_command}")
+            say_file(console, exported)
     if not _is_whole(job):
-        console.say(f"The job is not whole: {job.batches_done} of {len(job.batches)} batches are done.")
+        sentence = tr("The job is not whole: {done} of {n} batches are done.")
+        console.say(sentence.format(done=number(job.batches_done), n=number(len(job.batches))))
         return ExitStatus.FAILED
     return ExitStatus.DONE
 
@@ -121,7 +127,7 @@ def _outputs(arguments: argparse.Namespace, job: Job) -> list[tuple[Path, Target
     for given, name in asked:
         (path,) = check_outputs([given], job.kind, [Path(job.source_path)], format_name=name)
         if any(path == other for other, _ in outputs):
-            raise UsageError(f"“{given}” is given twice. Each file needs a name of its own.")
+            raise UsageError(message("“{path}” is given twice. Each file needs a name of its own.", path=given))
         outputs.append((path, target_for(path, job.kind, name)))
     return outputs
 
@@ -129,10 +135,10 @@ def _outputs(arguments: argparse.Namespace, job: Job) -> list[tuple[Path, Target
 def _check_use(options: ExportOptions, kind: Kind, targets: list[Target]) -> None:
     """Raises UsageError for an option that applies to none of the files."""
     if options.columns is not None and not any(target.has_columns for target in targets):
-        raise UsageError("--columns has no use here: the columns of this format are always the same.")
+        raise UsageError(message("--columns has no use here: the columns of this format are always the same."))
     has_limits = kind is Kind.RANK and any(target.has_limits for target in targets)
     if (options.top_k is not None or options.threshold is not None) and not has_limits:
-        raise UsageError("--top-k and --threshold have no use here: they are for the scores of a ranking.")
+        raise UsageError(message("--top-k and --threshold have no use here: they are for the scores of a ranking."))
 
 
 def list_separator() -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from cfbatch_gui.cli import report
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.language import tr
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.system.paths import Paths
@@ -16,7 +17,7 @@ from cfbatch_gui.core.system.settings import Settings
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cfbatch jobs`."""
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
@@ -29,5 +30,5 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         saved = Settings.load(paths.settings).connections
         console.print_result(report.lines_of_jobs(jobs, console.width, partial(title_of, saved)))
     else:
-        console.say("There are no jobs yet. “cfbatch run FILE --rank” makes one.")
+        console.say(tr("There are no jobs yet. “cfbatch run FILE --rank” makes one."))
     return ExitStatus.DONE

@@ -4,6 +4,7 @@ import argparse
 import time
 from contextlib import closing
 
+from cfbatch_gui.cli.language import tr
 from cfbatch_gui.core.evaluation.book_grades import BookGrades, read_book_grades
 from cfbatch_gui.core.judgements.shelf import USUAL_NAME, Shelf
 from cfbatch_gui.core.system.paths import Paths
@@ -14,8 +15,8 @@ def add_judgements_argument(parser: argparse.ArgumentParser) -> None:
     """Add the option that names a book."""
     parser.add_argument(
         "--judgements",
-        metavar="BOOK",
-        help="measure by this book of judgements besides the labels (default: the one that the window uses)",
+        metavar=tr("BOOK"),
+        help=tr("measure by this book of judgements besides the labels (default: the one that the window uses)"),
     )
 
 

@@ -6,11 +6,13 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from cfbatch_gui.cli.console import Console, counted, one_line
+from cfbatch_gui.cli.console import Console, labelled, one_line
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.language import number, plural, tr
+from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.quality_report import unusable_words
 from cfbatch_gui.cli.report import table
@@ -22,70 +24,79 @@ from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
-from cfbatch_gui.core.judgements.agreement import agreement_words, between_judges, with_themselves
-from cfbatch_gui.core.judgements.book import Book
+from cfbatch_gui.core.judgements.agreement import Agreement, agreement_words, between_judges, with_themselves
+from cfbatch_gui.core.judgements.book import Book, Tally
 from cfbatch_gui.core.judgements.forms import Form
 from cfbatch_gui.core.judgements.importing import Imported, JobSubjects, import_judgements
 from cfbatch_gui.core.judgements.reading import check_all_read, read_judgements
 from cfbatch_gui.core.judgements.shelf import USUAL_NAME, Shelf
 from cfbatch_gui.core.judgements.writing import write_judgements
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.grade_words import chosen_grades, keep_grades, parse_grades
 from cfbatch_gui.core.results.labels import read_unusable_labels
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.core.system.unfinished import listing
 
-FORMS = """\
-files that can be read and written:
-  trec    qrels: query id, 0, document id, grade
-  beir    TSV with query-id, corpus-id, score
-  quepid  CSV with query, docid, rating
-  csv     CSV with query, text, grade, and judge and time where known
-  jsonl   an object a line: a whole copy of a book, with what was taken back
-With --job the ids are those of the job's texts and of its exported run.
-"""
+FORMS = {
+    Form.TREC: message("qrels: query id, 0, document id, grade"),
+    Form.BEIR: message("TSV with query-id, corpus-id, score"),
+    Form.QUEPID: message("CSV with query, docid, rating"),
+    Form.CSV: message("CSV with query, text, grade, and judge and time where known"),
+    Form.LINES: message("an object a line: a whole copy of a book, with what was taken back"),
+}
 
 
-def add_arguments(parser: argparse.ArgumentParser, *, parents: Sequence[argparse.ArgumentParser]) -> None:
+def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     """Add the actions of `cfbatch judgements`."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    actions = parser.add_subparsers(dest="action", metavar=tr("ACTION"), required=True)
 
     grading = actions.add_parser(
         "grades",
-        help="what labels that are words mean in a job",
-        description="Say what labels that are no whole numbers mean in a job; without a choice, what is proposed.",
+        help=tr("what labels that are words mean in a job"),
+        description=tr("Say what labels that are no whole numbers mean in a job; without a choice, what is proposed."),
         parents=list(parents),
-        allow_abbrev=False,
     )
-    grading.add_argument("job", metavar="JOB", help="a job's id, or its name")
+    grading.add_argument("job", metavar=tr("JOB"), help=tr("a job's id, or its name"))
     ways = grading.add_mutually_exclusive_group()
-    ways.add_argument("--use", metavar="GRADES", help="such as yes=1,no=0")
-    ways.add_argument("--accept", action="store_true", help="use what is proposed")
-    ways.add_argument("--forget", action="store_true", help="take an earlier choice back")
+    ways.add_argument("--use", metavar=tr("GRADES"), help=tr("such as yes=1,no=0"))
+    ways.add_argument("--accept", action="store_true", help=tr("use what is proposed"))
+    ways.add_argument("--forget", action="store_true", help=tr("take an earlier choice back"))
     grading.set_defaults(act=_grades)
 
-    def command(name: str, words: str) -> argparse.ArgumentParser:
-        action = actions.add_parser(name, help=words, description=words, parents=list(parents), allow_abbrev=False)
-        action.add_argument("--book", metavar="NAME", help="the book (default: the one that the window uses)")
-        action.epilog, action.formatter_class = FORMS, argparse.RawDescriptionHelpFormatter
+    def command(name: str, words: str) -> Parser:
+        action = actions.add_parser(name, help=words, description=words, parents=list(parents))
+        action.add_argument("--book", metavar=tr("NAME"), help=tr("the book (default: the one that the window uses)"))
+        action.epilog, action.formatter_class = _forms_help(), RawHelpFormatter
         return action
 
-    reading = command("import", "take the judgements of a file into a book")
-    reading.add_argument("file", metavar="FILE", type=Path, help="its form is known by its content")
-    reading.add_argument("--judge", metavar="WHO", help="of lines that name nobody (default: the file's name)")
-    reading.add_argument("--skip-bad", action="store_true", help="leave lines out that are no judgements")
+    reading = command("import", tr("take the judgements of a file into a book"))
+    reading.add_argument("file", metavar=tr("FILE"), type=Path, help=tr("its form is known by its content"))
+    reading.add_argument("--judge", metavar=tr("WHO"), help=tr("of lines that name nobody (default: the file's name)"))
+    reading.add_argument("--skip-bad", action="store_true", help=tr("leave lines out that are no judgements"))
     reading.set_defaults(act=_import)
-    writing = command("export", "write the judgements of a book to a file")
-    writing.add_argument("file", metavar="FILE", type=Path, help="the file to write")
+    writing = command("export", tr("write the judgements of a book to a file"))
+    writing.add_argument("file", metavar=tr("FILE"), type=Path, help=tr("the file to write"))
     writing.add_argument("--format", choices=[form.value for form in Form], required=True)
     writing.set_defaults(act=_export)
     for each in (reading, writing):
-        each.add_argument("--job", metavar="JOB", help="whose texts the ids name: a job's id, or its name")
-    showing = command("show", "what is in a book, and how far its judges agree; without --book, all books")
+        each.add_argument("--job", metavar=tr("JOB"), help=tr("whose texts the ids name: a job's id, or its name"))
+    showing = command("show", tr("what is in a book, and how far its judges agree; without --book, all books"))
     showing.set_defaults(act=_show)
     for each in (reading, showing):
-        each.add_argument("--json", action="store_true", help="print one JSON object")
+        each.add_argument("--json", action="store_true", help=tr("print one JSON object"))
+
+
+def _forms_help() -> str:
+    return "\n".join(
+        [
+            tr("files that can be read and written:"),
+            *(f"  {form:<6}  {said(words)}" for form, words in FORMS.items()),
+            tr("With --job the ids are those of the job's texts and of its exported run."),
+        ]
+    )
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
@@ -116,17 +127,25 @@ async def _import(arguments: argparse.Namespace, paths: Paths, console: Console)
 
 
 def _import_words(book: Book, done: Imported, *, has_job: bool, bad: int) -> Iterator[str]:
-    yield f"Read {counted(done.read, 'judgement')}; {done.added:,} are new in “{one_line(book.name)}”."
+    yield plural(
+        done.read,
+        "Read {n} judgement; {new} are new in “{book}”.",
+        "Read {n} judgements; {new} are new in “{book}”.",
+        new=number(done.added),
+        book=one_line(book.name),
+    )
     if has_job:
-        yield f"{done.matched:,} are about texts of the job; {done.unmatched:,} are not, and are kept all the same."
-    if done.conflicting:
-        yield f"{done.conflicting:,} are about texts that have different grades."
-    if bad:
-        yield (
-            f"{counted(bad, 'line')} left out, which is no judgement."
-            if bad == 1
-            else (f"{bad:,} lines left out, which are no judgements.")
+        yield tr("{some} are about texts of the job; {others} are not, and are kept all the same.").format(
+            some=number(done.matched), others=number(done.unmatched)
         )
+    if done.conflicting:
+        yield plural(
+            done.conflicting,
+            "{n} is about texts that have different grades.",
+            "{n} are about texts that have different grades.",
+        )
+    if bad:
+        yield plural(bad, "{n} line left out, which is no judgement.", "{n} lines left out, which are no judgements.")
 
 
 async def _export(arguments: argparse.Namespace, paths: Paths, console: Console) -> int:
@@ -137,7 +156,7 @@ async def _export(arguments: argparse.Namespace, paths: Paths, console: Console)
     with closing(Shelf(paths.judgements, read_only=True, clock=time.time)) as shelf, listing(paths.unfinished):
         book = shelf.book(_name(arguments, paths))
         count = await asyncio.to_thread(_write, book, arguments.file, Form(arguments.format), paths, job)
-    console.say(f"Wrote {counted(count, 'judgement')} to {arguments.file}")
+    console.say(plural(count, "Wrote {n} judgement to {path}", "Wrote {n} judgements to {path}", path=arguments.file))
     return ExitStatus.DONE
 
 
@@ -154,17 +173,17 @@ async def _show(arguments: argparse.Namespace, paths: Paths, console: Console) -
         names = (shelf.book(arguments.book).name,) if arguments.book else shelf.names()
         described = [_described(shelf.book(name)) for name in names]
     if arguments.json:
-        console.print_result([json.dumps({"books": described}, indent=2)])
+        console.print_result([json.dumps({"books": [_json_of_book(each) for each in described]}, indent=2)])
     elif not described:
-        console.say("There is no book of judgements yet. “cfbatch judgements import FILE” makes one.")
+        console.say(tr("There is no book of judgements yet. “cfbatch judgements import FILE” makes one."))
     elif arguments.book:
-        console.print_result(_lines_of_book(described[0]))
+        console.print_result(labelled(_lines_of_book(described[0]), 15))
     else:
-        titles = ("BOOK", "JUDGED", "CANNOT TELL", "QUERIES", "JUDGES")
+        titles = (tr("BOOK"), tr("JUDGED"), tr("CANNOT TELL"), tr("QUERIES"), tr("JUDGES"))
         rows = [
             (
-                one_line(str(each["book"])),
-                *(f"{each[name]:,}" for name in ("judged", "cannot_tell", "queries", "judges")),
+                one_line(each.name),
+                *map(number, each.counts),
             )
             for each in described
         ]
@@ -185,11 +204,11 @@ async def _grades(arguments: argparse.Namespace, paths: Paths, console: Console)
         elif arguments.accept:
             if unusable is None or not unusable.proposal:
                 raise UsageError(
-                    "Nothing can be proposed for the labels of this job. Say it with --use, like yes=1,no=0."
+                    message("Nothing can be proposed for the labels of this job. Say it with --use, like yes=1,no=0.")
                 )
             chosen = dict(unusable.proposal)
         elif unusable is not None:
-            console.say(f"{unusable_words(unusable)}.")
+            console.say(tr("{sentence}.").format(sentence=unusable_words(unusable)))
         if arguments.use or arguments.accept or arguments.forget:
             await asyncio.to_thread(keep_grades, folder, chosen)
     for label, grade in sorted(chosen.items(), key=lambda pair: pair[1]):
@@ -197,18 +216,46 @@ async def _grades(arguments: argparse.Namespace, paths: Paths, console: Console)
     return ExitStatus.DONE
 
 
-def _described(book: Book) -> dict[str, object]:
-    tally, records = book.tally(), book.records()
-    agreements = {"between_judges": between_judges(records), "with_themselves": with_themselves(records)}
+@dataclass(frozen=True, slots=True)
+class _Described:
+    """What is in a book."""
+
+    name: str
+    grades: tuple[str, ...]
+    tally: Tally
+    disagreements: int
+    between_judges: Agreement
+    with_themselves: Agreement
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The columns of the table of books."""
+        return self.tally.pairs, self.tally.untold, self.tally.queries, self.tally.judges
+
+
+def _described(book: Book) -> _Described:
+    records = book.records()
+    return _Described(
+        book.name,
+        tuple(grade.name for grade in book.scale.grades),
+        book.tally(),
+        len(disagreements(book)),
+        between_judges(records),
+        with_themselves(records),
+    )
+
+
+def _json_of_book(book: _Described) -> dict[str, object]:
+    agreements = {"between_judges": book.between_judges, "with_themselves": book.with_themselves}
     return {
         "book": book.name,
-        "grades": [grade.name for grade in book.scale.grades],
-        "judged": tally.pairs,
-        "cannot_tell": tally.untold,
-        "queries": tally.queries,
-        "judges": tally.judges,
-        "ever_judged": tally.records,
-        "disagreements": len(disagreements(book)),
+        "grades": list(book.grades),
+        "judged": book.tally.pairs,
+        "cannot_tell": book.tally.untold,
+        "queries": book.tally.queries,
+        "judges": book.tally.judges,
+        "ever_judged": book.tally.records,
+        "disagreements": book.disagreements,
         **{
             name: {"texts": found.pairs, "same": found.same, "kappa": found.kappa, "words": agreement_words(found)}
             for name, found in agreements.items()
@@ -217,19 +264,27 @@ def _described(book: Book) -> dict[str, object]:
     }
 
 
-def _lines_of_book(found: dict[str, object]) -> Iterator[str]:
-    grades = found["grades"]
-    scale = " < ".join(map(str, grades)) if isinstance(grades, list) else ""
-    yield f"{'Book':<15} {one_line(str(found['book']))}"
-    yield f"{'Grades':<15} {one_line(scale)}"
-    yield f"{'Judged':<15} {found['judged']:,} texts for {found['queries']:,} queries, by {found['judges']:,} judges"
-    yield f"{'Cannot tell':<15} {found['cannot_tell']:,}"
-    for title, name in (("Judges", "between_judges"), ("Shown again", "with_themselves")):
-        agreement = found.get(name)
-        if isinstance(agreement, dict):
-            yield f"{title:<15} {agreement['words']}"
-    if found["disagreements"]:
-        yield f"{'To settle':<15} {found['disagreements']:,} disagreements, in the window under “Judge its texts…”"
+def _lines_of_book(book: _Described) -> Iterator[tuple[str, str]]:
+    """The label and the text of each line."""
+    yield tr("Book"), one_line(book.name)
+    yield tr("Grades"), one_line(" < ".join(map(said, book.grades)))
+    judged = tr("{texts} texts for {queries} queries, by {judges} judges")
+    pairs, untold, queries, judges = map(number, book.counts)
+    yield tr("Judged"), judged.format(texts=pairs, queries=queries, judges=judges)
+    yield tr("Cannot tell"), untold
+    if book.between_judges.pairs:
+        yield tr("Judges"), said(agreement_words(book.between_judges))
+    if book.with_themselves.pairs:
+        yield tr("Shown again"), said(agreement_words(book.with_themselves))
+    if book.disagreements:
+        yield (
+            tr("To settle"),
+            plural(
+                book.disagreements,
+                "{n} disagreement, in the window under “Judge its texts…”",
+                "{n} disagreements, in the window under “Judge its texts…”",
+            ),
+        )
 
 
 def _name(arguments: argparse.Namespace, paths: Paths) -> str:

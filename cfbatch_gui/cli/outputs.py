@@ -11,10 +11,12 @@ from pathlib import Path
 
 import msgspec
 
+from cfbatch_gui.cli.language import tr
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.exports import Exported, export, target_for
 from cfbatch_gui.core.system.files import write_own_file
@@ -24,13 +26,13 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """Add `--out` and `--json`."""
     parser.add_argument(
         "--out",
-        metavar="PATH",
+        metavar=tr("PATH"),
         type=Path,
         action="append",
         default=[],
-        help="write the result to a file, in the format of its suffix",
+        help=tr("write the result to a file, in the format of its suffix"),
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of the result")
+    parser.add_argument("--json", action="store_true", help=tr("print one JSON object instead of the result"))
 
 
 def check_outputs(
@@ -45,15 +47,21 @@ def check_outputs(
         target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link that must be kept
         form = target_for(target, kind, format_name)
         if target in checked:
-            raise UsageError(f"“{path}” is given twice. Each --out needs a name of its own.")
+            raise UsageError(message("“{path}” is given twice. Each --out needs a name of its own.", path=path))
         if any(target.exists() and each.exists() and target.samefile(each) for each in inputs):
-            raise UsageError(f"“{path}” is the file that is read. Choose another name for --out.")
+            raise UsageError(message("“{path}” is the file that is read. Choose another name for --out.", path=path))
         if target.is_dir() and not form.is_folder:
-            raise UsageError(f"“{path}” is a folder. Give --out the name of a file.")
+            raise UsageError(message("“{path}” is a folder. Give --out the name of a file.", path=path))
         if not target.parent.is_dir():
-            raise UsageError(f"There is no folder “{path.parent}”. Make it first, or choose another name for --out.")
+            raise UsageError(
+                message(
+                    "There is no folder “{path}”. Make it first, or choose another name for --out.", path=path.parent
+                )
+            )
         if not os.access(target.parent, os.W_OK):
-            raise UsageError(f"You may not write in the folder “{path.parent}”. Choose another name for --out.")
+            raise UsageError(
+                message("You may not write in the folder “{path}”. Choose another name for --out.", path=path.parent)
+            )
         checked.append(target)
     return tuple(checked)
 

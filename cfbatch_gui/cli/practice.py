@@ -11,77 +11,102 @@ from pathlib import Path
 from typing import get_args
 
 from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error
+from cfbatch_gui.cli.language import number, tr
+from cfbatch_gui.cli.parser import Parser, RawHelpFormatter
 from cfbatch_gui.core.errors import UsageError, UserError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.practice.app import Application, practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import Arrival
 from cfbatch_gui.core.practice.faults.mutations import Mutation
 from cfbatch_gui.core.practice.faults.script import describe_faults, load_script
 from cfbatch_gui.core.system import secret_variables
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 
 TOKEN_VARIABLE = secret_variables.OF_PRACTICE
 _ACCOUNT = "0" * 32
-_PORT = 8787
-_FAULTS_HELP = """\
---faults FILE puts a door in front of the service that misbehaves, to see how a program takes it. FILE is JSON:
-
-  {{"faults": [
-    {{"on": "submit", "do": "reset_after_body", "billed": true}},
-    {{"on": "poll", "number": 3, "times": 2, "do": "page", "status": 502}}
-  ]}}
-
-on       "submit", "poll", "check" (all other calls) or "any" (default)
-number   the first exchange of that kind to hit, from 1 (default 1)
-times    how many in a row (default 1); 0 is every one from then on
-sha256   only the batch whose body has this hash; not for faults that come before the body
-do       what goes wrong, with keys of its own:
-
-{faults}
-
-"billed" true: the service does the work, and its answer is what goes astray; false: it never hears of the request.
-"rst" true: a connection ends in a TCP reset; false: in good order.
-"how" of "mutate" is one of
-{mutations}
-"""
-
+_PORT, _SECONDS = 8787, 5.0
+_EXAMPLE = """\
+  {"faults": [
+    {"on": "submit", "do": "reset_after_body", "billed": true},
+    {"on": "poll", "number": 3, "times": 2, "do": "page", "status": 502}
+  ]}"""
+_KEYS = {
+    "on": message('"submit", "poll", "check" (all other calls) or "any" (default)'),
+    "number": message("the first exchange of that kind to hit, from 1 (default 1)"),
+    "times": message("how many in a row (default 1); 0 is every one from then on"),
+    "sha256": message("only the batch whose body has this hash; not for faults that come before the body"),
+    "do": message("what goes wrong, with keys of its own:"),
+}
 _MUTATIONS = textwrap.fill(", ".join(get_args(Mutation)), 96, initial_indent="  ", subsequent_indent="  ")
 
 
-def add_arguments(parser: argparse.ArgumentParser, *, parents: Sequence[argparse.ArgumentParser] = ()) -> None:
+def add_arguments(parser: Parser, *, parents: Sequence[Parser]) -> None:
     """Add `serve` and its options to `cfbatch practice`; `parents` hold the options of all commands."""
-    commands = parser.add_subparsers(dest="practice_command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="practice_command", metavar=tr("COMMAND"), required=True)
     command = commands.add_parser(
         "serve",
         parents=list(parents),
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        help="serve the practice service on this computer",
-        description="Serve the practice service on 127.0.0.1 until Ctrl+C. It speaks Cloudflare's Batch API; nothing\n"
-        "leaves this computer and nothing is paid. Any bearer token is taken, unless\n"
-        f"{TOKEN_VARIABLE} names one.",
-        epilog=_FAULTS_HELP.format(faults=describe_faults(), mutations=_MUTATIONS),
+        formatter_class=RawHelpFormatter,
+        help=tr("serve the practice service on this computer"),
+        description=tr(
+            "Serve the practice service on 127.0.0.1 until Ctrl+C. It speaks Cloudflare's Batch API; nothing\n"
+            "leaves this computer and nothing is paid. Any bearer token is taken, unless\n{variable} names one."
+        ).format(variable=TOKEN_VARIABLE),
+        epilog=_faults_help(),
     )
-    command.add_argument("--port", type=_port, default=_PORT, help="0 takes any free one (default: %(default)s)")
+    command.add_argument(
+        "--port",
+        type=_port,
+        metavar=tr("PORT"),
+        default=_PORT,
+        help=tr("0 takes any free one (default: {n})").format(n=_PORT),
+    )
     command.add_argument(
         "--seconds-queued",
         type=_seconds,
-        default=5.0,
+        default=_SECONDS,
         metavar="S",
-        help="how long a batch is queued (default: %(default)g)",
+        help=tr("how long a batch is queued (default: {n})").format(n=number(_SECONDS, "g")),
     )
     command.add_argument(
         "--seconds-running",
         type=_seconds,
-        default=5.0,
+        default=_SECONDS,
         metavar="S",
-        help="how long it then runs (default: %(default)g)",
+        help=tr("how long it then runs (default: {n})").format(n=number(_SECONDS, "g")),
     )
-    command.add_argument("--faults", type=Path, metavar="FILE", help="misbehave by this script; see below")
+    command.add_argument("--faults", type=Path, metavar=tr("FILE"), help=tr("misbehave by this script; see below"))
     command.add_argument(
         "--certificate",
         type=Path,
         metavar="PEM",
-        help="with --faults: speak TLS with the certificate and key in this file",
+        help=tr("with --faults: speak TLS with the certificate and key in this file"),
+    )
+
+
+def _faults_help() -> str:
+    return "\n".join(
+        [
+            tr(
+                "--faults FILE puts a door in front of the service that misbehaves, to see how a program takes it."
+                " FILE is JSON:"
+            ),
+            "",
+            _EXAMPLE,
+            "",
+            *(f"{key:<8} {said(words)}" for key, words in _KEYS.items()),
+            "",
+            describe_faults(),
+            "",
+            tr(
+                '"billed" true: the service does the work, and its answer is what goes astray; false: it never hears of'
+                " the request."
+            ),
+            tr('"rst" true: a connection ends in a TCP reset; false: in good order.'),
+            tr('"how" of "mutate" is one of'),
+            _MUTATIONS,
+        ]
     )
 
 
@@ -98,9 +123,9 @@ def run(arguments: argparse.Namespace, data_dir: Path) -> int:
         with suppress(KeyboardInterrupt):
             _serve(app, arguments, own_token=bool(token))
     except UserError as problem:
-        print(problem.message, file=sys.stderr)  # noqa: T201
+        print(said(problem.message), file=sys.stderr)  # noqa: T201
         return status_of_error(problem)
-    print("Stopped.", file=sys.stderr)  # noqa: T201
+    print(tr("Stopped."), file=sys.stderr)  # noqa: T201
     return ExitStatus.DONE
 
 
@@ -111,7 +136,7 @@ def _serve(app: Application, arguments: argparse.Namespace, *, own_token: bool) 
         _announce(url, own_token=own_token)
 
     if arguments.certificate is not None and arguments.faults is None:
-        raise UsageError("--certificate goes with --faults.")
+        raise UsageError(message("--certificate goes with --faults."))
     if arguments.faults is None:
         serve(app, arguments.port, listening=listening)
         return
@@ -123,15 +148,24 @@ def _serve(app: Application, arguments: argparse.Namespace, *, own_token: bool) 
 
 
 def _tell(arrival: Arrival) -> None:
-    asked = f"answered {arrival.status}" if arrival.is_asked else "not passed on"
-    part = f"{arrival.received:,} of {arrival.size:,} bytes"
-    print(f"{arrival.kind}, {part}, {asked}, {arrival.fault or 'no fault'}", file=sys.stderr, flush=True)  # noqa: T201
+    if arrival.is_asked:
+        template = tr("{kind}, {received} of {size} bytes, answered {status}, {fault}")
+    else:
+        template = tr("{kind}, {received} of {size} bytes, not passed on, {fault}")
+    line = template.format(
+        kind=arrival.kind,
+        received=number(arrival.received),
+        size=number(arrival.size),
+        status=arrival.status,
+        fault=arrival.fault or tr("no fault"),
+    )
+    print(line, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _announce(url: str, *, own_token: bool) -> None:
     bearer = f"${TOKEN_VARIABLE}" if own_token else "practice"
     lines = (
-        f"The practice service listens on {url} (Ctrl+C ends it). Try it:",
+        tr("The practice service listens on {url} (Ctrl+C ends it). Try it:").format(url=url),
         "",
         f'curl "{url}/accounts/{_ACCOUNT}/ai/run/@cf/baai/bge-m3?queueRequest=true" \\',
         f' --header "Authorization: Bearer {bearer}" --header "Content-Type: application/json" \\',
@@ -144,7 +178,8 @@ def _announce(url: str, *, own_token: bool) -> None:
 
 def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) <= 65_535):
-        raise argparse.ArgumentTypeError(f"“{text}” is not a port; it must be a number from 0 to 65535")
+        sentence = tr("“{text}” is not a port; it must be a number from 0 to 65535").format(text=text)
+        raise argparse.ArgumentTypeError(sentence)
     return int(text)
 
 
@@ -154,5 +189,6 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds <= 86_400:
-        raise argparse.ArgumentTypeError(f"“{text}” is not a time; it must be seconds from 0 to 86400")
+        sentence = tr("“{text}” is not a time; it must be seconds from 0 to 86400").format(text=text)
+        raise argparse.ArgumentTypeError(sentence)
     return seconds

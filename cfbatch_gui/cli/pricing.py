@@ -5,11 +5,13 @@ import time
 from datetime import datetime
 
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.language import number, percent, tr
 from cfbatch_gui.cli.reading import dollars
 from cfbatch_gui.core.errors import OverBudget
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.prices import Price, next_reset
@@ -19,10 +21,11 @@ def add_budget_argument(parser: argparse.ArgumentParser) -> None:
     """Add `--budget`, the amount that may be spent on the whole job."""
     parser.add_argument(
         "--budget",
-        metavar="DOLLARS",
+        metavar=tr("DOLLARS"),
         type=dollars,
-        help=f"send nothing if it may cost more; exit status {ExitStatus.OVER_BUDGET:d} (default: the budget that is"
-        " set in the window)",
+        help=tr(
+            "send nothing if it may cost more; exit status {status} (default: the budget that is set in the window)"
+        ).format(status=f"{ExitStatus.OVER_BUDGET:d}"),
     )
 
 
@@ -46,27 +49,32 @@ def budget_of(asked: float) -> Budget:
     return Budget(a_job=max(asked, 1e-9))
 
 
-def _with_the_way_out(sentence: str) -> str:
-    return f"{sentence} Nothing was sent. Allow more with --budget DOLLARS."
+def _with_the_way_out(sentence: str) -> Message:
+    return message("{sentence} Nothing was sent. Allow more with --budget DOLLARS.", sentence=sentence)
 
 
 def tokens_words(preflight: Preflight) -> str:
     """The lower and the upper estimate of tokens, such as "10 to 14"; one number when they are equal."""
     low, high = preflight.tokens_low, preflight.tokens_high
-    return f"{low:,} to {high:,}" if low != high else f"{low:,}"
+    return tr("{low} to {high}").format(low=number(low), high=number(high)) if low != high else number(low)
 
 
 def price_words(preflight: Preflight) -> str:
     """The upper price and its share of a day's free allowance: "less than $0.01, 3.2% of a day's free use"."""
     high = preflight.price_high.dollars
-    most = "less than $0.01" if high < 0.01 else f"at most ${high:,.2f}"
-    return f"{most}, {share_words(preflight.price_high)} of a day's free use"
+    if high < 0.01:
+        most = tr("less than ${amount}").format(amount=number(0.01, ".2f"))
+    else:
+        most = tr("at most ${amount}").format(amount=number(high, ",.2f"))
+    return tr("{price}, {share} of a day's free use").format(price=most, share=share_words(preflight.price_high))
 
 
 def share_words(price: Price) -> str:
     """The share of a day's free allowance: "3.2%", or "less than 0.1%" for what would be rounded to nothing."""
     share = price.share_of_free_day
-    return f"{share:.1%}" if share >= 0.001 or not share else "less than 0.1%"
+    if share >= 0.001 or not share:
+        return percent(share, ".1%")
+    return tr("less than {share}").format(share=percent(0.001, ".1%"))
 
 
 def reset_words() -> str:

@@ -5,22 +5,25 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from cfbatch_gui.cli.console import Console, elided, width_of
+from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.languages import said
 
 _BAR, _LEAST_BAR = 24, 6  # columns
 _CLEAR = "\r\x1b[K"
 _SECONDS_BETWEEN = 0.1  # between two redraws of the line while a file is read
 
 _WORDS = {
-    BatchState.PLANNED: "to send",
-    BatchState.SENDING: "sending",
-    BatchState.QUEUED: "queued",
-    BatchState.RUNNING: "running",
-    BatchState.COLLECTING: "collecting",
-    BatchState.FAILED: "failed",
-    BatchState.GONE: "no longer known to the service",
-    BatchState.OUTCOME_UNKNOWN: "with unknown outcome",
-    BatchState.DISMISSED: "dismissed",
+    BatchState.PLANNED: message("{n:,} to send"),
+    BatchState.SENDING: message("{n:,} sending"),
+    BatchState.QUEUED: message("{n:,} queued"),
+    BatchState.RUNNING: message("{n:,} running"),
+    BatchState.COLLECTING: message("{n:,} collecting"),
+    BatchState.FAILED: message("{n:,} failed"),
+    BatchState.GONE: message("{n:,} no longer known to the service"),
+    BatchState.OUTCOME_UNKNOWN: message("{n:,} with unknown outcome"),
+    BatchState.DISMISSED: message("{n:,} dismissed"),
 }
 
 
@@ -38,9 +41,9 @@ class Progress:
         if self.console.is_interactive and self._clock() - self._drawn_at > _SECONDS_BETWEEN:
             self._drawn_at = self._clock()
             if whole:
-                self._draw(f"reading {name}", read / whole)
+                self._draw(tr("reading {name}").format(name=name), read / whole)
             else:
-                self._draw(f"reading {name}: {read:,} rows")
+                self._draw(plural(read, "reading {name}: {n} row", "reading {name}: {n} rows", name=name))
 
     def follow(self, *jobs: Job) -> None:
         """Show these jobs, and only these, from now on."""
@@ -83,18 +86,18 @@ class Progress:
 def describe(batches: Sequence[Batch]) -> str:
     """A job's batches in words, "2 of 5 batches done · 2 running · 1 to send", and the reason for waiting, if any."""
     counts = Counter(batch.state for batch in batches)
-    unit = "batch" if len(batches) == 1 else "batches"
-    parts = [f"{counts[BatchState.DONE]:,} of {len(batches):,} {unit} done"]
-    parts += [f"{counts[state]:,} {word}" for state, word in _WORDS.items() if counts[state]]
+    done = number(counts[BatchState.DONE])
+    parts = [plural(len(batches), "{done} of {n} batch done", "{done} of {n} batches done", done=done)]
+    parts += [said(words.filled(n=counts[state])) for state, words in _WORDS.items() if counts[state]]
     parts += _unknown_words(batches)
     hindrance = next((batch.error for batch in batches if batch.error and not batch.state.is_final), "")
-    return " · ".join([*parts, hindrance] if hindrance else parts)
+    return " · ".join([*parts, said(hindrance)] if hindrance else parts)
 
 
 def _unknown_words(batches: Sequence[Batch]) -> list[str]:
     """The service's states that this program does not know, shown as received."""
     words = {batch.service_word for batch in batches if batch.state.is_at_service} - {"", *BatchState}
-    return [f"the service says “{word}”" for word in sorted(words)]
+    return [tr("the service says “{word}”").format(word=word) for word in sorted(words)]
 
 
 def _share(batches: Sequence[Batch]) -> float:

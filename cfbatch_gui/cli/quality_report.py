@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from cfbatch_gui.cli.console import counted, one_line
+from cfbatch_gui.cli.console import one_line
+from cfbatch_gui.cli.language import figures, number, percent, plural, tr
 from cfbatch_gui.core.evaluation.book_grades import BookGrades
 from cfbatch_gui.core.evaluation.judged import Evaluation, RunMeasures
 from cfbatch_gui.core.evaluation.runs import Run
@@ -15,32 +16,45 @@ _MOST_QUERIES = 10
 
 def judged_by(book: BookGrades | None) -> str:
     """ "the labels", or "the book “Support” and the labels"."""
-    return f"the book “{one_line(book.name)}” and the labels" if book is not None else "the labels"
+    if book is None:
+        return tr("the labels")
+    return tr("the book “{name}” and the labels").format(name=one_line(book.name))
 
 
-def lines_of_quality(run: Run, evaluation: Evaluation | None, book: BookGrades | None = None) -> Iterator[str]:
-    """The means, and the queries that are ranked worst; what was left out. Nothing for a job without judgements."""
+def lines_of_quality(
+    run: Run, evaluation: Evaluation | None, book: BookGrades | None = None
+) -> Iterator[tuple[str, str]]:
+    """The means, and the queries that are ranked worst; what was left out. Nothing for a job without judgements.
+
+    Each is the label and the text of a line.
+    """
     if run.unusable is not None:
-        yield f"{'Labels':<11} {unusable_words(run.unusable)}"
+        yield tr("Labels"), unusable_words(run.unusable)
     if evaluation is None:
         return
     (measures,) = evaluation.runs
-    yield (
-        f"{'Quality':<11} by {judged_by(book)}: means of {len(evaluation.queries):,} judged queries"
-        f" ({evaluation.left_out:,} others left out); of the first {evaluation.k}"
-        f" {measures.judged_share:.0%} are judged"
+    sentence = plural(
+        len(evaluation.queries),
+        "by {judgements}: means of {n} judged query ({others} others left out); of the first {k} {share} are judged",
+        "by {judgements}: means of {n} judged queries ({others} others left out); of the first {k} {share} are judged",
+        judgements=judged_by(book),
+        others=number(evaluation.left_out),
+        k=evaluation.k,
+        share=percent(measures.judged_share),
     )
+    yield tr("Quality"), sentence
     for name, mean in measures.means.items():
-        yield f"{'':<11} {name:<14} {mean.text()}"
-    yield from (f"{'':<11} {words}" for words in remarks((measures,)))
+        yield "", f"{name:<14} {figures(mean.text())}"
+    yield from (("", words) for words in remarks((measures,)))
     name = next(iter(measures.values))
     values = measures.values[name]
     worst = [index for index in values.argsort(kind="stable").tolist() if values[index] < 1][:_MOST_QUERIES]
     if worst:
-        yield f"{'Worst':<11} {name} of single queries:"
+        yield tr("Worst"), tr("{measure} of single queries:").format(measure=name)
     for index in worst:
         query = evaluation.queries[index]
-        yield f"{'':<11} {values[index]:.4f}  {one_line(f'{query.id}  {query.text}' if query.id else query.text)}"
+        text = one_line(f"{query.id}  {query.text}" if query.id else query.text)
+        yield "", f"{number(float(values[index]), '.4f')}  {text}"
 
 
 def json_of_quality(
@@ -100,42 +114,72 @@ def json_of_unusable(unusable: UnusableLabels | None) -> dict[str, object] | Non
 
 def unusable_words(unusable: UnusableLabels) -> str:
     """ "12 labels are no whole numbers and were left out, such as “0.5” and “yes” (rows 2, 3, 5, …)"."""
-    examples = " and ".join(f"“{one_line(each)[:_LONGEST_LABEL]}”" for each in unusable.examples)
-    rows = ", ".join(f"{row:,}" for row in unusable.rows) + (", …" if len(unusable.rows) < unusable.count else "")
-    offer = ""
-    if unusable.proposal:
-        said = ", ".join(f"{one_line(label)[:_LONGEST_LABEL]} = {grade}" for label, grade in unusable.proposal)
-        offer = f"; “cfbatch judgements grades JOB --accept” uses {said}"
-    if unusable.count == 1:
-        return f"1 label is no whole number and was left out: {examples} (row {rows}){offer}"
-    return f"{unusable.count:,} labels are no whole numbers and were left out, such as {examples} (rows {rows}){offer}"
-
-
-def answer_words(found: Paired, number: int, metric: str) -> str:
-    """What job `number` is to the first: whether a difference can be seen, with its interval, and what would tell."""
-    better = counted(found.better, "query", "queries")
-    counts = f"{number} is better than 1 for {better}, worse for {found.worse:,}, the same for {found.same:,}"
-    if found.low is None or found.high is None:
-        return f"{counts}: {found.better + found.worse + found.same:,} queries are too few to tell."
-    verdict = "no difference can be seen"
-    if found.is_seen:
-        verdict = f"{number} is better" if found.difference > 0 else f"{number} is worse"
-    words = (
-        f"{counts}: {verdict} ({metric} {found.difference:+.4f}, 95 % {found.low:+.4f} to {found.high:+.4f},"
-        f" p = {found.p:.3f})."
+    quoted = tr("“{label}”")
+    examples = tr(" and ").join(quoted.format(label=one_line(each)[:_LONGEST_LABEL]) for each in unusable.examples)
+    rows = ", ".join(map(number, unusable.rows)) + (", …" if len(unusable.rows) < unusable.count else "")
+    words = plural(
+        unusable.count,
+        "{n} label is no whole number and was left out: {examples} (row {rows})",
+        "{n} labels are no whole numbers and were left out, such as {examples} (rows {rows})",
+        examples=examples,
+        rows=rows,
     )
-    if not found.is_seen and found.needed:
-        words += f" To see a difference of {TOLD_APART:g}, judge about {found.needed:,} more queries."
-    return words
+    if not unusable.proposal:
+        return words
+    grades = ", ".join(f"{one_line(label)[:_LONGEST_LABEL]} = {grade}" for label, grade in unusable.proposal)
+    return tr("{labels}; “cfbatch judgements grades JOB --accept” uses {grades}").format(labels=words, grades=grades)
+
+
+def answer_words(found: Paired, job: int, metric: str) -> str:
+    """What this job is to the first: whether a difference can be seen, with its interval, and what would tell."""
+    counts = plural(
+        found.better,
+        "{job} is better than 1 for {n} query, worse for {worse}, the same for {same}",
+        "{job} is better than 1 for {n} queries, worse for {worse}, the same for {same}",
+        job=job,
+        worse=number(found.worse),
+        same=number(found.same),
+    )
+    if found.low is None or found.high is None:
+        queries = number(found.better + found.worse + found.same)
+        return tr("{counts}: {n} queries are too few to tell.").format(counts=counts, n=queries)
+    if not found.is_seen:
+        template = tr("{counts}: no difference can be seen ({measure} {difference}, 95 % {low} to {high}, p = {p}).")
+    elif found.difference > 0:
+        template = tr("{counts}: {job} is better ({measure} {difference}, 95 % {low} to {high}, p = {p}).")
+    else:
+        template = tr("{counts}: {job} is worse ({measure} {difference}, 95 % {low} to {high}, p = {p}).")
+    words = template.format(
+        counts=counts,
+        job=job,
+        measure=metric,
+        difference=number(found.difference, "+.4f"),
+        low=number(found.low, "+.4f"),
+        high=number(found.high, "+.4f"),
+        p=number(found.p, ".3f"),
+    )
+    if found.is_seen or not found.needed:
+        return words
+    return tr("{answer} To see a difference of {difference}, judge about {n} more queries.").format(
+        answer=words, difference=number(TOLD_APART, "g"), n=number(found.needed)
+    )
 
 
 def remarks(runs: Sequence[RunMeasures]) -> Iterator[str]:
     """Sentences about what the measures of these runs cannot say."""
     if not any(run.has_contrast for run in runs):
-        yield "Nothing can be measured: all candidates of a query have the same grade, so every order is as good."
+        yield tr("Nothing can be measured: all candidates of a query have the same grade, so every order is as good.")
     if any(mean.depends_on_ties for run in runs for mean in run.means.values()):
-        yield "A range is what a figure may be, as contexts of other labels have equal scores."
+        yield tr("A range is what a figure may be, as contexts of other labels have equal scores.")
     if without := sum(run.without_answer for run in runs):
-        yield f"{without:,} judged queries have no answer; each counts 0."
+        yield plural(
+            without,
+            "{n} judged query has no answer; it counts 0.",
+            "{n} judged queries have no answer; each counts 0.",
+        )
     if repeated := sum(run.repeated for run in runs):
-        yield f"{repeated:,} contexts are listed twice in their query; each document counts once, by its best rank."
+        yield plural(
+            repeated,
+            "{n} context is listed twice in its query; each document counts once, by its best rank.",
+            "{n} contexts are listed twice in their query; each document counts once, by its best rank.",
+        )

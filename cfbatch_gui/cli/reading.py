@@ -12,11 +12,14 @@ from pathlib import Path
 
 from cfbatch_gui.cli.candidates import add_candidates_argument
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.language import tr
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.columns.layouts import with_layout
 from cfbatch_gui.core.inputs.columns.recipes import Recipe, RecipeBook
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, ReadOptions, Role, Split
 from cfbatch_gui.core.inputs.readers.formats import listed_formats
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 
 STANDARD_INPUT = Path("-")
@@ -43,12 +46,12 @@ def column_role(text: str) -> ColumnRole:
     """Parse COLUMN=ROLE, for argparse. A column's name may itself contain "="."""
     column, separator, role = text.rpartition("=")
     if not separator or not column:
-        raise argparse.ArgumentTypeError(f"“{text}” should be COLUMN=ROLE, for example title=text")
+        raise argparse.ArgumentTypeError(tr("“{text}” should be COLUMN=ROLE, for example title=text").format(text=text))
     try:
         return ColumnRole(column, Role(role.strip().lower()))
     except ValueError:
-        words = ", ".join(Role)
-        raise argparse.ArgumentTypeError(f"“{role}” is not a role; the roles are {words}") from None
+        sentence = tr("“{role}” is not a role; the roles are {roles}").format(role=role, roles=", ".join(Role))
+        raise argparse.ArgumentTypeError(sentence) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,12 @@ class Reading:
         if self.layout is not None:
             changed = with_layout(mapping, self.layout)
             if changed.layout is not self.layout:
-                raise UsageError(f"The layout “{self.layout}” does not go with what is to be done with these files.")
+                raise UsageError(
+                    message(
+                        "The layout “{layout}” does not go with what is to be done with these files.",
+                        layout=self.layout.value,
+                    )
+                )
             mapping = changed
         return replace(mapping, template=self.template or mapping.template, split=self.split or mapping.split)
 
@@ -79,24 +87,30 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     """Add FILE, FILE2, the options for what to do with them, and those for how they are read."""
     parser.add_argument(
         "file",
-        metavar="FILE",
+        metavar=tr("FILE"),
         type=Path,
-        help=f"{', '.join(listed_formats())}, packed or not; a folder; “-” for standard input",
+        help=tr("{formats}, packed or not; a folder; “-” for standard input").format(
+            formats=", ".join(map(said, listed_formats()))
+        ),
     )
-    parser.add_argument("second", metavar="FILE2", type=Path, nargs="?", help="one set of contexts for every query")
+    parser.add_argument(
+        "second", metavar=tr("FILE2"), type=Path, nargs="?", help=tr("one set of contexts for every query")
+    )
     add_reading_arguments(parser)
     parser.add_argument(
         "--doubtful",
         type=Doubtful,
         choices=list(Doubtful),
-        help="rows that may have been misread, in either file: send them as they were read, or skip"
-        f" them. Without this option they are skipped and listed, and the exit status is {ExitStatus.FAILED:d}",
+        help=tr(
+            "rows that may have been misread, in either file: send them as they were read, or skip them. Without this"
+            " option they are skipped and listed, and the exit status is {status}"
+        ).format(status=f"{ExitStatus.FAILED:d}"),
     )
     parser.add_argument(
         "--split",
-        metavar="TOKENS[:OVERLAP]",
+        metavar=tr("TOKENS[:OVERLAP]"),
         type=split_size,
-        help="cut longer texts into parts of so many tokens; a ranking counts the best part",
+        help=tr("cut longer texts into parts of so many tokens; a ranking counts the best part"),
     )
 
 
@@ -104,34 +118,44 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options for what to do with the files and how they are read; `reading_of` also needs `split` and
     `doubtful`."""
     kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--rank", dest="kind", action="store_const", const=Kind.RANK, help="order contexts by query")
-    kind.add_argument("--embed", dest="kind", action="store_const", const=Kind.EMBED, help="turn texts into vectors")
+    kind.add_argument("--rank", dest="kind", action="store_const", const=Kind.RANK, help=tr("order contexts by query"))
+    kind.add_argument(
+        "--embed", dest="kind", action="store_const", const=Kind.EMBED, help=tr("turn texts into vectors")
+    )
     parser.add_argument(
         "--recipe",
-        metavar="NAME",
+        metavar=tr("NAME"),
         default="",
-        help="read and map the files as a recipe says that was saved in the window",
+        help=tr("read and map the files as a recipe says that was saved in the window"),
     )
     parser.add_argument(
         "--role",
         dest="roles",
-        metavar="COLUMN=ROLE",
+        metavar=tr("COLUMN=ROLE"),
         type=column_role,
         action="append",
         default=[],
-        help=f"what a column is for: {', '.join(Role)}",
+        help=tr("what a column is for: {roles}").format(roles=", ".join(Role)),
     )
     layouts = [layout.value for layout in Layout if layout is not Layout.TEXTS]
     parser.add_argument(
-        "--layout", metavar="LAYOUT", type=Layout, choices=list(Layout), help=f"of a ranking: {', '.join(layouts)}"
+        "--layout",
+        metavar=tr("LAYOUT"),
+        type=Layout,
+        choices=list(Layout),
+        help=tr("of a ranking: {layouts}").format(layouts=", ".join(layouts)),
     )
-    parser.add_argument("--encoding", metavar="NAME", help="of the first file, such as utf-8, cp1252 or shift_jis")
-    parser.add_argument("--separator", metavar="SIGN", help="of the first file: , ; | or tab")
-    parser.add_argument("--header", choices=tuple(_ANSWERS), help="is the first row of the first file a header?")
-    parser.add_argument("--sheet", metavar="NAME", help="of the first file, when it is a workbook")
-    parser.add_argument("--texts-by", choices=tuple(_UNITS), help="how plain text is cut into texts")
+    parser.add_argument(
+        "--encoding", metavar=tr("NAME"), help=tr("of the first file, such as utf-8, cp1252 or shift_jis")
+    )
+    parser.add_argument("--separator", metavar=tr("SIGN"), help=tr("of the first file: , ; | or tab"))
+    parser.add_argument("--header", choices=tuple(_ANSWERS), help=tr("is the first row of the first file a header?"))
+    parser.add_argument("--sheet", metavar=tr("NAME"), help=tr("of the first file, when it is a workbook"))
+    parser.add_argument("--texts-by", choices=tuple(_UNITS), help=tr("how plain text is cut into texts"))
     add_candidates_argument(parser)
-    parser.add_argument("--template", metavar="TEXT", default="", help="join columns, for example “{title}. {body}”")
+    parser.add_argument(
+        "--template", metavar=tr("TEXT"), default="", help=tr("join columns, for example “{title}. {body}”")
+    )
 
 
 def split_size(text: str) -> Split:
@@ -140,7 +164,8 @@ def split_size(text: str) -> Split:
     try:
         return Split(int(tokens), int(overlap or 0))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"“{text}” should be a number of tokens, for example 400 or 400:50") from None
+        sentence = tr("“{text}” should be a number of tokens, for example 400 or 400:50").format(text=text)
+        raise argparse.ArgumentTypeError(sentence) from None
 
 
 def dollars(text: str) -> float:
@@ -150,7 +175,8 @@ def dollars(text: str) -> float:
     except ValueError:
         amount = -1.0
     if not 0 <= amount < float("inf"):
-        raise argparse.ArgumentTypeError(f"“{text}” should be an amount of dollars, for example 0.50")
+        sentence = tr("“{text}” should be an amount of dollars, for example 0.50").format(text=text)
+        raise argparse.ArgumentTypeError(sentence)
     return amount
 
 
@@ -159,12 +185,16 @@ def settle_kind(arguments: argparse.Namespace, paths: Paths) -> None:
     arguments.recipe = RecipeBook(paths.recipes).recipe(arguments.recipe) if arguments.recipe else None
     if arguments.recipe is None:
         if arguments.kind is None:
-            raise UsageError("Say what to do with the file: --rank or --embed, or --recipe NAME.")
+            raise UsageError(message("Say what to do with the file: --rank or --embed, or --recipe NAME."))
         return
     kind = arguments.recipe.mapping.kind
     if arguments.kind not in (None, kind):
-        does = "ranks texts" if kind is Kind.RANK else "turns texts into vectors"
-        raise UsageError(f"The recipe “{arguments.recipe.name}” {does}. Leave out --{arguments.kind}.")
+        does = (
+            message("The recipe “{name}” ranks texts. Leave out --{kind}.")
+            if kind is Kind.RANK
+            else message("The recipe “{name}” turns texts into vectors. Leave out --{kind}.")
+        )
+        raise UsageError(does.filled(name=arguments.recipe.name, kind=arguments.kind.value))
     arguments.kind = kind
 
 
@@ -196,7 +226,7 @@ def standard_input_as_file(path: Path) -> Iterator[Path]:
         yield path if path.name else path.absolute()
         return
     if sys.stdin is None or sys.stdin.isatty():
-        raise UsageError("“-” reads from another program: write “program | cfbatch …”, or name a file.")
+        raise UsageError(message("“-” reads from another program: write “program | cfbatch …”, or name a file."))
     with tempfile.TemporaryDirectory(prefix="cfbatch-") as folder:
         copy = Path(folder) / "standard input"
         with copy.open("wb") as file:

@@ -6,23 +6,48 @@ from itertools import chain, groupby
 from operator import attrgetter
 from time import localtime
 
-from cfbatch_gui.cli.console import counted, elided, filled_up, one_line, width_of
+from cfbatch_gui.cli.console import elided, filled_up, labelled, one_line, width_of
+from cfbatch_gui.cli.language import figures, number, plural, tr
 from cfbatch_gui.cli.row_list import RowLines, json_of_row, reason_of
 from cfbatch_gui.cli.score_report import json_of_scores, lines_of_scores
 from cfbatch_gui.cli.vector_report import json_of_vector_checks, lines_of_vector_checks
 from cfbatch_gui.core.inputs.input_values import Kind, ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.row_problems import RowProblem, StoredProblem, count_sent_rows, problems, row_problems
-from cfbatch_gui.core.jobs.states import Batch, Job, ListedJob
+from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobState, ListedJob
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import Exported
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, Rankings, rank_text
 from cfbatch_gui.core.results.rankings.score_figures import score_figures
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.system.languages import said
 
 PRACTICE = "practice"
-PRACTICE_WORDS = "practice service, on this computer"
 _RANK, _SCORE = 6, 9  # columns
+_LABEL = 11
+_JOB_STATES = {
+    JobState.DRAFT: message("draft"),
+    JobState.WAITING: message("waiting"),
+    JobState.WORKING: message("working"),
+    JobState.PAUSED: message("paused"),
+    JobState.OUTCOME_UNKNOWN: message("outcome unknown"),
+    JobState.DONE: message("done"),
+    JobState.PARTLY_DONE: message("partly done"),
+    JobState.FAILED: message("failed"),
+}
+_BATCH_STATES = {
+    BatchState.PLANNED: message("planned"),
+    BatchState.SENDING: message("sending"),
+    BatchState.QUEUED: message("queued"),
+    BatchState.RUNNING: message("running"),
+    BatchState.COLLECTING: message("collecting"),
+    BatchState.DONE: message("done"),
+    BatchState.FAILED: message("failed"),
+    BatchState.GONE: message("gone"),
+    BatchState.OUTCOME_UNKNOWN: message("outcome unknown"),
+    BatchState.DISMISSED: message("dismissed"),
+}
 
 
 def json_of_job(
@@ -63,73 +88,88 @@ def lines_of_result(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
 
 def lines_of_jobs(jobs: Sequence[Job | ListedJob], width: int, title: Callable[[str], str]) -> Iterator[str]:
     """A table of jobs, the newest first; `title` returns the title of a connection by its id."""
-    titles = {connection: one_line(title(connection)) for connection in {job.connection for job in jobs}}
+    titles = {connection: one_line(said(title(connection))) for connection in {job.connection for job in jobs}}
     rows = [
-        (job.id, _state(job), job.kind.value, f"{job.batches_done}/{len(job.batches)}", titles[job.connection],
-         _time(job.created_at), one_line(job.name))
+        (job.id, said(_JOB_STATES[job.state]), _kind(job), f"{job.batches_done}/{len(job.batches)}",
+         titles[job.connection], _time(job.created_at), one_line(job.name))
         for job in jobs
     ]  # fmt: skip
-    return table(("JOB", "STATE", "KIND", "DONE", "CONNECTION", "MADE", "NAME"), rows, width)
+    columns = (tr("JOB"), tr("STATE"), tr("KIND"), tr("DONE"), tr("CONNECTION"), tr("MADE"), tr("NAME"))
+    return table(columns, rows, width)
 
 
 def lines_of_job(job: Job, folder: JobFolder, width: int, title: str) -> Iterator[str]:
     """Everything known about a job except its results; `title` is its connection's title."""
     left_out = list(row_problems(folder)) if folder.data.exists() else []
-    doubtful = len(_doubtful_sent(folder)) if folder.data.exists() else 0
-    facts = [
-        ("Job", job.id),
-        ("Name", job.name),
-        ("State", _state(job)),
-        ("Kind", job.kind.value),
-        ("Model", job.model),
-        ("Connection", PRACTICE_WORDS if job.connection == PRACTICE else title),
-        ("File", job.source_name),
-        ("Made", _time(job.created_at)),
-        ("Sent", _time(job.sent_at)),
-        ("Finished", _time(job.finished_at)),
-        ("Rows", f"{job.rows_in:,} in the file"),
-        ("Doubtful", f"{counted(doubtful, 'row')}, sent as read" if doubtful else ""),
-        ("Queries", f"{job.queries:,}" if job.kind is Kind.RANK else ""),
-        ("Texts", f"{job.texts:,}"),
-        ("Tokens", f"{job.tokens:,}" if job.tokens else ""),
-        ("Error", job.error),
-    ]
-    yield from (f"{name:<11} {one_line(text)}" for name, text in facts if text)
+    facts = [(name, one_line(text)) for name, text in _facts(job, folder, title) if text]
     if job.kind is Kind.RANK and job.batches_done:
-        yield from lines_of_scores(score_figures(folder))
+        facts += lines_of_scores(score_figures(folder))
     if job.kind is Kind.EMBED and job.batches_done:
-        yield from lines_of_vector_checks(Embeddings(folder).checks())
+        facts += lines_of_vector_checks(Embeddings(folder).checks())
+    yield from labelled(facts, _LABEL)
     if job.batches:
         rows = [
-            (str(each.number), _words(each.state), f"{each.requests:,}", f"{each.bytes:,}", each.request_id, each.error)
+            (
+                str(each.number),
+                said(_BATCH_STATES[each.state]),
+                number(each.requests),
+                number(each.bytes),
+                each.request_id,
+                said(each.error),
+            )
             for each in job.batches
         ]
         yield ""
-        yield from table(("BATCH", "STATE", "REQUESTS", "BYTES", "REQUEST ID", ""), rows, width)
+        titles = (tr("BATCH"), tr("STATE"), tr("REQUESTS"), tr("BYTES"), tr("REQUEST ID"), "")
+        yield from table(titles, rows, width)
     if left_out:
         yield ""
-        yield f"{len(left_out):,} problem{'' if len(left_out) == 1 else 's'}:"
+        yield plural(len(left_out), "{n} problem:", "{n} problems:")
         yield from RowLines(folder, width).of_rows(left_out)
+
+
+def _facts(job: Job, folder: JobFolder, title: str) -> Iterator[tuple[str, str]]:
+    """The label and the text of each line; some texts are empty."""
+    doubtful = len(_doubtful_sent(folder)) if folder.data.exists() else 0
+    yield tr("Job"), job.id
+    yield tr("Name"), job.name
+    yield tr("State"), said(_JOB_STATES[job.state])
+    yield tr("Kind"), _kind(job)
+    yield tr("Model"), job.model
+    yield (
+        tr("Connection"),
+        tr("practice service, on this computer") if job.connection == PRACTICE else said(title),
+    )
+    yield tr("File"), job.source_name
+    yield tr("Made"), _time(job.created_at)
+    yield tr("Sent"), _time(job.sent_at)
+    yield tr("Finished"), _time(job.finished_at)
+    yield tr("Rows"), tr("{n} in the file").format(n=number(job.rows_in))
+    yield tr("Doubtful"), plural(doubtful, "{n} row, sent as read", "{n} rows, sent as read") if doubtful else ""
+    yield tr("Queries"), number(job.queries) if job.kind is Kind.RANK else ""
+    yield tr("Texts"), number(job.texts)
+    yield tr("Tokens"), number(job.tokens) if job.tokens else ""
+    yield tr("Error"), said(job.error)
 
 
 def _ranked(job: Job, folder: JobFolder, width: int) -> Iterator[str]:
     if job.connection == PRACTICE:
-        yield f"Scores of the {PRACTICE_WORDS}"
+        yield tr("Scores of the practice service, on this computer")
         yield ""
     contexts = chain.from_iterable(Rankings(folder).blocks())
-    for number, (_, of_query) in enumerate(groupby(contexts, key=attrgetter("query_no"))):
+    for index, (_, of_query) in enumerate(groupby(contexts, key=attrgetter("query_no"))):
         ranked = iter(of_query)
         first = next(ranked)
-        if number:
+        if index:
             yield ""
         yield elided(f"{first.query_id}  {first.query}" if first.query_id else first.query, width)
         yield from (_context_line(context, width) for context in chain((first,), ranked))
 
 
 def _context_line(context: RankedContext, width: int) -> str:
-    score = "" if context.score is None else score_text(context.score)
-    text = context.text if context.score is not None else f"({context.error or context.status}) {context.text}"
-    rank = rank_text(context) or "–"
+    score = "" if context.score is None else figures(score_text(context.score))
+    text = context.text if context.score is not None else f"({said(context.error or context.status)}) {context.text}"
+    rank = figures(rank_text(context)) or "–"
     # A space after "2" aligns its digit with that of "2=".
     rank_cell = f"{rank:>{_RANK}}" if rank.endswith("=") else f"{rank:>{_RANK - 1}} "
     return f"{rank_cell}{score:>{_SCORE}}  {elided(text, max(20, width - _RANK - _SCORE - 2))}"
@@ -138,10 +178,9 @@ def _context_line(context: RankedContext, width: int) -> str:
 def _embedded(job: Job, folder: JobFolder) -> Iterator[str]:
     checks = Embeddings(folder).checks()
     if job.connection == PRACTICE:
-        yield f"Vectors of the {PRACTICE_WORDS}"
+        yield tr("Vectors of the practice service, on this computer")
         yield ""
-    yield f"{'Texts':<11} {checks.texts:,}"
-    yield from lines_of_vector_checks(checks)
+    yield from labelled([(tr("Texts"), number(checks.texts)), *lines_of_vector_checks(checks)], _LABEL)
 
 
 def _summary(job: Job) -> dict[str, object]:
@@ -179,12 +218,8 @@ def _json(value: object) -> str:
     return json.dumps(value, indent=2)
 
 
-def _state(job: Job | ListedJob) -> str:
-    return _words(job.state)
-
-
-def _words(state: str) -> str:
-    return state.replace("_", " ")
+def _kind(job: Job | ListedJob) -> str:
+    return tr("rank", "kind of job") if job.kind is Kind.RANK else tr("embed", "kind of job")
 
 
 def _time(seconds: float) -> str:

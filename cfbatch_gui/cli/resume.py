@@ -8,6 +8,7 @@ from pathlib import Path
 from cfbatch_gui.cli import report
 from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus, status_of_error
+from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.outputs import owed
 from cfbatch_gui.cli.pricing import add_budget_argument, send_again
 from cfbatch_gui.cli.progress import Progress
@@ -15,6 +16,7 @@ from cfbatch_gui.cli.working import conclude, has_results, opened, present, stop
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.folder_doubt import WAITS_FOR_WORD, FolderAnswer
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 
 _FINAL = (JobState.DONE, JobState.PARTLY_DONE, JobState.FAILED)
@@ -22,13 +24,17 @@ _FINAL = (JobState.DONE, JobState.PARTLY_DONE, JobState.FAILED)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cfbatch resume`."""
-    parser.add_argument("job", metavar="JOB", nargs="?", help="a job's id or name (default: every unfinished job)")
-    parser.add_argument("--failed", action="store_true", help="send exactly what failed again; needs JOB")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of the result or the list")
+    parser.add_argument(
+        "job", metavar=tr("JOB"), nargs="?", help=tr("a job's id or name (default: every unfinished job)")
+    )
+    parser.add_argument("--failed", action="store_true", help=tr("send exactly what failed again; needs JOB"))
+    parser.add_argument(
+        "--json", action="store_true", help=tr("print one JSON object instead of the result or the list")
+    )
     parser.add_argument(
         "--folder-was",
         choices=[answer.value for answer in FolderAnswer],
-        help="when asked: whether the data folder was only moved, or is a copy or a restored backup",
+        help=tr("when asked: whether the data folder was only moved, or is a copy or a restored backup"),
     )
     add_budget_argument(parser)
 
@@ -39,7 +45,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     async with opened(data_dir, progress) as program:
         await _settle_doubt(program, arguments.folder_was, console)
         if arguments.failed and not arguments.job:
-            raise UsageError("Say whose failed requests are to be sent again: cfbatch resume JOB --failed.")
+            raise UsageError(message("Say whose failed requests are to be sent again: cfbatch resume JOB --failed."))
         if arguments.failed:
             await send_again(program, program.ledger.find(arguments.job).id, asked=arguments.budget)
         if arguments.job:
@@ -52,12 +58,14 @@ async def _settle_doubt(program: Program, answer: str | None, console: Console) 
     if program.doubt is not None and answer is not None:
         await program.settle_doubt(FolderAnswer(answer))
     elif answer is not None:
-        console.say("Nobody asks whether this data folder was moved or copied, so --folder-was changes nothing.")
+        console.say(tr("Nobody asks whether this data folder was moved or copied, so --folder-was changes nothing."))
 
 
 async def _resume_one(program: Program, job: Job, progress: Progress, *, as_json: bool) -> int:
     if job.state is JobState.DRAFT:
-        raise UsageError(f"Job {job.id} was never sent, so there is nothing to resume. Send it from the window.")
+        raise UsageError(
+            message("Job {id} was never sent, so there is nothing to resume. Send it from the window.", id=job.id)
+        )
     (job,) = await _carry_on(program, [job], progress)
     return present(program, job, progress.console, as_json=as_json)
 
@@ -66,10 +74,11 @@ async def _resume_all(program: Program, progress: Progress, *, as_json: bool) ->
     console = progress.console
     waiting = [job for job in program.ledger.jobs() if job.paused_because in WAITS_FOR_WORD]
     for job in waiting:
-        console.say(f"Job {job.id} waits for your word: “cfbatch resume {job.id}” sends what it shows as not sent.")
+        sentence = tr("Job {id} waits for your word: “cfbatch resume {id}” sends what it shows as not sent.")
+        console.say(sentence.format(id=job.id))
     jobs: Sequence[Job] = [job for job in program.ledger.jobs() if _is_unfinished(program, job)]
     if not (jobs or waiting):
-        console.say("There is nothing to resume: every job that was sent is finished.")
+        console.say(tr("There is nothing to resume: every job that was sent is finished."))
     jobs = await _carry_on(program, jobs, progress)
     statuses = [_concluded(program, job, console) for job in jobs] + [ExitStatus.FAILED] * bool(waiting)
     if as_json:

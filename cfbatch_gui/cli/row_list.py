@@ -3,8 +3,9 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from cfbatch_gui.cli.console import Console, counted, elided
+from cfbatch_gui.cli.console import Console, elided, padded, width_of
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.cli.reading import Doubtful
 from cfbatch_gui.core.inputs.input_values import ProblemKind
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -15,11 +16,13 @@ from cfbatch_gui.core.job_folder.row_problems import (
     problems,
     with_signs,
 )
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.languages import said
 
 DOUBTFUL = (ProblemKind.DOUBTFUL_ROW, ProblemKind.DOUBTFUL_SENT)
 SHOWN = 20  # rows of one kind that are listed in the text; --json lists all
+_INDENT = "    "
 _NARROWEST = 20  # columns for a row as it stands, in however narrow a terminal
-_IN_THE_FILE, _AS_READ = "    in the file  ", "    as read      "
 
 
 class RowLines:
@@ -34,7 +37,7 @@ class RowLines:
         for each in found:
             yield from self.of_row(each)
         if total > len(found):
-            yield f"  and {total - len(found):,} more"
+            yield "  " + tr("and {n} more").format(n=number(total - len(found)))
 
     def of_kind(self, kind: ProblemKind, total: int) -> Iterator[str]:
         """The lines of the first rows with one kind of problem."""
@@ -42,16 +45,19 @@ class RowLines:
 
     def of_row(self, row: StoredProblem | RowProblem) -> Iterator[str]:
         """Its number and what is wrong with it; as it stands in the file, and its cells if these are doubtful."""
-        text = f"row {row.row:,}: {reason_of(row)}"
+        text = tr("row {n}: {reason}").format(n=number(row.row), reason=said(reason_of(row)))
         if not row.raw:
             yield f"  {elided(text, self._width - 2)}"
             return
         yield from textwrap.wrap(text, max(_NARROWEST, self._width), initial_indent="  ", subsequent_indent="    ")
-        room = max(_NARROWEST, self._width - len(_AS_READ))
-        yield f"{_IN_THE_FILE}{elided(with_signs(row.raw), room)}"
+        in_the_file, as_read = tr("in the file"), tr("as read")
+        wide = max(width_of(in_the_file), width_of(as_read))
+        room = max(_NARROWEST, self._width - wide - len(_INDENT) - 2)
+        yield f"{_INDENT}{padded(in_the_file, wide)}  {elided(with_signs(row.raw), room)}"
         if row.kind in DOUBTFUL:
             cells = zip(self._columns(row.file), row.cells, strict=False)
-            yield f"{_AS_READ}{elided(' | '.join(f'{name}: {with_signs(cell[:room])}' for name, cell in cells), room)}"
+            shown = " | ".join(f"{name}: {with_signs(cell[:room])}" for name, cell in cells)
+            yield f"{_INDENT}{padded(as_read, wide)}  {elided(shown, room)}"
 
     def _columns(self, file: int) -> tuple[str, ...]:
         if file not in self._names:
@@ -65,9 +71,12 @@ def lines_of_doubtful(folder: JobFolder, total: int, choice: Doubtful | None, wi
         yield from RowLines(folder, width).of_kind(ProblemKind.DOUBTFUL_ROW, total)
         return
     found = problems(folder, kind=ProblemKind.DOUBTFUL_ROW, limit=SHOWN)
-    numbers = ", ".join(f"{each.row}{'' if each.file == 1 else ' of the second file'}" for each in found)
-    more = f" and {total - len(found):,} more" if total > len(found) else ""
-    text = f"{'row' if total == 1 else 'rows'} {numbers}{more}"
+    in_second = tr("{n} of the second file")
+    numbers = ", ".join(f"{each.row}" if each.file == 1 else in_second.format(n=each.row) for each in found)
+    if more := total - len(found):
+        text = tr("rows {numbers} and {n} more").format(numbers=numbers, n=number(more))
+    else:
+        text = plural(total, "row {numbers}", "rows {numbers}", numbers=numbers)
     yield from textwrap.wrap(text, max(_NARROWEST, width), initial_indent="  ", subsequent_indent="  ")
 
 
@@ -76,9 +85,15 @@ def status_with_doubtful(status: ExitStatus, left_out: int, choice: Doubtful | N
     if status is not ExitStatus.DONE or not left_out or choice is not None:
         return status
     console.say(
-        f"{counted(left_out, 'doubtful row is', 'doubtful rows are')} left out: exit status {ExitStatus.FAILED:d}."
-        " “--doubtful send” sends such rows as they were read; “--doubtful skip” leaves them out with exit status"
-        f" {ExitStatus.DONE:d}."
+        plural(
+            left_out,
+            "{n} doubtful row is left out: exit status {failed}. “--doubtful send” sends such rows as they were read;"
+            " “--doubtful skip” leaves them out with exit status {done}.",
+            "{n} doubtful rows are left out: exit status {failed}. “--doubtful send” sends such rows as they were read;"
+            " “--doubtful skip” leaves them out with exit status {done}.",
+            failed=f"{ExitStatus.FAILED:d}",
+            done=f"{ExitStatus.DONE:d}",
+        )
     )
     return ExitStatus.FAILED
 
@@ -90,4 +105,4 @@ def json_of_row(row: StoredProblem | RowProblem) -> dict[str, object]:
 
 def reason_of(row: StoredProblem | RowProblem) -> str:
     """What is wrong with a row, and in which file it is."""
-    return row.reason if row.file == 1 else f"In the second file: {row.reason}"
+    return row.reason if row.file == 1 else message("In the second file: {reason}", reason=row.reason)

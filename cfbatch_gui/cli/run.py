@@ -9,8 +9,10 @@ from pathlib import Path
 
 from cfbatch_gui.cli import report
 from cfbatch_gui.cli.columns import Inputs, open_inputs
-from cfbatch_gui.cli.console import Console, counted
+from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.outputs import add_output_arguments, check_outputs, remember
+from cfbatch_gui.cli.parser import RawHelpFormatter
 from cfbatch_gui.cli.pricing import add_budget_argument, check_budget, price_words, tokens_words
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.reading import Doubtful, add_input_arguments, reading_of, settle_kind, standard_input_as_file
@@ -24,10 +26,10 @@ from cfbatch_gui.core.jobs.plan.planning import read_planned
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 
-EXAMPLES = """\
-examples:
+EXAMPLES = """
   cfbatch run faq.csv --rank --out ranked.csv
   cfbatch run questions.csv answers.txt --rank --role question=query
   cfbatch run texts.jsonl --embed --role body=text --out vectors.npy --connection cloudflare
@@ -37,22 +39,22 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cfbatch run`."""
-    parser.epilog = EXAMPLES
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = tr("examples:") + EXAMPLES
+    parser.formatter_class = RawHelpFormatter
     add_input_arguments(parser)
     parser.add_argument(
         "--connection",
         metavar="C",
-        help="where to send it: practice, cloudflare, or the name of another one (default: as set in the window)",
+        help=tr("where to send it: practice, cloudflare, or the name of another one (default: as set in the window)"),
     )
-    parser.add_argument("--model", metavar="M", help="the model's name, for example @cf/baai/bge-m3")
+    parser.add_argument("--model", metavar="M", help=tr("the model's name, for example @cf/baai/bge-m3"))
     parser.add_argument(
         "--at-once",
         action="store_true",
-        help="without the queue, request by request: an answer in seconds for few texts",
+        help=tr("without the queue, request by request: an answer in seconds for few texts"),
     )
     add_budget_argument(parser)
-    parser.add_argument("--name", metavar="NAME", help="what to call the job (default: the file's name)")
+    parser.add_argument("--name", metavar=tr("NAME"), help=tr("what to call the job (default: the file's name)"))
     add_output_arguments(parser)
 
 
@@ -170,22 +172,26 @@ def _say_plan(inputs: Inputs, job: Job, preflight: Preflight, console: Console, 
     """
     for source in inputs.sources:
         for notice in source.notices:
-            console.say(notice)
+            console.say(said(notice))
     for notice in preflight.notices:
-        console.say(notice)
+        console.say(said(notice))
     for problem in preflight.problems:
-        console.say(problem.sentence)
+        console.say(said(problem.sentence))
         if problem.kind is ProblemKind.DOUBTFUL_ROW:
             for line in doubtful:
                 console.say(line)
     if preflight.blocker:
         raise InputError(preflight.blocker)
-    console.say(describe(inputs.mapping, preflight.queries, preflight.texts))
-    batches = counted(len(preflight.batches), "batch", "batches")
+    console.say(said(describe(inputs.mapping, preflight.queries, preflight.texts)))
     if job.options.at_once:
-        batches = f"{counted(preflight.requests, 'request')} at once"
-    elif preflight.fits_synchronous and console.is_interactive:
-        console.say(f"{preflight.synchronous_sentence} Use --at-once.")
-    tokens = f"{tokens_words(preflight)} tokens"
-    price = "" if job.connection == report.PRACTICE else f", {price_words(preflight)}"
-    console.say(f"Job {job.id}: {batches}, {tokens}{price}.")
+        sends = plural(preflight.requests, "{n} request at once", "{n} requests at once")
+    else:
+        sends = plural(len(preflight.batches), "{n} batch", "{n} batches")
+        if preflight.fits_synchronous and console.is_interactive:
+            console.say(tr("{sentence} Use --at-once.").format(sentence=said(preflight.synchronous_sentence)))
+    if job.connection == report.PRACTICE:
+        sentence = tr("Job {id}: {sends}, {tokens} tokens.")
+    else:
+        sentence = tr("Job {id}: {sends}, {tokens} tokens, {price}.")
+    tokens, price = tokens_words(preflight), price_words(preflight)
+    console.say(sentence.format(id=job.id, sends=sends, tokens=tokens, price=price))

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.messages import message
 
 _MOST = 100_000  # characters; a pasted curl command has a few hundred
 
@@ -31,7 +32,7 @@ def from_variable(variable: str) -> str:
     """The value of an environment variable. Raises UsageError when it is not set or empty."""
     text = os.environ.get(variable, "")
     if not text:
-        raise UsageError(f"The environment variable {variable} is not set, or empty.")
+        raise UsageError(message("The environment variable {name} is not set, or empty.", name=variable))
     return text
 
 

@@ -4,27 +4,29 @@ import argparse
 from pathlib import Path
 
 from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.language import tr
 from cfbatch_gui.cli.pricing import add_budget_argument, send_again
 from cfbatch_gui.cli.progress import Progress
 from cfbatch_gui.cli.working import opened, present, wait_for
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.jobs.states import BatchState, Job
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import Program
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cfbatch settle`."""
-    parser.add_argument("job", metavar="JOB", help="a job's id or name")
+    parser.add_argument("job", metavar=tr("JOB"), help=tr("a job's id or name"))
     parser.add_argument(
-        "batch", metavar="BATCH", nargs="?", type=int, help="its number (default: the only one in doubt)"
+        "batch", metavar=tr("BATCH"), nargs="?", type=int, help=tr("its number (default: the only one in doubt)")
     )
     ways = parser.add_mutually_exclusive_group(required=True)
     ways.add_argument(
-        "--request-id", metavar="ID", help="it was accepted, under this id; its answer must be this batch's"
+        "--request-id", metavar=tr("ID"), help=tr("it was accepted, under this id; its answer must be this batch's")
     )
-    ways.add_argument("--send-again", action="store_true", help="send it again; it may then be billed twice")
-    ways.add_argument("--dismiss", action="store_true", help="lay it to rest; it stays in the history")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of the result")
+    ways.add_argument("--send-again", action="store_true", help=tr("send it again; it may then be billed twice"))
+    ways.add_argument("--dismiss", action="store_true", help=tr("lay it to rest; it stays in the history"))
+    parser.add_argument("--json", action="store_true", help=tr("print one JSON object instead of the result"))
     add_budget_argument(parser)
 
 
@@ -51,5 +53,7 @@ def _in_doubt(job: Job) -> int:
     if len(numbers) == 1:
         return numbers[0]
     if not numbers:
-        raise UsageError(f"No batch of job {job.id} has an unknown outcome.")
-    raise UsageError(f"Say which batch: {', '.join(map(str, numbers))} have an unknown outcome.")
+        raise UsageError(message("No batch of job {id} has an unknown outcome.", id=job.id))
+    raise UsageError(
+        message("Say which batch: {numbers} have an unknown outcome.", numbers=", ".join(map(str, numbers)))
+    )

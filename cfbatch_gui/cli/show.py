@@ -5,9 +5,10 @@ import asyncio
 from pathlib import Path
 
 from cfbatch_gui.cli import quality_report, report, vector_report
-from cfbatch_gui.cli.console import Console
+from cfbatch_gui.cli.console import Console, labelled
 from cfbatch_gui.cli.exit_status import ExitStatus
 from cfbatch_gui.cli.judgement_books import add_judgements_argument, read_judgements
+from cfbatch_gui.cli.language import tr
 from cfbatch_gui.core.connections.address_book import title_of
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.book_grades import BookGrades
@@ -17,6 +18,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.core.results.rankings.score_table import read_score_table
 from cfbatch_gui.core.results.vectors.clusters import MOST_CLUSTERS, Clusters, find_clusters
@@ -28,19 +30,21 @@ from cfbatch_gui.core.system.settings import Settings
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cfbatch show`."""
-    parser.add_argument("job", metavar="JOB", help="a job's id, the beginning of it, or its name")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("job", metavar=tr("JOB"), help=tr("a job's id, the beginning of it, or its name"))
+    parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
     parser.add_argument(
         "--duplicates",
         type=_threshold,
-        metavar="SIMILARITY",
-        help="of vectors: also the groups of texts at least so similar (up to 1), with the one of each that would stay",
+        metavar=tr("SIMILARITY"),
+        help=tr(
+            "of vectors: also the groups of texts at least so similar (up to 1), with the one of each that would stay"
+        ),
     )
     parser.add_argument(
         "--clusters",
         type=_number,
-        metavar="NUMBER",
-        help="of vectors: also so many groups of texts about the same things, with the texts typical of each",
+        metavar=tr("NUMBER"),
+        help=tr("of vectors: also so many groups of texts about the same things, with the texts typical of each"),
     )
     add_judgements_argument(parser)
 
@@ -66,7 +70,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         return ExitStatus.DONE
     title = title_of(Settings.load(paths.settings).connections, job.connection)
     console.print_result(report.lines_of_job(job, folder, console.width, title))
-    if quality is not None and (lines := list(quality_report.lines_of_quality(*quality))):
+    if quality is not None and (lines := list(labelled(quality_report.lines_of_quality(*quality), 11))):
         console.print_result(["", *lines])
     if embeddings is not None and duplicates is not None:
         console.print_result(vector_report.lines_of_duplicates(embeddings, duplicates, console.width))
@@ -92,9 +96,11 @@ def _vectors(
     if threshold is None and number is None:
         return None, None, None
     if job.kind is not Kind.EMBED:
-        raise UsageError("Only jobs that turn texts into vectors have near duplicates and clusters; this one ranks.")
+        raise UsageError(
+            message("Only jobs that turn texts into vectors have near duplicates and clusters; this one ranks.")
+        )
     if not folder.data.exists():
-        raise UsageError("Nothing has come back from this job yet.")
+        raise UsageError(message("Nothing has come back from this job yet."))
     embeddings = Embeddings(folder, metadata_of(job, "").failed_batches)
     duplicates = find_duplicates(embeddings, threshold) if threshold is not None else None
     clusters = find_clusters(embeddings, number) if number is not None else None
@@ -107,12 +113,14 @@ def _threshold(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value <= 1:
-        raise argparse.ArgumentTypeError(f"“{text}” is no similarity; give a number above 0 and at most 1, like 0.95")
+        sentence = tr("“{text}” is no similarity; give a number above 0 and at most 1, like 0.95").format(text=text)
+        raise argparse.ArgumentTypeError(sentence)
     return value
 
 
 def _number(text: str) -> int:
     value = int(text) if text.isdecimal() and text.isascii() else 0
     if not 1 <= value <= MOST_CLUSTERS:
-        raise argparse.ArgumentTypeError(f"“{text}” is no number of clusters; give one from 1 to {MOST_CLUSTERS}")
+        sentence = tr("“{text}” is no number of clusters; give one from 1 to {most}")
+        raise argparse.ArgumentTypeError(sentence.format(text=text, most=MOST_CLUSTERS))
     return value

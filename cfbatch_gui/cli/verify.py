@@ -8,24 +8,30 @@ from pathlib import Path
 
 import msgspec
 
-from cfbatch_gui.cli.console import Console, counted
+from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus
+from cfbatch_gui.cli.language import number, plural, tr
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.verify.job_check import JobCheck, Outcome, asked_for_again
 from cfbatch_gui.core.jobs.verify.verifying import verify_job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.paths import Paths
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `cfbatch verify`."""
-    parser.add_argument("job", metavar="JOB", nargs="?", help="a job's id or name (default: every job that was sent)")
     parser.add_argument(
-        "--mend", action="store_true", help="put right what the answers hold; close the window first. Sends nothing"
+        "job", metavar=tr("JOB"), nargs="?", help=tr("a job's id or name (default: every job that was sent)")
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--mend",
+        action="store_true",
+        help=tr("put right what the answers hold; close the window first. Sends nothing"),
+    )
+    parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
 
 
 async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -> int:
@@ -47,7 +53,7 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
     elif checks:
         console.print_result(line for check in checks for line in _lines(check))
     else:
-        console.say("No job has been sent yet, so there is nothing to check.")
+        console.say(tr("No job has been sent yet, so there is nothing to check."))
     return ExitStatus.DONE if all(check.is_mended for check in checks) else ExitStatus.FAILED
 
 
@@ -62,21 +68,32 @@ def _check(ledger: Ledger, paths: Paths, arguments: argparse.Namespace, console:
             ledger.change(job.id, lambda known, check=check: asked_for_again(known, check))  # type: ignore[misc]
         checks.append(check)
         if console.is_interactive and len(jobs) > 1:
-            console.say(f"Checked {len(checks):,} of {len(jobs):,}")
+            console.say(tr("Checked {n} of {all}").format(n=number(len(checks)), all=number(len(jobs))))
     return checks
 
 
 def _lines(check: JobCheck) -> list[str]:
     about = f"{check.job_id} “{check.name}”"
     if check.is_whole:
-        return [f"{about}: whole"]
-    count = counted(len(check.findings), "finding")
+        return [tr("{job}: whole").format(job=about)]
+    count = len(check.findings)
     if check.is_mended:
-        head = f"{about}: whole again, {count} put right"
+        head = plural(
+            count,
+            "{job}: whole again, {n} finding put right",
+            "{job}: whole again, {n} findings put right",
+            job=about,
+        )
     else:
         left = sum(finding.outcome is not Outcome.HEALED for finding in check.findings)
-        head = f"{about}: {count}, {left} not put right"
-    return [head, *(f"  {finding.sentence}" for finding in check.findings)]
+        head = plural(
+            count,
+            "{job}: {n} finding, {left} not put right",
+            "{job}: {n} findings, {left} not put right",
+            job=about,
+            left=number(left),
+        )
+    return [head, *(f"  {said(finding.sentence)}" for finding in check.findings)]
 
 
 def _as_json(check: JobCheck) -> dict[str, object]:
@@ -86,8 +103,8 @@ def _as_json(check: JobCheck) -> dict[str, object]:
             "outcome": found.outcome,
             "batch": found.batch or None,
             "rows": found.rows,
-            "sentence": found.sentence,
-            "detail": found.detail,
+            "sentence": str(found.sentence),
+            "detail": str(found.detail),
         }
         for found in check.findings
     ]

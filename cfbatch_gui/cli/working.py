@@ -5,18 +5,21 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from cfbatch_gui.cli.console import Console, counted
+from cfbatch_gui.cli.console import Console
 from cfbatch_gui.cli.exit_status import ExitStatus, status_of_job
+from cfbatch_gui.cli.language import plural, tr
 from cfbatch_gui.cli.outputs import owed, write_owed
 from cfbatch_gui.cli.progress import Progress
-from cfbatch_gui.cli.report import PRACTICE, PRACTICE_WORDS, json_of_job, lines_of_result
+from cfbatch_gui.cli.report import PRACTICE, json_of_job, lines_of_result
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, variable_of
 from cfbatch_gui.core.errors import NotConnected, UserError
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.jobs.store.folder_doubt import HELD_BACK
+from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import Exported
+from cfbatch_gui.core.system.languages import said
 
 PATIENCE = 5  # a command ends after so many failures in a row to reach the service
 _WITH_RESULTS = (JobState.DONE, JobState.PARTLY_DONE)
@@ -29,9 +32,10 @@ async def opened(root: Path, progress: Progress) -> AsyncIterator[Program]:
     try:
         lost = await program.check_last_written() if program.ledger.was_left_open else ()
         for sentence in (*program.damage, *lost):
-            progress.console.say(sentence)
+            progress.console.say(said(sentence))
         if program.doubt is not None:
-            progress.console.say(f"{HELD_BACK} Say so with “cfbatch resume --folder-was moved”, or “copied”.")
+            way = tr("{sentence} Say so with “cfbatch resume --folder-was moved”, or “copied”.")
+            progress.console.say(way.format(sentence=said(HELD_BACK)))
         yield program
     finally:
         await program.close()
@@ -40,12 +44,14 @@ async def opened(root: Path, progress: Progress) -> AsyncIterator[Program]:
 def stopped_sentence(job: Job | None, *, others: bool = False) -> str:
     """The sentence for an interruption of `job` (None before one was made); of all jobs when there are `others`."""
     if job is None or not job.is_sent:
-        return "\nStopped. Nothing was sent."
+        return "\n" + tr("Stopped. Nothing was sent.")
     if any(batch.state is BatchState.PLANNED for batch in job.batches):
-        goes_on = "What was sent goes on at the service; what was not sent yet waits here."
+        goes_on = tr(
+            "Stopped. What was sent goes on at the service; what was not sent yet waits here. “{command}” picks it up."
+        )
     else:
-        goes_on = "The work goes on at the service."
-    return f"\nStopped. {goes_on} “cfbatch resume{'' if others else f' {job.id}'}” picks it up."
+        goes_on = tr("Stopped. The work goes on at the service. “{command}” picks it up.")
+    return "\n" + goes_on.format(command="cfbatch resume" if others else f"cfbatch resume {job.id}")
 
 
 async def wait_for(program: Program, jobs: Sequence[Job], progress: Progress) -> tuple[Job, ...]:
@@ -63,19 +69,25 @@ async def usable_connection(program: Program, asked_for: str | None, console: Co
     facts = next((facts for facts in await program.connections.summaries() if facts.id == wanted), None)
     if facts is None or not facts.is_ready:
         raise NotConnected(
-            f"{facts.sentence} {_way_to_connect(wanted)}" if facts else f"There is no connection “{wanted}”."
+            message("{sentence} {way_out}", sentence=facts.sentence, way_out=_way_to_connect(wanted))
+            if facts
+            else message("There is no connection “{name}”.", name=wanted)
         )
-    console.say(f"Connection: {facts.title}. {facts.sentence}")
+    console.say(
+        tr("Connection: {title}. {sentence}").format(title=said(facts.title), sentence=said(facts.sentence)).rstrip()
+    )
     return wanted
 
 
-def _way_to_connect(connection_id: str) -> str:
+def _way_to_connect(connection_id: str) -> Message:
     if connection_id == CLOUDFLARE:
-        return (
-            f"Set {ACCOUNT_VARIABLE} and {TOKEN_VARIABLE}, or connect the account with “cfbatch connections add"
-            " cloudflare” or in the window."
+        return message(
+            "Set {account} and {token}, or connect the account with “cfbatch connections add cloudflare” or in the"
+            " window.",
+            account=ACCOUNT_VARIABLE,
+            token=TOKEN_VARIABLE,
         )
-    return f"Set {variable_of(connection_id)} to its secret, or enter it in the window."
+    return message("Set {name} to its secret, or enter it in the window.", name=variable_of(connection_id))
 
 
 def has_results(job: Job) -> bool:
@@ -92,13 +104,13 @@ def conclude(program: Program, job: Job, console: Console, wrote: Callable[[Expo
     console.say(sentence(job))
 
     def written(file: Exported) -> None:
-        _say_file(console, file)
+        say_file(console, file)
         wrote(file)
 
     if has_results(job):
         write_owed(folder, job, program.address_book.title(job.connection), written)
     elif paths := owed(folder):
-        console.say(f"Not written yet: {', '.join(map(str, paths))}.")
+        console.say(tr("Not written yet: {paths}.").format(paths=", ".join(map(str, paths))))
     return status_of_job(job, program.runner.pause_error(job.id))
 
 
@@ -124,26 +136,35 @@ def present(program: Program, job: Job, console: Console, *, as_json: bool = Fal
 
 def sentence(job: Job) -> str:
     """The sentence for the job's outcome, with the command to use next."""
-    again = f"“cfbatch resume {job.id}” goes on with it."
+    if job.state is JobState.DONE:
+        return _done(job)
     match job.state:
-        case JobState.DONE:
-            where = f" ({PRACTICE_WORDS})" if job.connection == PRACTICE else ""
-            tokens = f", {counted(job.tokens, 'token')}" if job.tokens else ""  # synchronous answers may lack it
-            return f"Job {job.id} is done: {counted(job.texts, 'text')}{tokens}{where}."
         case JobState.PARTLY_DONE:
-            return f"Job {job.id} is done in part. {job.error}"
+            template = tr("Job {id} is done in part. {error}")
         case JobState.FAILED:
-            return f"Job {job.id} failed. {job.error}"
+            template = tr("Job {id} failed. {error}")
         case JobState.OUTCOME_UNKNOWN:
-            decide = f"Decide with “cfbatch settle {job.id}”, or in the window."
-            return f"Outcome unknown for job {job.id}. {job.error} {decide}"
+            template = tr("Outcome unknown for job {id}. {error} Decide with “cfbatch settle {id}”, or in the window.")
         case JobState.DRAFT:
-            return f"Job {job.id} was never sent."
+            template = tr("Job {id} was never sent.")
+        case _ if job.error:
+            template = tr("Job {id} stopped. {error} The job is kept: “cfbatch resume {id}” goes on with it.")
         case _:
-            return f"Job {job.id} stopped. {job.error} The job is kept: {again}".replace("  ", " ")
+            template = tr("Job {id} stopped. The job is kept: “cfbatch resume {id}” goes on with it.")
+    return template.format(id=job.id, error=said(job.error))
 
 
-def _say_file(console: Console, file: Exported) -> None:
-    console.say(f"Wrote {file.rows:,} rows to {file.path}")
+def _done(job: Job) -> str:
+    what = plural(job.texts, "{n} text", "{n} texts")
+    if job.tokens:  # which synchronous answers may lack
+        what = plural(job.tokens, "{texts}, {n} token", "{texts}, {n} tokens", texts=what)
+    if job.connection == PRACTICE:
+        return tr("Job {id} is done: {what} (practice service, on this computer).").format(id=job.id, what=what)
+    return tr("Job {id} is done: {what}.").format(id=job.id, what=what)
+
+
+def say_file(console: Console, file: Exported) -> None:
+    """Say which file was written, and the command that reads it, if there is one."""
+    console.say(plural(file.rows, "Wrote {n} row to {path}", "Wrote {n} rows to {path}", path=file.path))
     if file.next_command:
-        console.say(f"Next:\n{file.next_command}")
+        console.say(tr("Next:") + f"\n{file.next_command}")

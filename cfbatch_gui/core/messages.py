@@ -4,7 +4,9 @@ A `Message` is a `str`: its English text, which logs, manifests, `--json` and th
 under which translations know it, as in gettext; `core/system/languages.py` words it in another language.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from functools import reduce
 from types import MappingProxyType
 from typing import Any
 
@@ -48,3 +50,54 @@ def message(template: str, /, **parameters: object) -> Message:
 def counted_message(n: int, one: str, many: str, /, **parameters: object) -> Message:
     """A sentence with a number: counted_message(rows, "{n:,} row", "{n:,} rows"). Languages may have further forms."""
     return Message(one, many, {"n": n, **parameters})
+
+
+def enumerated(parts: Sequence[str]) -> str:
+    """A list for people: "a, b and c"."""
+    if len(parts) < 2:
+        return comma_list(parts)
+    return message("{list} and {last}", list=comma_list(parts[:-1]), last=parts[-1])
+
+
+def cut_list(parts: Sequence[str], more: int) -> str:
+    """The beginning of a list, and how many more there are: "a, b and 3 more"."""
+    return message("{list} and {n:,} more", list=comma_list(parts), n=more) if more > 0 else comma_list(parts)
+
+
+def comma_list(parts: Sequence[str]) -> str:
+    """A list with commas alone: "a, b, c"."""
+    return reduce(lambda before, part: message("{list}, {part}", list=before, part=part), parts) if parts else ""
+
+
+def stored_message(sentence: str) -> Message:
+    """A sentence of the core's that was kept as its English text, to be a parameter of another one."""
+    return sentence if isinstance(sentence, Message) else Message(sentence)
+
+
+_MONTHS = (
+    *(message("January"), message("February"), message("March"), message("April"), message("May"), message("June")),
+    *(message("July"), message("August"), message("September"), message("October")),
+    *(message("November"), message("December")),
+)
+
+
+def day_in_words(day: date) -> Message:
+    """A day with the name of its month: "3 March 2026"."""
+    return message("{day} {month} {year}", day=day.day, month=_MONTHS[day.month - 1], year=day.year)
+
+
+def moment_in_words(moment: datetime) -> Message:
+    """A day with its time: "03 March 2026, 14:05"."""
+    return message(
+        "{day:02d} {month} {year}, {hour:02d}:{minute:02d}",
+        day=moment.day,
+        month=_MONTHS[moment.month - 1],
+        year=moment.year,
+        hour=moment.hour,
+        minute=moment.minute,
+    )
+
+
+def quoted(name: str) -> Message:
+    """A name in the quotation marks of the language."""
+    return message("“{name}”", name=name)

@@ -8,6 +8,7 @@ from collections.abc import Mapping as Environment
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from cfbatch_gui import __version__
@@ -37,6 +38,7 @@ from cfbatch_gui.core.jobs.store.submissions import Submission
 from cfbatch_gui.core.jobs.verify.job_check import asked_for_again
 from cfbatch_gui.core.jobs.verify.verifying import check_last_written
 from cfbatch_gui.core.judgements.shelf import Shelf
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.system.folder_identity import place_of, state_root
 from cfbatch_gui.core.system.paths import Paths
@@ -54,7 +56,7 @@ __all__ = ["ACCOUNT_VARIABLE", "BASE_URL_VARIABLE", "AttachedInput", "Program", 
 
 _log = logging.getLogger(__name__)
 
-DELETED = "The connection of this job was deleted. What is at the service stays there."
+DELETED = message("The connection of this job was deleted. What is at the service stays there.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,12 @@ class Program:
             if check.lost:
                 await self.store.change(check.job_id, lambda known, check=check: asked_for_again(known, check))  # type: ignore[misc]
         left = [check for check in checks if not check.is_mended]
-        lost = (f"{check.name}: {found.sentence}" for check in left for found in check.findings if found.is_lost)
+        lost = (
+            message("{job}: {sentence}", job=check.name, sentence=found.sentence)
+            for check in left
+            for found in check.findings
+            if found.is_lost
+        )
         return (*lost, *await asyncio.to_thread(self.judgements.check))
 
     async def settle_doubt(self, answer: FolderAnswer) -> tuple[Job, ...]:
@@ -243,7 +250,7 @@ class Program:
         model = found.model or model or self.settings.model
         kind = inputs.mapping.kind if inputs else Kind.RANK
         source_name = inputs.source.path.stem if inputs else ""
-        name = name or source_name or f"Job {found.request_id[:8]}"
+        name = name or source_name or f"Added job, {datetime.fromtimestamp(self.clock()):%Y-%m-%d %H:%M}"
         job = await self.store.on_disk(self.drafts.create, kind, name, model, connection_id)
         try:
             if inputs is not None:

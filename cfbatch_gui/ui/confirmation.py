@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import OverBudget
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.ui import dialogs
 
@@ -24,5 +25,5 @@ async def send_within_budget(page: QWidget, program: Program, job_id: str, *numb
     try:
         await program.send_again(job_id, *numbers)
     except OverBudget as error:
-        if await may_cost(page.window(), error.message):
+        if await may_cost(page.window(), said(error.message)):
             await program.send_again(job_id, *numbers, budget=Budget())

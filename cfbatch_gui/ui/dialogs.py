@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QStandardPaths, Qt
+from PySide6.QtCore import QCoreApplication, QStandardPaths, Qt
 from PySide6.QtWidgets import (
     QAbstractButton,
     QDialog,
@@ -20,20 +20,29 @@ from shiboken6 import isValid
 
 from cfbatch_gui.core.inputs.files.open_file import PACKED_SUFFIXES
 from cfbatch_gui.core.inputs.readers.formats import suffixes_by_group
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import RememberedFolder
 from cfbatch_gui.ui.theme import scaled
 
 _ROOM_FOR_A_LINE = 340  # pixels
-_PATTERNS = {
-    name: " ".join(f"*{suffix}" for suffix in suffixes)
-    for name, suffixes in {**suffixes_by_group(), "Packed files": PACKED_SUFFIXES}.items()
-}
-INPUT_FILTERS = (
-    f"All supported files ({' '.join(_PATTERNS.values())})",
-    *(f"{name} ({patterns})" for name, patterns in _PATTERNS.items()),
-    "All files (*)",
-)
-"""Filters of `open_file` for all that the core reads, the first one preselected."""
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("dialogs", text)
+
+
+def input_filters() -> tuple[str, ...]:
+    """Filters of `open_file` for all that the core reads, the first one preselected."""
+    groups = {
+        **{said(name): suffixes for name, suffixes in suffixes_by_group().items()},
+        _tr("Packed files"): PACKED_SUFFIXES,
+    }
+    patterns = {name: " ".join(f"*{suffix}" for suffix in suffixes) for name, suffixes in groups.items()}
+    return (
+        _tr("All supported files ({patterns})").format(patterns=" ".join(patterns.values())),
+        *(f"{name} ({each})" for name, each in patterns.items()),
+        _tr("All files (*)"),
+    )
 
 
 async def finished(dialog: QDialog) -> int:

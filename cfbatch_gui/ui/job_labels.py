@@ -2,7 +2,9 @@
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.messages import Message
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 
 
@@ -22,3 +24,8 @@ def connection_title(program: Program, job: Job) -> str:
         return program.address_book.connection(job.connection).title
     except UserError:
         return job.connection.capitalize()
+
+
+def title_words(title: str) -> str:
+    """What a connection is called: as the user named it; the practice service in the user's language."""
+    return said(title) if isinstance(title, Message) else title

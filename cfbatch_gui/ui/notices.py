@@ -12,8 +12,10 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QApplication, QGraphicsOpacityEffect, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.errors import Action, UserError
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.ui.theme import LARGE, SMALL, scaled
+from cfbatch_gui.ui.undoing import Undo, Undos
 from cfbatch_gui.ui.widgets import Level, NoticeBar
 
 _MOST = 3  # bars that are shown together; the oldest is removed for another
@@ -60,6 +62,7 @@ class PastNotice:
     shown_at: float
     details: str = ""  # to copy, redacted
     paths: tuple[Path, ...] = ()  # files that were written
+    undo: Undo | None = None  # offered for as long as `Undos.is_offered` says
 
 
 class Notices(QWidget):
@@ -71,6 +74,8 @@ class Notices(QWidget):
 
     The button of an error about the connection emits `connection_wanted`; the window then opens that page. That of an
     error about the keyring emits `unlock_wanted`.
+
+    `undos` has what can be undone: what a notice offers, for as long as the notice is listed, and what pages offer.
     """
 
     connection_wanted = Signal()
@@ -82,7 +87,10 @@ class Notices(QWidget):
         self._clock = clock
         self._bars: list[NoticeBar] = []
         self._left: dict[NoticeBar, float] = {}  # seconds before a bar fades; none for bars that stay
-        self._past: deque[PastNotice] = deque(maxlen=_MOST_IN_LIST)
+        self._past: deque[PastNotice] = deque()
+        self.undos = Undos(self)
+        self.undos.changed.connect(self._drop_undone)
+        self._undo_of: dict[NoticeBar, Undo] = {}
         self._unseen = 0
         self._foot: Callable[[], int] = int
         self._column = QVBoxLayout(self)
@@ -172,6 +180,17 @@ class Notices(QWidget):
             bar.add_link(button, press)
         return bar
 
+    def show_undo(self, text: str, words: str, act: Callable[[], None]) -> NoticeBar:
+        """Show what was done, with a button that undoes it once by `act`; Ctrl+Z does the same.
+
+        `words` are those of the menu: “Undo archiving “May””.
+        """
+        undo = self.undos.offer(words, act)
+        bar = self.show_notice(text, button=self.tr("Undo"), on_button=lambda: self.undos.take(undo))
+        self._undo_of[bar] = undo
+        self._past[-1] = replace(self._past[-1], undo=undo)
+        return bar
+
     def show_written(self, text: str, *paths: Path) -> NoticeBar:
         """Show that files were written, which can be dragged by the sentence.
 
@@ -193,10 +212,10 @@ class Notices(QWidget):
         if error.action is Action.UNLOCK and act is None:
             act = self.unlock_wanted.emit
         bar = self.show_notice(
-            error.message, "attention", button=action_words(error.action) if act else "", on_button=act
+            said(error.message), "attention", button=action_words(error.action) if act else "", on_button=act
         )
         if error.detail:
-            self._offer_details(bar, f"{error.message}\n{error.detail}")
+            self._offer_details(bar, f"{said(error.message)}\n{error.detail}")
         return bar
 
     def show_crash(self, details: str) -> NoticeBar:
@@ -212,6 +231,7 @@ class Notices(QWidget):
         if bar in self._bars:
             self._bars.remove(bar)
             self._left.pop(bar, None)
+            self._undo_of.pop(bar, None)
             self._column.removeWidget(bar)
             bar.hide()
             bar.deleteLater()
@@ -239,13 +259,27 @@ class Notices(QWidget):
         bar.dismissed.connect(lambda: self.dismiss(bar))
         self._bars.append(bar)
         self._left[bar] = _LEAST_SECONDS + len(text) * _SECONDS_A_LETTER
-        self._past.append(PastNotice(text, level, self._clock()))
+        self._remember(PastNotice(text, level, self._clock()))
         self._column.insertWidget(0, bar)
         self.setVisible(True)
         self._ticks.start()
         self.place()
         self.changed.emit()
         return bar
+
+    def _remember(self, notice: PastNotice) -> None:
+        """List a notice. What the oldest one offers to undo goes with it."""
+        self._past.append(notice)
+        if len(self._past) > _MOST_IN_LIST:
+            oldest = self._past.popleft()
+            if oldest.undo is not None:
+                self.undos.withdraw(oldest.undo)
+
+    def _drop_undone(self) -> None:
+        """Remove the bars of what was undone by the keyboard, or from the list."""
+        for bar, undo in list(self._undo_of.items()):
+            if not self.undos.is_offered(undo):
+                self.dismiss(bar)
 
     def _tick(self) -> None:
         focused = QApplication.focusWidget()

@@ -91,7 +91,10 @@ QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSp
 QCheckBox, QRadioButton { spacing: 8px; color: $text; background: transparent; }
 QCheckBox:disabled, QRadioButton:disabled { color: $faint; }
 QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid $quiet; border-radius: 4px; background: $field; }
-QCheckBox::indicator:checked, QCheckBox::indicator:indeterminate { background: $accent; border-color: $accent; }
+QCheckBox::indicator:checked { background: $accent; border-color: $accent; }
+QCheckBox::indicator:indeterminate { border-color: $accent; background: qlineargradient(x1: 0, y1: 0, x2: 0, y2: 1,
+    stop: 0 $accent, stop: 0.4 $accent, stop: 0.41 $on_accent, stop: 0.6 $on_accent, stop: 0.61 $accent,
+    stop: 1 $accent); }
 QCheckBox::indicator:focus, QRadioButton::indicator:focus { border-color: $accent; }
 QRadioButton::indicator { width: 14px; height: 14px; border: 1px solid $quiet; border-radius: 8px; background: $field; }
 QCheckBox::indicator:!enabled, QRadioButton::indicator:!enabled { border-color: $grip; }

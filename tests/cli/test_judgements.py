@@ -73,7 +73,7 @@ def test_the_tally_says_how_far_judges_agree(run: Run, tmp_path: Path) -> None:
     _, out, _ = run("show", "--book", "my judgements")
     assert "4 texts for 1 queries, by 2 judges" in out
     assert "the same grade for 3 of 4 texts (75%)" in out
-    assert "1 disagreements" in out
+    assert "1 disagreement, in the window" in out
     _, out, _ = run("show", "--json")
     (found,) = json.loads(out)["books"]
     assert (found["judged"], found["disagreements"], found["between_judges"]["same"]) == (4, 1, 3)

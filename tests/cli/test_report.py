@@ -1,4 +1,4 @@
-from cfbatch_gui.cli.console import counted
+from cfbatch_gui.cli.language import plural
 from cfbatch_gui.cli.pricing import share_words
 from cfbatch_gui.cli.report import lines_of_jobs
 from cfbatch_gui.core.inputs.input_values import Kind
@@ -19,5 +19,8 @@ def test_a_share_that_is_not_nothing_does_not_look_like_it() -> None:
 
 
 def test_one_is_not_many() -> None:
-    assert [counted(1, "batch", "batches"), counted(2_000, "batch", "batches")] == ["1 batch", "2,000 batches"]
-    assert [counted(1, "text"), counted(0, "text")] == ["1 text", "0 texts"]
+    assert [plural(number, "{n} batch", "{n} batches") for number in (1, 0, 2_000)] == [
+        "1 batch",
+        "0 batches",
+        "2,000 batches",
+    ]

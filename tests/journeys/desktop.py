@@ -119,13 +119,17 @@ class Desktop:
 
     # What it has done
 
-    def job(self, name: str = "Help centre ranking") -> Job | None:
-        """A job as it stands on disk."""
+    def jobs(self) -> tuple[Job, ...]:
+        """The jobs as they stand on disk, newest first."""
         ledger = Ledger.open_read_only(Paths(self.data))
         try:
-            return next((job for job in ledger.jobs() if job.name == name), None)
+            return ledger.jobs()
         finally:
             ledger.close()
+
+    def job(self, name: str = "Help centre ranking") -> Job | None:
+        """A job by its name."""
+        return next((job for job in self.jobs() if job.name == name), None)
 
     def is_in(self, state: JobState, name: str = "Help centre ranking") -> bool:
         """Whether the job is there and in this state."""

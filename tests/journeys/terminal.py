@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,6 +57,7 @@ class Terminal:
 
     data: Path
     environ: dict[str, str] = field(default_factory=dict)
+    entry: Callable[[Sequence[str]], int] = main  # of `run`
 
     def run(self, *arguments: object, given: str = "") -> Ended:
         """Run a command to its end within this process, which must not run a loop; `given` is its standard input.
@@ -73,7 +74,7 @@ class Terminal:
                 patch.dict(os.environ, self._environ(), clear=True),
                 patch.multiple(sys, stdin=given_stream, stdout=out, stderr=err),
             ):
-                status = main([str(argument) for argument in arguments])
+                status = self.entry([str(argument) for argument in arguments])
         finally:
             keyring.set_keyring(before)
         return Ended(status, *(_written(stream) for stream in (out, err)))

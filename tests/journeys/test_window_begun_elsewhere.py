@@ -12,7 +12,6 @@ pytest.importorskip("PySide6")
 
 import openpyxl
 
-from cfbatch_gui.core.jobs.run.attaching import read_pasted_job
 from cfbatch_gui.core.jobs.states import JobState
 from tests.canary import TOKEN
 from tests.journeys.desktop import Desktop
@@ -50,20 +49,20 @@ def test_it_is_added_watched_and_exported(desktop: Desktop, service: str, tmp_pa
     desktop.connect(service)
     desktop.start_and_wait()
     answer = send(service, year)
-    name = f"Job {read_pasted_job(answer).request_id[:8]}"
     window = desktop.wait_for_front()
     desktop.press("ctrl+shift+n")
     desktop.wait_for_front(other_than=window)
     desktop.type(answer.strip())
     desktop.until(lambda: len(desktop.main_buttons()) == 2)
     desktop.click_main_button(ADD)
-    desktop.until(lambda: desktop.is_in(JobState.WORKING, name))
+    desktop.until(lambda: [job.state for job in desktop.jobs()] == [JobState.WORKING])
+    name = desktop.jobs()[0].name
     desktop.until(lambda: desktop.is_in(JobState.DONE, name))
     desktop.until(lambda: any(top < 100 for _, top, _, _ in desktop.main_buttons()[EXPORT:]))
     desktop.click_main_button(EXPORT)
     desktop.until(lambda: len(desktop.main_buttons()) == 3)
     desktop.click_main_button(SAVE)
-    written = desktop.home / f"{name}.xlsx"
+    written = desktop.home / f"{name.replace(':', '-')}.xlsx"
     desktop.until(written.exists)
     desktop.until(lambda: len(desktop.main_buttons()) == 2)
     assert desktop.close() == 0

@@ -171,11 +171,12 @@ async def test_a_job_begun_by_curl_is_added_and_its_results_shown(
     dialog.text.setPlainText("good morning!")
     assert "no request ID" in dialog.understood.text() and not dialog.add_button.isEnabled()
     dialog.text.setPlainText(f"$ curl https://example.org …\n{answer}\n")
-    assert dialog.understood.text() == f"Request ID {request_id}" and dialog.model.text() == MODEL
+    assert dialog.understood.text() == "There is a request ID in it." and dialog.model.text() == MODEL
     click(dialog.add_button)
     await until(lambda: [job.state for job in stage.program.ledger.jobs()] == [JobState.DONE], timeout=15)
     (job,) = stage.program.ledger.jobs()
     assert job.attached and job.state is JobState.DONE and job.texts == 4
+    assert job.name.startswith("Added job, ") and job.batches[0].request_id == request_id
     await until(lambda: stage.workspace.window.library.opened_job() == job.id)
     await until(lambda: stage.person.sees("Query 1"))
     assert not stage.workspace._job._duplicate.isEnabled()

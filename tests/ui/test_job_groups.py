@@ -35,7 +35,7 @@ def test_a_changed_job_stands_where_it_would_stand_anew(changes: list[Change]) -
             jobs[str(number)] = job(number, state, at, archived=archived)
         groups.show(tuple(jobs.values()))
         assert groups.lines() == arrange(jobs.values())
-        assert groups.lines(with_archived=True) == arrange(jobs.values(), "a job")
+        assert groups.lines() + groups.archive() == arrange(jobs.values(), "a job")
 
 
 def test_the_latest_job_stands_first_and_a_group_says_how_many_it_has() -> None:

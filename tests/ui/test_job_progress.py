@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QMenu, QMessageBox
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.checksums import forget_checksums
@@ -106,13 +106,13 @@ async def test_an_unknown_outcome_can_be_dismissed(driver: JobPageDriver, until:
     await driver.idle()
 
 
-async def test_a_request_id_has_its_place_in_the_smallest_window(driver: JobPageDriver, until: Until) -> None:
+async def test_a_note_has_its_place_in_the_smallest_window(driver: JobPageDriver, until: Until) -> None:
     await job_with(driver, BatchState.FAILED)
     driver.window.resize(700, 560)  # what the library leaves of 920
     table = driver.page.progress.table
-    request = next(place for place, column in enumerate(table.columns()) if column.key == "request")
+    note = next(place for place, column in enumerate(table.columns()) if column.key == "note")
     await until(lambda: table.isVisible() and table.width() < 700)
-    await until(lambda: table.columnWidth(request) >= 90)
+    await until(lambda: table.columnWidth(note) >= 90)
     assert table.horizontalScrollBar().maximum() == 0
     await driver.idle()
 
@@ -142,11 +142,17 @@ async def test_batches_with_the_same_reason_are_one_line(driver: JobPageDriver) 
     await driver.idle()
 
 
-async def test_a_request_id_is_copied_by_its_row(driver: JobPageDriver) -> None:
+async def test_a_request_id_is_copied_from_the_details_and_shown_nowhere_else(driver: JobPageDriver) -> None:
     job = await job_with(driver, BatchState.QUEUED)
-    driver.page.progress.table.selectRow(0)
-    QTest.keyClick(driver.page.progress.table, Qt.Key.Key_Return)
-    assert QGuiApplication.clipboard().text() == job.batches[0].request_id
+    request_id = job.batches[0].request_id
+    rows = driver.page.progress.table.model()
+    shown = [str(rows.index(0, column).data()) for column in range(rows.columnCount())]
+    assert request_id and not any(request_id in cell for cell in shown)
+    driver.page.tabs.choose("details")
+    menu = QMenu()
+    driver.page.details._add_to_menu(menu, 0)
+    next(action for action in menu.actions() if action.text() == "Copy request ID").trigger()
+    assert QGuiApplication.clipboard().text() == request_id
     await driver.idle()
 
 

@@ -108,6 +108,23 @@ async def test_digits_grade_space_leaves_open_and_backspace_undoes(judging: Judg
     assert session.position == 0
 
 
+async def test_ctrl_z_takes_the_last_judgement_back_while_its_page_is_shown(judging: Judging) -> None:
+    session = await judging.begin()
+    undos = judging.page._notices.undos
+    assert undos.latest() is None, "nothing is judged yet"
+    await judging.press("2")
+    await judging.press("1")
+    judging.page.hide()
+    assert undos.latest() is None
+    judging.page.show()
+    for left in (1, 0):
+        latest = undos.latest()
+        assert latest is not None and latest.words == "Undo the last judgement"
+        undos.undo()
+        await judging.until(lambda left=left: session.position == left and not judging.page.tasks.running())
+    assert undos.latest() is None and judging.grades() == {}
+
+
 async def test_keys_that_are_no_grade_of_the_scale_do_nothing(judging: Judging) -> None:
     session = await judging.begin()
     for key in ("4", "9", "x"):

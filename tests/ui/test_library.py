@@ -11,7 +11,7 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.ui.jobs.job_groups import Group, GroupEntry, arrange
 from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.jobs.library_rows import ENTRY_ROLE, LINES
-from cfbatch_gui.ui.jobs.state_names import batch_words, job_words, library_words
+from cfbatch_gui.ui.state_names import DraftPhase, batch_words, draft_words, job_words, library_words
 
 NOW = 1_750_000_000.0
 
@@ -132,18 +132,18 @@ def test_the_menu_offers_what_can_be_done(qtbot: Any, library: Library) -> None:
     menu = library.findChild(QMenu)
     assert menu is not None
     actions = {action.text(): action for action in menu.actions() if action.text()}
-    assert list(actions) == ["Rename", "Duplicate", "Compare with…", "Judge its texts…", "Archive", "Delete"]
+    assert list(actions) == ["Rename", "Duplicate", "Compare with…", "Judge its texts…", "Tags…", "Archive", "Delete"]
     for name in ("Duplicate", "Archive", "Delete"):
         actions[name].trigger()
     menu.close()
-    assert [spy.at(0)[0] for spy in (duplicated, archived, deleted)] == ["4", "4", "4"]
+    assert [spy.at(0)[0] for spy in (duplicated, archived, deleted)] == ["4", ["4"], ["4"]]
 
 
 def test_the_delete_key_asks_for_the_current_job(qtbot: Any, library: Library) -> None:
     deleted = QSignalSpy(library.deleted)
     click(qtbot, library, "1")
     qtbot.keyClick(library.list, Qt.Key.Key_Delete)
-    assert deleted.at(0)[0] == "1"
+    assert deleted.at(0)[0] == ["1"]
 
 
 def test_finding_shows_only_names_that_fit(qtbot: Any, library: Library) -> None:
@@ -249,14 +249,14 @@ def test_every_state_has_words_and_an_icon(library: Library) -> None:
     from cfbatch_gui.core.jobs.states import JobState
     from cfbatch_gui.core.system.resources import resource
 
-    for words in [*map(batch_words, BatchState), *map(job_words, JobState)]:
+    for words in [*map(batch_words, BatchState), *map(job_words, JobState), *map(draft_words, DraftPhase)]:
         assert words.text and resource(f"icons/{words.icon}.svg").exists()
 
 
 def test_the_second_line_says_where_it_stands() -> None:
-    assert library_words(WORKING, NOW + 120).text == "1 of 2 batches · 2 min"
-    assert library_words(DONE, NOW + 300).text == "212 queries · 5 min ago"
+    assert library_words(WORKING, NOW + 120).text == "Running · 1 of 2 batches · 2 min"
+    assert library_words(DONE, NOW + 300).text == "Finished · 5 min ago · 212 queries"
     assert library_words(UNKNOWN, NOW).text == "Outcome unknown"
     failed = job(8, BatchState.FAILED)
     failed = replace(failed, batches=(replace(failed.batches[0], error="The token was refused."),))
-    assert library_words(failed, NOW).text == "The token was refused."
+    assert library_words(failed, NOW).text == "Failed · The token was refused."

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, Credentials, TokenSource
 from cfbatch_gui.core.errors import KeyringUnavailable, NotConnected, UsageError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.practice.app import practice_app
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection
@@ -93,8 +94,10 @@ class AddressBook:
             if each.id == connection_id:
                 return _polled_soon_if_near(self._made(each))
         raise NotConnected(
-            "The connection of this job was deleted. Its results can be collected through no other one; set up the"
-            " same account or Worker again, and add the job there by its request ID."
+            message(
+                "The connection of this job was deleted. Its results can be collected through no other one; set up "
+                "the same account or Worker again, and add the job there by its request ID."
+            )
         )
 
     def find(self, words: str) -> str:
@@ -104,8 +107,8 @@ class AddressBook:
             return words
         alike = [found for found, title in titles.items() if title.casefold() == words.strip().casefold()]
         if len(alike) != 1:
-            listed = ", ".join(f"“{found}” ({title})" for found, title in titles.items())
-            raise UsageError(f"There is no connection “{words}”. There are: {listed}.")
+            known = ", ".join(f"“{found}” ({title})" for found, title in titles.items())
+            raise UsageError(message("There is no connection “{name}”. There are: {known}.", name=words, known=known))
         return alike[0]
 
     @property
@@ -152,7 +155,7 @@ class AddressBook:
         they have their tokens. With that of the practice service it is not touched at all.
         """
         practice = ConnectionSummary(
-            PRACTICE.id, PRACTICE.title, True, True, "On this computer; nothing leaves it.", PRACTICE.kind
+            PRACTICE.id, PRACTICE.title, True, True, message("On this computer; nothing leaves it."), PRACTICE.kind
         )
         saved = self.saved()
         return (practice, *[await self._summary(each, look=look_at in (None, each.id)) for each in saved])
@@ -161,10 +164,12 @@ class AddressBook:
         """What can be saved: with an id of its own, what was pasted cleaned. Raises NotConnected and UsageError."""
         name = record.name.strip()
         if not name:
-            raise UsageError("The connection needs a name.")
+            raise UsageError(message("The connection needs a name."))
         for each in (SavedConnection(PRACTICE.id, PRACTICE.title, "cloudflare"), *self.saved()):
             if each.id != record.id and name.casefold() in (each.id.casefold(), each.name.casefold()):
-                raise UsageError(f"There is a connection “{each.name}” already. Choose another name.")
+                raise UsageError(
+                    message("There is a connection “{name}” already. Choose another name.", name=each.name)
+                )
         fresh = "".join(secrets.choice(_LETTERS) for _ in range(8))
         record = replace(record, id=record.id or fresh, name=name)
         made = self._made(record)
@@ -198,7 +203,9 @@ class AddressBook:
             case "cloudflare":
                 if not record.account_id:
                     raise NotConnected(
-                        "No Cloudflare account is connected. Open the connection and enter account ID and token."
+                        message(
+                            "No Cloudflare account is connected. Open the connection and enter account ID and token."
+                        )
                     )
                 return cloudflare(
                     record.account_id, base_url=record.url or base_url, connection_id=record.id, title=record.name
@@ -213,7 +220,9 @@ class AddressBook:
         except ValueError:
             seconds = math.nan
         if not 0.0 <= seconds < math.inf:
-            raise UsageError(f"{PRACTICE_SECONDS_VARIABLE} must be a number of seconds, such as 0 or 2.5.")
+            raise UsageError(
+                message("{variable} must be a number of seconds, such as 0 or 2.5.", variable=PRACTICE_SECONDS_VARIABLE)
+            )
         return seconds, seconds
 
     def _ends(self, connection: Connection) -> tuple[Application | None, Callable[[Exchange], None]]:
@@ -246,7 +255,12 @@ class AddressBook:
                 return PRACTICE_TOKEN
             found = await self._credentials.token(connection.id, check=self.check_of(connection.id))
             if found is None and connection.needs_token:
-                raise NotConnected(f"There is no API token for {connection.title}. Open the connection and enter it.")
+                raise NotConnected(
+                    message(
+                        "There is no API token for {connection}. Open the connection and enter it.",
+                        connection=connection.title,
+                    )
+                )
             return found
 
         return token
@@ -268,7 +282,7 @@ class AddressBook:
             return ConnectionSummary(record.id, record.name, False, ready, sentence, kind, confirmed)
 
         if kind is ConnectionKind.CLOUDFLARE and not record.account_id:
-            return summary("Not connected yet.")
+            return summary(message("Not connected yet."))
         try:
             self._made(record)
             if not look:
@@ -279,8 +293,8 @@ class AddressBook:
         except NotConnected as error:
             return summary(error.message)
         if kind is ConnectionKind.WORKER:
-            return summary(_SENTENCES[source].replace("token", "secret") if source else "No secret is set.", ready=True)
-        return summary(_SENTENCES[source], ready=True) if source else summary("The API token is missing.")
+            return summary(_OF_SECRETS[source] if source else message("No secret is set."), ready=True)
+        return summary(_SENTENCES[source], ready=True) if source else summary(message("The API token is missing."))
 
     def held_by_environment(self) -> frozenset[str]:
         """The environment variables that say something about the connection "cloudflare", and so win over settings."""
@@ -315,7 +329,12 @@ def gateway_secret_id(connection_id: str) -> str:
 
 
 _SENTENCES = {
-    TokenSource.KEYRING: "The token is in this computer's keyring.",
-    TokenSource.SESSION: "There is no keyring here: the token is kept until the program ends.",
-    TokenSource.ENVIRONMENT: "The token comes from the environment.",
+    TokenSource.KEYRING: message("The token is in this computer's keyring."),
+    TokenSource.SESSION: message("There is no keyring here: the token is kept until the program ends."),
+    TokenSource.ENVIRONMENT: message("The token comes from the environment."),
+}
+_OF_SECRETS = {
+    TokenSource.KEYRING: message("The secret is in this computer's keyring."),
+    TokenSource.SESSION: message("There is no keyring here: the secret is kept until the program ends."),
+    TokenSource.ENVIRONMENT: message("The secret comes from the environment."),
 }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cfbatch_gui.core.connections.keyring_lock import Lock, lock_of, unlock
 from cfbatch_gui.core.connections.keyring_thread import KeyringThread
 from cfbatch_gui.core.errors import Action, DataError, KeyringUnavailable, NotConnected
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system import secret_variables
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 
@@ -63,10 +64,14 @@ class KeyringState(StrEnum):
 
 
 _SENTENCES = {
-    KeyringState.LOCKED: "Your keyring is locked. Unlock it; what waits for it goes on by itself.",
-    KeyringState.REFUSED: "Your keyring was not unlocked. Unlock it; what waits for it goes on by itself.",
-    KeyringState.SILENT: "Your keyring does not answer. What waits for it goes on by itself as soon as it does.",
-    KeyringState.BROKEN: "Your keyring cannot be used. The token in it is not lost; enter it anew to go on without.",
+    KeyringState.LOCKED: message("Your keyring is locked. Unlock it; what waits for it goes on by itself."),
+    KeyringState.REFUSED: message("Your keyring was not unlocked. Unlock it; what waits for it goes on by itself."),
+    KeyringState.SILENT: message(
+        "Your keyring does not answer. What waits for it goes on by itself as soon as it does."
+    ),
+    KeyringState.BROKEN: message(
+        "Your keyring cannot be used. The token in it is not lost; enter it anew to go on without."
+    ),
 }
 
 
@@ -186,8 +191,11 @@ class Credentials:
         self._from_keyring.pop(connection_id, None)
         if not await self._ask(remove, True, failed=False):
             raise DataError(
-                f"The system's keyring did not remove the token. Look for “{SERVICE}” in your keyring, or revoke the"
-                " token in the Cloudflare dashboard."
+                message(
+                    "The system's keyring did not remove the token. Look for “{service}” in your keyring, or revoke "
+                    "the token in the Cloudflare dashboard.",
+                    service=SERVICE,
+                )
             )
 
     async def token_source(
@@ -208,7 +216,13 @@ class Credentials:
         try:
             return check(text)
         except NotConnected as error:
-            raise NotConnected(f"{error.message} (It stands in the environment variable {variable}.)") from error
+            raise NotConnected(
+                message(
+                    "{sentence} (It stands in the environment variable {variable}.)",
+                    sentence=error.message,
+                    variable=variable,
+                )
+            ) from error
 
     async def _stored(self, connection_id: str, *, may_prompt: bool) -> str | None:
         """What the keyring has. Raises KeyringUnavailable."""

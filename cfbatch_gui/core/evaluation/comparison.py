@@ -14,6 +14,7 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.evaluation.joining import NOT_THERE, Joined, Numbers, join
 from cfbatch_gui.core.evaluation.overlap import Overlaps, P, overlaps
 from cfbatch_gui.core.evaluation.runs import Run
+from cfbatch_gui.core.messages import enumerated, message
 from cfbatch_gui.core.results.rankings.query_texts import QueryTexts, read_queries
 from cfbatch_gui.core.results.rankings.ranks import Ranks, ranks_of
 
@@ -67,15 +68,19 @@ def compare(runs: Sequence[Run]) -> Comparison:
     Raises UsageError for fewer than two runs or without a common pair, and DataError.
     """
     if len(runs) < 2:
-        raise UsageError("A comparison needs two jobs or more.")
+        raise UsageError(message("A comparison needs two jobs or more."))
     base, joined = runs[0].table, join(runs)
     there = np.ones(len(base), dtype=np.bool_)
     for run, each in zip(runs, joined, strict=True):
         there &= (each.pair_of != NOT_THERE) & run.table.has_score[np.maximum(each.pair_of, 0)]
     if not there.any():
-        names = " and ".join(f"“{run.metadata.name}”" for run in runs)
+        names = enumerated([f"“{run.metadata.name}”" for run in runs])
         raise UsageError(
-            f"{names} have no query with a text in common that both have scored: neither texts nor ids are the same."
+            message(
+                "{names} have no query with a text in common that both have scored: neither texts nor ids are the "
+                "same.",
+                names=names,
+            )
         )
     pairs = np.flatnonzero(there)
     asked = joined[0].query_of[pairs]

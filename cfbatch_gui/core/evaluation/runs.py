@@ -12,6 +12,7 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind, Layout
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.results.labels import (
     NO_LABEL,
@@ -81,10 +82,14 @@ def read_run(folder: JobFolder, metadata: JobMetadata) -> Run:
     Raises UsageError for an embedding job and for a job without scores, and DataError.
     """
     if metadata.kind is not Kind.RANK:
-        raise UsageError(f"“{metadata.name}” made vectors and no scores. Compare jobs that rank texts.")
+        raise UsageError(
+            message("“{name}” made vectors and no scores. Compare jobs that rank texts.", name=metadata.name)
+        )
     table = read_score_table(folder)
     if not table.has_score.any():
-        raise UsageError(f"“{metadata.name}” has no scores yet. Compare it when the first batch is back.")
+        raise UsageError(
+            message("“{name}” has no scores yet. Compare it when the first batch is back.", name=metadata.name)
+        )
     with folder.open(read_only=True) as database:
         # The label of a text that all queries share is no judgement of a pair.
         judges = schema.metadata_value(database, "layout") != Layout.SHARED

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from cfbatch_gui.core.messages import cut_list, quoted
+
 _SHOWN = 12
 _LONGEST_FIGURE = 60  # characters
 _NUMBER = re.compile(r"\s*[-+]?[\d.,' ]*\d[\d.,' ]*(?:[eE][-+]?\d+)?\s*%?")
@@ -19,8 +21,8 @@ def index_of(name: str, columns: Sequence[str]) -> int | None:
 
 def listed(columns: Sequence[str]) -> str:
     """Return the names as part of a sentence; of more than 12 only the first."""
-    shown = ", ".join(f"“{column}”" for column in columns[:_SHOWN])
-    return f"{shown} and {len(columns) - _SHOWN:,} more" if len(columns) > _SHOWN else shown
+    names = [quoted(column) for column in columns[: _SHOWN + 1]]
+    return cut_list(names[:_SHOWN], len(columns) - _SHOWN)
 
 
 def complete_names(cells: Sequence[str], width: int) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 import msgspec
 
 from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.messages import message
 
 
 class Kind(StrEnum):
@@ -237,7 +238,13 @@ class Candidate:
     def refuse_text_options(self, what: str) -> None:
         """Raise UsageError where the options ask for a separator, an encoding or a sheet; `what` is "a document"."""
         if self.options.separator or self.options.encoding or self.options.sheet:
-            raise UsageError(f"{self.path.name} is {what}. It has no separator, encoding or sheet to choose.")
+            raise UsageError(
+                message(
+                    "{name} is {what}. It has no separator, encoding or sheet to choose.",
+                    name=self.path.name,
+                    what=what,
+                )
+            )
 
 
 LONGEST_RAW = 20_000  # characters

@@ -27,6 +27,7 @@ from cfbatch_gui.core.inputs.input_values import (
     Text,
 )
 from cfbatch_gui.core.inputs.readers.text_store import TextStore
+from cfbatch_gui.core.messages import message, quoted
 
 Item = Query | Text | Context | Problem
 
@@ -183,7 +184,7 @@ class _Columns:
         return row.cells[self.query_id] if self.query_id >= 0 else self.id_of(row)
 
     def text_name(self) -> str:
-        return "any column of the template" if self.template else self.name(self.texts[0])
+        return message("any column of the template") if self.template else self.name(self.texts[0])
 
     def id_of(self, row: Row) -> str:
         return row.cells[self.id] if self.id >= 0 else ""
@@ -192,7 +193,7 @@ class _Columns:
         return row.cells[self.label] if self.label >= 0 else ""
 
     def name(self, index: int) -> str:
-        return f"“{self.names[index]}”"
+        return quoted(self.names[index])
 
 
 def _text(row: Row, columns: _Columns) -> Iterator[Item]:
@@ -208,7 +209,7 @@ def _pair(row: Row, columns: _Columns) -> Iterator[Item]:
     if _is_empty(query):
         yield _no_query(row, columns)
     elif _is_empty(text):
-        yield _no_context(row, f"There is no text in {columns.text_name()}.")
+        yield _no_context(row, _NO_TEXT.filled(column=columns.text_name()))
     else:
         context = Context(row.number, text, columns.id_of(row), columns.label_of(row))
         yield Query(row.number, query, row.cells[columns.query_id] if columns.query_id >= 0 else "", (context,))
@@ -230,7 +231,7 @@ def _judged(row: Row, columns: _Columns) -> Iterator[Item]:
     if contexts:
         yield Query(row.number, query, columns.query_id_of(row), tuple(contexts))
     else:
-        yield _no_context(row, "The query has no context: both its lists are empty.")
+        yield _no_context(row, message("The query has no context: both its lists are empty."))
 
 
 def _wide(row: Row, columns: _Columns) -> Iterator[Item]:
@@ -240,7 +241,7 @@ def _wide(row: Row, columns: _Columns) -> Iterator[Item]:
     if _is_empty(query):
         yield _no_query(row, columns)
     elif not contexts:
-        yield _no_context(row, "The query has no context: all its columns are empty.")
+        yield _no_context(row, message("The query has no context: all its columns are empty."))
     else:
         yield Query(row.number, query, columns.query_id_of(row), contexts)
 
@@ -258,10 +259,12 @@ def _nested(row: Row, columns: _Columns) -> Iterator[Item]:
     if contexts:
         yield Query(row.number, query, columns.query_id_of(row), contexts)
     else:
-        yield _no_context(row, f"The query has no context in {columns.name(columns.texts[0])}.")
+        reason = message("The query has no context in {column}.", column=columns.name(columns.texts[0]))
+        yield _no_context(row, reason)
     for position, context in enumerate(found, 1):
         if contexts and _is_empty(context.text):
-            yield _no_context(row, f"Item {position:,} of the list of contexts is empty.")
+            reason = message("Item {position:,} of the list of contexts is empty.", position=position)
+            yield _no_context(row, reason)
 
 
 def _query_alone(row: Row, columns: _Columns) -> Iterator[Item]:
@@ -275,7 +278,7 @@ def _query_alone(row: Row, columns: _Columns) -> Iterator[Item]:
 def _shared_context(row: Row, columns: _Columns) -> Item:
     text = columns.text_of(row)
     if _is_empty(text):
-        return Problem(row.number, ProblemKind.EMPTY_CONTEXT, f"There is no text in {columns.text_name()}.", file=2)
+        return Problem(row.number, ProblemKind.EMPTY_CONTEXT, _NO_TEXT.filled(column=columns.text_name()), file=2)
     return Context(row.number, text, columns.id_of(row), columns.label_of(row))
 
 
@@ -305,11 +308,12 @@ def _candidates(
             if _is_empty(query):
                 yield _no_query(row, columns)
             elif not name:
-                yield _no_context(row, f"There is no id in {columns.name(columns.id)}.")
+                yield _no_context(row, message("There is no id in {column}.", column=columns.name(columns.id)))
             elif text is None:
-                yield _no_context(row, f"The second file has no text with the id “{name[:100]}”.")
+                yield _no_context(row, message("The second file has no text with the id “{id}”.", id=name[:100]))
             elif _is_empty(text):
-                yield _no_context(row, f"The text with the id “{name[:100]}” is empty in the second file.")
+                empty = message("The text with the id “{id}” is empty in the second file.", id=name[:100])
+                yield _no_context(row, empty)
             else:
                 query_id = row.cells[columns.query_id] if columns.query_id >= 0 else ""
                 yield Query(row.number, query, query_id, (Context(row.number, text, name, columns.label_of(row)),))
@@ -325,17 +329,19 @@ def _problem(row: Row, source: Source, file: int = 1) -> Problem:
 
 
 def _no_query(row: Row, columns: _Columns) -> Problem:
-    return Problem(row.number, ProblemKind.EMPTY_QUERY, f"There is no query in {columns.name(columns.query)}.")
+    reason = message("There is no query in {column}.", column=columns.name(columns.query))
+    return Problem(row.number, ProblemKind.EMPTY_QUERY, reason)
 
 
 def _no_text(row: Row, columns: _Columns) -> Problem:
-    return Problem(row.number, ProblemKind.EMPTY_TEXT, f"There is no text in {columns.text_name()}.")
+    return Problem(row.number, ProblemKind.EMPTY_TEXT, _NO_TEXT.filled(column=columns.text_name()))
 
 
 def _no_context(row: Row, reason: str) -> Problem:
     return Problem(row.number, ProblemKind.EMPTY_CONTEXT, reason)
 
 
+_NO_TEXT = message("There is no text in {column}.")
 _MAKERS: dict[Layout, Callable[[Row, _Columns], Iterator[Item]]] = {
     Layout.TEXTS: _text,
     Layout.LONG: _pair,

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value
+from cfbatch_gui.core.messages import message
 
 Sums = NDArray[np.uint64]
 
@@ -88,9 +89,9 @@ def read_items(database: sqlite3.Connection, where: str, values: Sequence[object
         try:
             return _read_items(database, _SCORE_OR_DAMAGE, where, values)
         except (TypeError, ValueError, OverflowError) as error:
-            raise DataError("This job's data is damaged.", detail=f"items: {error}") from error
+            raise DataError(message("This job's data is damaged."), detail=f"items: {error}") from error
     except OverflowError as error:
-        raise DataError("This job's data is damaged.", detail=f"items: {error}") from error
+        raise DataError(message("This job's data is damaged."), detail=f"items: {error}") from error
 
 
 def _read_items(database: sqlite3.Connection, score: str, where: str, values: Sequence[object]) -> NDArray[np.void]:

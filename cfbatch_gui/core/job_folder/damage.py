@@ -3,8 +3,10 @@
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,7 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder.checksums import Summed, are_complete, read_sums, score_checksums
 from cfbatch_gui.core.job_folder.schema import metadata_value
+from cfbatch_gui.core.messages import Message, enumerated, message
 
 _MOST_NAMED = 8  # ranges of rows in a sentence
 # With shared contexts a row of the first file is a query; the contexts stand in the second.
@@ -20,6 +23,28 @@ _ROWS = """
 SELECT DISTINCT {row} FROM json_each(?) wanted JOIN items i ON i.item_no = wanted.value
 JOIN texts t USING(text_no) LEFT JOIN queries q USING(query_no) ORDER BY 1
 """
+
+
+_DAMAGED = {
+    "scores": message(
+        "The scores of {rows} are damaged on the disk, so they are not shown. “cfbatch verify {id} --mend” puts right"
+        " what the answers that are kept still hold."
+    ),
+    "vectors": message(
+        "The vectors of {rows} are damaged on the disk, so they are not shown. “cfbatch verify {id} --mend” puts right"
+        " what the answers that are kept still hold."
+    ),
+}
+_SOME_DAMAGED = {
+    "scores": message(
+        "Some of the scores are damaged on the disk, so they are not shown. “cfbatch verify {id} --mend” puts right"
+        " what the answers that are kept still hold."
+    ),
+    "vectors": message(
+        "Some of the vectors are damaged on the disk, so they are not shown. “cfbatch verify {id} --mend” puts right"
+        " what the answers that are kept still hold."
+    ),
+}
 
 
 class ResultsDamaged(DataError):
@@ -51,13 +76,13 @@ def check_scores(database: sqlite3.Connection, path: Path, items: NDArray[np.voi
         raise results_damaged("scores", database, path, damaged.tolist())
 
 
-def results_damaged(what: str, database: sqlite3.Connection, path: Path, items: Iterable[int]) -> ResultsDamaged:
+def results_damaged(
+    what: Literal["scores", "vectors"], database: sqlite3.Connection, path: Path, items: Iterable[int]
+) -> ResultsDamaged:
     """The user's sentence; `path` is the job's folder."""
-    named = rows_in_words(rows_of_items(database, items))
-    whose = f"The {what} of {named}" if named else f"Some of the {what}"
+    rows = rows_in_words(rows_of_items(database, items))
     return ResultsDamaged(
-        f"{whose} are damaged on the disk, so they are not shown. “cfbatch verify {path.name} --mend” puts right what"
-        " the answers that are kept still hold.",
+        (_DAMAGED if rows else _SOME_DAMAGED)[what].filled(rows=rows, id=path.name),
         detail=f"{path.name}: {what} do not have the checksums they were stored with",
     )
 
@@ -69,18 +94,31 @@ def rows_of_items(database: sqlite3.Connection, items: Iterable[int]) -> list[in
     return [row for (row,) in found if row is not None]
 
 
-def rows_in_words(rows: list[int], one: str = "row", *, most: int = _MOST_NAMED) -> str:
+@dataclass(frozen=True, slots=True)
+class RowWords:
+    """How rows are named: one, several, and the first of many."""
+
+    one: Message
+    several: Message
+    many: Message
+
+
+ROWS = RowWords(message("row {rows}"), message("rows {rows}"), message("{n:,} rows, the first {rows}"))
+ROWS_AT_START = RowWords(message("Row {rows}"), message("Rows {rows}"), ROWS.many)
+TEXTS = RowWords(message("text {rows}"), message("texts {rows}"), message("{n:,} texts, the first {rows}"))
+TEXTS_AT_START = RowWords(message("Text {rows}"), message("Texts {rows}"), TEXTS.many)
+
+
+def rows_in_words(rows: list[int], words: RowWords = ROWS, *, most: int = _MOST_NAMED) -> str:
     """ "row 3", "rows 3 to 7 and 12"; "" for none. Of more than `most` ranges only the first is named."""
     if not rows:
         return ""
     starts = [rows[0], *(after for before, after in pairwise(rows) if after != before + 1)]
     stops = [*(before for before, after in pairwise(rows) if after != before + 1), rows[-1]]
     ranges = [
-        f"{start:,}" if start == stop else f"{start:,} to {stop:,}" for start, stop in zip(starts, stops, strict=True)
+        message("{row:,}", row=start) if start == stop else message("{first:,} to {last:,}", first=start, last=stop)
+        for start, stop in zip(starts, stops, strict=True)
     ]
-    word = one if len(rows) == 1 else f"{one}s"
     if len(ranges) > most:
-        return f"{len(rows):,} {word}, the first {ranges[0]}"
-    *others, last = ranges
-    listed = f"{', '.join(others)} and {last}" if others else last
-    return f"{word} {listed}"
+        return words.many.filled(n=len(rows), rows=ranges[0])
+    return (words.one if len(rows) == 1 else words.several).filled(rows=enumerated(ranges))

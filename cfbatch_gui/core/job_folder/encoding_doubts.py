@@ -7,12 +7,14 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice
 
 from cfbatch_gui.core.errors import EncodingUnknown
 from cfbatch_gui.core.inputs.files.encodings import shown_name
 from cfbatch_gui.core.inputs.input_values import ReadOptions
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.messages import message
 
 _MOST_COMPARED = 2_000  # texts with letters beyond ASCII
 _EXAMPLES = 3
@@ -40,9 +42,15 @@ class EncodingDoubt:
     def error(self) -> EncodingUnknown:
         """The error for a face that cannot ask."""
         guess, *others = self.readings
-        named = " or ".join(f"{shown_name(each.codec)} (“{each.examples[0]}”)" for each in self.readings)
+        readings = [
+            message("{encoding} (“{example}”)", encoding=shown_name(each.codec), example=each.examples[0])
+            for each in self.readings
+        ]
+        named = reduce(lambda before, each: message("{before} or {last}", before=before, last=each), readings)
         return EncodingUnknown(
-            f"{self.name} does not say how its letters are encoded, and may be {named}.",
+            message(
+                "{name} does not say how its letters are encoded, and may be {named}.", name=self.name, named=named
+            ),
             file_name=self.name,
             guess=guess.codec,
             others=tuple(each.codec for each in others),

@@ -5,13 +5,14 @@ import io
 import json
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, cells_sql, metadata_value
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import atomic_writer
 
 LINE_END, TAB = "↵", "→"  # signs for what is not printed
@@ -112,12 +113,17 @@ def problem_columns(folder: JobFolder, *, file: int = 1) -> tuple[str, ...]:
     return tuple(str(name) for name in found) if isinstance(found, list) else ()
 
 
-def save_problems(folder: JobFolder, path: Path, *, kind: str = "") -> int:
+_FILE, _ROW, _REASON = message("file"), message("row"), message("reason")
+_IN_THE_FILE = message("in the file")
+
+
+def save_problems(folder: JobFolder, path: Path, *, kind: str = "", say: Callable[[str], str] = str) -> int:
     """Write the rows that are left out (of one kind, or all) as CSV; returns how many.
 
     "row" and "reason" come first, then the cells exactly as they were, and last, where the cells of some may not be
     what the file means, "in the file" with these rows as they stand. The separator is that of the user's own file, with
-    a mark of UTF-8, so that the spreadsheet that wrote the one opens the other. Raises ExportError, DiskFull.
+    a mark of UTF-8, so that the spreadsheet that wrote the one opens the other. `say` words what is ours. Raises
+    ExportError, DiskFull.
     """
     draft = folder.draft()
     found = problems(folder, kind=kind)
@@ -130,11 +136,11 @@ def save_problems(folder: JobFolder, path: Path, *, kind: str = "") -> int:
     with atomic_writer(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="", write_through=True)
         writer = csv.writer(text, delimiter=(draft.options.separator if draft else None) or ",")
-        last = ["in the file"] if has_raw else []
-        writer.writerow([*(["file"] if has_second else []), "row", "reason", *columns, *last])
+        last = [say(_IN_THE_FILE)] if has_raw else []
+        writer.writerow([*([say(_FILE)] if has_second else []), say(_ROW), say(_REASON), *columns, *last])
         for problem in found:
             which = [str(problem.file)] if has_second else []
             cells = (*problem.cells, *("",) * (len(columns) - len(problem.cells))) if has_raw else problem.cells
-            writer.writerow([*which, problem.row, problem.reason, *cells, *([problem.raw] if has_raw else [])])
+            writer.writerow([*which, problem.row, say(problem.reason), *cells, *([problem.raw] if has_raw else [])])
         text.detach()
     return len(found)

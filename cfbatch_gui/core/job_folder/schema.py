@@ -17,6 +17,7 @@ import msgspec
 
 from cfbatch_gui.core.errors import DataError, DataReadOnly, DiskFull
 from cfbatch_gui.core.inputs.input_values import ProblemKind, Role
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import create_own_file
 from cfbatch_gui.core.system.paths import read_only_sentence
 
@@ -154,7 +155,7 @@ def opened(
     Raises DataError when the file is missing, damaged or newer than this program, and DiskFull.
     """
     if must_exist and not path.exists():
-        raise DataError("This job's data is missing from its folder.", detail=str(path))
+        raise DataError(message("This job's data is missing from its folder."), detail=str(path))
     if not (read_only or path.exists()):
         create_own_file(path)
     address = f"{path.resolve().as_uri()}?mode={'rw' if read_only else 'rwc'}"
@@ -177,7 +178,7 @@ def opened(
     except sqlite3.DatabaseError as error:
         raise translated(error, path) from error
     except UnicodeDecodeError as error:  # SQLite's messages quote what is damaged
-        raise DataError("This job's data is damaged.", detail=f"{path.name}: {error}") from error
+        raise DataError(message("This job's data is damaged."), detail=f"{path.name}: {error}") from error
 
 
 @contextmanager
@@ -197,14 +198,14 @@ def translated(error: sqlite3.Error, path: Path) -> DataError:
     """The user's sentence for what SQLite says."""
     detail = f"{path.name}: {error}"
     if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL or "disk is full" in str(error):
-        return DiskFull("The disk is full. Nothing was lost; free some space and try again.", detail=detail)
+        return DiskFull(message("The disk is full. Nothing was lost; free some space and try again."), detail=detail)
     if is_read_only(error, path):
         return DataReadOnly(read_only_sentence(path.parent), detail=detail)
     if isinstance(error, sqlite3.OperationalError):
         return DataError(
-            "The program's data could not be read or written. Is the disk full or read-only?", detail=detail
+            message("The program's data could not be read or written. Is the disk full or read-only?"), detail=detail
         )
-    return DataError("This job's data is damaged.", detail=detail)
+    return DataError(message("This job's data is damaged."), detail=detail)
 
 
 def is_read_only(error: sqlite3.Error, path: Path) -> bool:
@@ -237,7 +238,9 @@ def data_version(path: Path) -> bytes:
     try:
         status = path.stat()
     except OSError as error:
-        raise DataError("This job's data is missing from its folder.", detail=f"{path}: {error.strerror}") from error
+        raise DataError(
+            message("This job's data is missing from its folder."), detail=f"{path}: {error.strerror}"
+        ) from error
     is_old = time.time_ns() - status.st_mtime_ns > _STEP
     return f"{status.st_ino} {status.st_size} {status.st_mtime_ns} {'' if is_old else next(_new)}".encode()
 
@@ -246,10 +249,11 @@ def _check_version(database: sqlite3.Connection, path: Path) -> None:
     version = database.execute("PRAGMA user_version").fetchone()[0]
     if version > VERSION:
         raise DataError(
-            "This job was made by a newer version of the program. Update to open it.", detail=f"{path.name}: {version}"
+            message("This job was made by a newer version of the program. Update to open it."),
+            detail=f"{path.name}: {version}",
         )
     if version < 1:
-        raise DataError("This job's data is damaged.", detail=f"{path.name}: version {version}")
+        raise DataError(message("This job's data is damaged."), detail=f"{path.name}: version {version}")
     if version < VERSION:
         database.executescript(f"BEGIN IMMEDIATE; {LATER_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
 

@@ -17,6 +17,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import DataError, DiskFull
+from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.files import flush_folder, own_opener
 
 _NUMBER = np.dtype("<f4")
@@ -55,18 +56,27 @@ def read_layout(path: Path) -> VectorLayout:
             first = stream.tell()
             size = os.fstat(stream.fileno()).st_size
     except (OSError, ValueError, EOFError) as error:
-        raise _damaged("could not be read", str(error)) from error
+        raise _damaged(_UNREADABLE, str(error)) from error
     if len(shape) != 2 or is_fortran or dtype != _NUMBER or 0 in shape:
-        raise _damaged("are damaged", f"{dtype} {shape}")
+        raise _damaged(_DAMAGED, f"{dtype} {shape}")
     layout = VectorLayout(shape[0], shape[1], first)
     if size != layout.size:
-        raise _damaged("are damaged", f"{size} bytes, not {layout.size}")
+        raise _damaged(_DAMAGED, f"{size} bytes, not {layout.size}")
     return layout
 
 
-def _damaged(what: str, detail: str) -> DataError:
+_DAMAGED = message(
+    "This job's vectors are damaged. “cfbatch verify --mend” puts right what the answers that are kept still hold."
+)
+_UNREADABLE = message(
+    "This job's vectors could not be read. “cfbatch verify --mend” puts right what the answers that are kept still"
+    " hold."
+)
+
+
+def _damaged(sentence: Message, detail: str) -> DataError:
     return DataError(
-        f"This job's vectors {what}. “cfbatch verify --mend” puts right what the answers that are kept still hold.",
+        sentence,
         detail=f"vectors.npy: {detail}",
     )
 
@@ -189,8 +199,10 @@ def _said(path: Path) -> Iterator[None]:
         detail = f"{path.name}: {error.strerror}"
         if error.errno in _FULL:
             raise DiskFull(
-                "The disk is full, so there is no room for the vectors. The answer itself is kept; free some space and"
-                " carry on.",
+                message(
+                    "The disk is full, so there is no room for the vectors. The answer itself is kept; free some "
+                    "space and carry on."
+                ),
                 detail=detail,
             ) from error
-        raise DataError("This job's vectors could not be written.", detail=detail) from error
+        raise DataError(message("This job's vectors could not be written."), detail=detail) from error

@@ -16,6 +16,7 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.packing import bodies_of
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE_BASE_URL, Connection, ConnectionKind
@@ -46,10 +47,10 @@ def body_names(count: int) -> tuple[str, ...]:
 def save_bodies(folder: JobFolder, job: Job, target: Path) -> tuple[Path, ...]:
     """Write the exact bytes of every batch into a folder. Raises UsageError, ExportError, DiskFull."""
     if job.attached:
-        raise UsageError("This job was made elsewhere, so what was sent is not here.")
+        raise UsageError(message("This job was made elsewhere, so what was sent is not here."))
     batches = job.batches or _planned(folder, job)
     if not batches:
-        raise UsageError("There is nothing to send yet: choose a file and its columns first.")
+        raise UsageError(message("There is nothing to send yet: choose a file and its columns first."))
     laid_out = replace(job, batches=batches)
     paths = tuple(target / name for name in body_names(len(batches)))
     bodies = bodies_of(folder, laid_out, (batch.number for batch in batches))

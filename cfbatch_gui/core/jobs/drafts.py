@@ -4,7 +4,7 @@ import secrets
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -24,10 +24,12 @@ from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
 from cfbatch_gui.core.jobs.states import Job, JobOptions
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import write_manifest
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import create_own_file, flush_folder, flush_to_disk, sha256_of
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 
+LONGEST_TAG = 40  # characters
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without letters and digits that look alike
 
 
@@ -160,14 +162,18 @@ class Drafts:
         """Give any job another name; an empty one changes nothing."""
         return self._ledger.change(job_id, lambda job: replace(job, name=name.strip() or job.name))
 
-    def archive(self, job_id: str, *, archived: bool = True) -> Job:
-        """Put a job away, or take it back."""
-        return self._ledger.change(job_id, lambda job: replace(job, archived=archived))
+    def archive(self, *job_ids: str, archived: bool = True) -> tuple[Job, ...]:
+        """Put jobs away, or take them back."""
+        return self._ledger.change_all(job_ids, lambda job: replace(job, archived=archived))
 
-    def delete(self, job_id: str, *, deleted: bool = True) -> Job:
-        """Take a job out of the list, or put it back; its folder goes at the next start."""
+    def tag(self, tags: dict[str, Iterable[str]]) -> tuple[Job, ...]:
+        """Give each of these jobs, by its id, these tags in place of those it has."""
+        return self._ledger.change_all(tags, lambda job: replace(job, tags=clean_tags(tags[job.id])))
+
+    def delete(self, *job_ids: str, deleted: bool = True) -> tuple[Job, ...]:
+        """Take jobs out of the list, or put them back; their folders go at the next start."""
         deleted_at = self._clock() if deleted else 0.0
-        return self._ledger.change(job_id, lambda job: replace(job, deleted_at=deleted_at))
+        return self._ledger.change_all(job_ids, lambda job: replace(job, deleted_at=deleted_at))
 
     def clear_deleted(self) -> None:
         """Remove for good what was deleted before."""
@@ -179,7 +185,7 @@ class Drafts:
         """A new draft with the same data, or with the first queries or texts of it, ready to be sent."""
         old = self._ledger.job(job_id)
         if old.attached and not old.source_name:
-            raise UsageError("The texts of this job are not here, so it cannot be duplicated.")
+            raise UsageError(message("The texts of this job are not here, so it cannot be duplicated."))
         job = self.create(old.kind, name, old.model, old.connection)
         ours, theirs = self.folder(job.id), self.folder(job_id)
         draft = theirs.draft()
@@ -222,9 +228,15 @@ class Drafts:
         return _unsent(self._ledger.job(job_id))
 
 
+def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags as they are kept: one line each, not longer than `LONGEST_TAG`, none twice in any case, sorted."""
+    lines = (" ".join(tag.split())[:LONGEST_TAG].strip() for tag in tags)
+    return tuple(sorted({line.casefold(): line for line in lines if line}.values(), key=str.casefold))
+
+
 def _unsent(job: Job) -> Job:
     if job.is_sent:
-        raise UsageError("This job was sent already. Duplicate it to send it again.")
+        raise UsageError(message("This job was sent already. Duplicate it to send it again."))
     return job
 
 

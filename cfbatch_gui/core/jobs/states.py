@@ -143,6 +143,7 @@ class Job:
     finished_at: float = 0.0
     paused_because: str = ""
     archived: bool = False
+    tags: tuple[str, ...] = ()  # short words of the user's, sorted
     deleted_at: float = 0.0  # the folder goes at the next start; until then the deletion can be undone
     rows_in: int = 0
     queries: int = 0

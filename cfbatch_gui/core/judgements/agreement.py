@@ -8,10 +8,17 @@ from numpy.typing import NDArray
 
 from cfbatch_gui.core.judgements.records import AGAIN, CANNOT_TELL, TAKEN_BACK, Records, newest
 from cfbatch_gui.core.judgements.values import Source
+from cfbatch_gui.core.messages import message
 
 Grades = NDArray[np.int64]
 # D. Altman, "Practical Statistics for Medical Research", 1991.
-_WORDS = ((0.8, "very good"), (0.6, "good"), (0.4, "moderate"), (0.2, "fair"), (-float("inf"), "poor"))
+_WORDS = (
+    (0.8, message("very good")),
+    (0.6, message("good")),
+    (0.4, message("moderate")),
+    (0.2, message("fair")),
+    (-float("inf"), message("poor")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +93,17 @@ def _agreement(twice: list[tuple[int, int]]) -> Agreement:
 
 def agreement_words(found: Agreement) -> str:
     """How far judges agree, as a sentence: the share with the same grade, and kappa in words."""
-    share = f"the same grade for {found.same:,} of {found.pairs:,} texts ({found.share:.0%})"
+    share = message(
+        "the same grade for {same:,} of {pairs:,} texts ({share:.0%})",
+        same=found.same,
+        pairs=found.pairs,
+        share=found.share,
+    )
     if found.kappa is None:
-        return f"{share}; too little variety to say more"
-    word = next(word for least, word in _WORDS if found.kappa >= least)
-    return f"{share}, agreement beyond chance {word} (weighted kappa {found.kappa:.2f})"
+        return message("{share}; too little variety to say more", share=share)
+    return message(
+        "{share}, agreement beyond chance {word} (weighted kappa {kappa:.2f})",
+        share=share,
+        word=next(word for least, word in _WORDS if found.kappa >= least),
+        kappa=found.kappa,
+    )

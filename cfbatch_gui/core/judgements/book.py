@@ -17,6 +17,7 @@ from cfbatch_gui.core.judgements.records import AGAIN, CANNOT_TELL, RECORD, TAKE
 from cfbatch_gui.core.judgements.recovery import BACKUP_SUFFIX, mend
 from cfbatch_gui.core.judgements.scales import USUAL, Scale, decoded
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject, text_digest
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.files import own_file_writer
 
@@ -93,9 +94,9 @@ class Book:
         """Add these in one transaction: all are kept, or none. Raises UsageError, DataError, DiskFull."""
         for each in judgements:
             if not (each.query.id or each.query.text) or not (each.document.id or each.document.text):
-                raise UsageError("A judgement needs the id or the text of its query and of its text.")
+                raise UsageError(message("A judgement needs the id or the text of its query and of its text."))
             if each.grade is not None and abs(each.grade) > _GRADES:
-                raise UsageError("A grade must be below two thousand million.")
+                raise UsageError(message("A grade must be below two thousand million."))
         with self._lock, _translating(self.path), transaction(self._database):
             subjects: dict[Subject, int] = {}
             judges: dict[str, int] = {}
@@ -280,7 +281,9 @@ def _translating(path: Path) -> Iterator[None]:
 
 def _damaged(path: Path, error: Exception) -> DataError:
     return DataError(
-        "This book of judgements is damaged. The window mends it as far as it can when it opens it, and so does"
-        " “cfbatch judgements import”; nothing was changed.",
+        message(
+            "This book of judgements is damaged. The window mends it as far as it can when it opens it, and so does "
+            "“cfbatch judgements import”; nothing was changed."
+        ),
         detail=f"{path.name}: {error}",
     )

@@ -13,6 +13,7 @@ from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE
 from cfbatch_gui.core.judgements.forms import BEIR_COLUMNS, MARK, QUEPID_COLUMNS, Form, from_object, original_id
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
+from cfbatch_gui.core.messages import counted_message, message
 from cfbatch_gui.core.results.labels import grade
 
 _QRELS = re.compile(r"\s*(\S+)\s+\S+\s+(\S+)\s+(-?[0-9]+)\s*")
@@ -65,23 +66,38 @@ def check_all_read(found: ReadFile) -> None:
     """Raises InputError if a line is no judgement, so that nothing is taken in part."""
     if not found.bad:
         return
-    named = "; ".join(f"line {each.number:,}: {each.reason}" for each in found.bad[:_MOST_NAMED])
-    more = "; …" if len(found.bad) > _MOST_NAMED else ""
-    count = f"{len(found.bad):,} lines are" if len(found.bad) > 1 else "1 line is"
-    raise InputError(f"{count} no judgement ({named}{more}). Nothing was imported.")
+    named: str = ""
+    for each in found.bad[:_MOST_NAMED]:
+        line = message("line {number:,}: {reason}", number=each.number, reason=each.reason)
+        named = message("{before}; {line}", before=named, line=line) if named else line
+    if len(found.bad) > _MOST_NAMED:
+        named = message("{before}; {line}", before=named, line="…")
+    raise InputError(
+        counted_message(
+            len(found.bad),
+            "{n:,} line is no judgement ({named}). Nothing was imported.",
+            "{n:,} lines are no judgement ({named}). Nothing was imported.",
+            named=named,
+        )
+    )
 
 
 def _decoded(path: Path) -> str:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise InputError(f"“{path.name}” cannot be read: {error.strerror}.") from error
+        raise InputError(
+            message("“{name}” cannot be read: {reason}.", name=path.name, reason=error.strerror)
+        ) from error
     try:
         encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
         return content.decode(encoding)
     except UnicodeDecodeError as error:
         raise InputError(
-            f"“{path.name}” is not in UTF-8. Save it as “CSV UTF-8”, or as Unicode text, and import it again.",
+            message(
+                "“{name}” is not in UTF-8. Save it as “CSV UTF-8”, or as Unicode text, and import it again.",
+                name=path.name,
+            ),
             detail=f"byte {error.start:,}",
         ) from error
 
@@ -94,7 +110,7 @@ def _of_lines(text: str) -> ReadFile:
             try:
                 found = from_object(json.loads(line))
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                bad.append(BadLine(number, "is no object with a grade, and query and text or their ids"))
+                bad.append(BadLine(number, message("is no object with a grade, and query and text or their ids")))
                 continue
             _take(found, number, judgements, bad)
     return ReadFile(Form.LINES, tuple(judgements), tuple(bad))
@@ -108,7 +124,7 @@ def _of_qrels(text: str) -> ReadFile:
             continue
         found = _QRELS.fullmatch(line)
         if found is None:
-            bad.append(BadLine(number, "is not “query 0 document grade”"))
+            bad.append(BadLine(number, message("is not “query 0 document grade”")))
         else:
             query, document = (Subject(original_id(found[part])) for part in (1, 2))
             judged = Judgement(query, document, int(found[3]), "", Source.FILE, 0.0)
@@ -128,14 +144,18 @@ def _of_table(text: str, name: str) -> ReadFile:
         columns = _columns(header)
         if columns is None:
             raise InputError(
-                f"“{name}” is no file of judgements. There are five forms: TREC qrels, TSV with “query-id, corpus-id,"
-                " score”, CSV with “query, docid, rating”, CSV with “query, text, grade”, and JSON Lines."
+                message(
+                    "“{name}” is no file of judgements. There are five forms: TREC qrels, TSV with “query-id, "
+                    "corpus-id, score”, CSV with “query, docid, rating”, CSV with “query, text, grade”, and JSON "
+                    "Lines.",
+                    name=name,
+                )
             )
         for cells in reader:
             if any(cell.strip() for cell in cells):
                 _take_row(cells, columns, reader.line_num, judgements, bad)
     except csv.Error as error:
-        bad.append(BadLine(reader.line_num, f"has quotes that do not fit ({error})"))
+        bad.append(BadLine(reader.line_num, message("has quotes that do not fit ({error})", error=str(error))))
     return ReadFile(_form(header, columns), tuple(judgements), tuple(bad))
 
 
@@ -168,11 +188,11 @@ def _take_row(
     said = found["grade"].strip()
     value = grade(said)
     if value is None and said not in _UNTOLD:
-        bad.append(BadLine(number, f"its grade “{said[:40]}” is no whole number"))
+        bad.append(BadLine(number, message("its grade “{grade}” is no whole number", grade=said[:40])))
         return
     time = _time(found.get("time", ""))
     if time is None:
-        bad.append(BadLine(number, f"its time “{found['time'][:40]}” is none"))
+        bad.append(BadLine(number, message("its time “{time}” is none", time=found["time"][:40])))
         return
     has_texts = "text" in columns
     query_id, text_id = (found.get(name, "").strip() for name in ("query_id", "text_id"))
@@ -185,9 +205,9 @@ def _take_row(
 
 def _take(found: Judgement, number: int, judgements: list[Judgement], bad: list[BadLine]) -> None:
     if not (found.query.id or found.query.text) or not (found.document.id or found.document.text):
-        bad.append(BadLine(number, "has no query or no text"))
+        bad.append(BadLine(number, message("has no query or no text")))
     elif found.grade is not None and abs(found.grade) >= 2**31 - 1:
-        bad.append(BadLine(number, f"its grade {found.grade} is too large"))
+        bad.append(BadLine(number, message("its grade {grade} is too large", grade=found.grade)))
     else:
         judgements.append(found)
 

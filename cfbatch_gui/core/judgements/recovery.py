@@ -12,6 +12,7 @@ from cfbatch_gui.core.judgements import tables
 from cfbatch_gui.core.judgements.records import RECORD
 from cfbatch_gui.core.judgements.scales import USUAL, Scale, decoded
 from cfbatch_gui.core.judgements.values import text_digest
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.files import flush_folder, flush_to_disk
 
@@ -115,12 +116,19 @@ def _write(database: sqlite3.Connection, found: _Found) -> int:
 
 def _sentence(name: str, kept: int, lost: int, aside: str) -> str:
     if lost > 0:
-        return (
-            f"The book of judgements “{name}” was damaged: {kept} of {kept + lost} judgements are kept, the others are"
-            f" lost. “{aside}” is the damaged file."
+        return message(
+            "The book of judgements “{name}” was damaged: {kept} of {all} judgements are kept, the others are lost."
+            " “{aside}” is the damaged file.",
+            name=name,
+            kept=kept,
+            all=kept + lost,
+            aside=aside,
         )
-    return (
-        f"The book of judgements “{name}” was damaged. All {kept} judgements are kept; “{aside}” is the damaged file."
+    return message(
+        "The book of judgements “{name}” was damaged. All {kept} judgements are kept; “{aside}” is the damaged file.",
+        name=name,
+        kept=kept,
+        aside=aside,
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import msgspec
 
 from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.messages import message
 
 MOST_GRADES = 10  # one for each digit key
 
@@ -29,20 +30,21 @@ class Scale:
         return self.grades[value].name if 0 <= value < len(self.grades) else str(value)
 
 
-TWO = Scale((Grade(0, "Not relevant", "about something else"), Grade(1, "Relevant", "helps to answer it")))
+_NOT_RELEVANT = Grade(0, message("Not relevant"), message("about something else"))
+TWO = Scale((_NOT_RELEVANT, Grade(1, message("Relevant"), message("helps to answer it"))))
 THREE = Scale(
     (
-        Grade(0, "Not relevant", "about something else"),
-        Grade(1, "Helps", "part of the answer"),
-        Grade(2, "Answers it", "nothing more is needed"),
+        _NOT_RELEVANT,
+        Grade(1, message("Helps"), message("part of the answer")),
+        Grade(2, message("Answers it"), message("nothing more is needed")),
     )
 )
 FOUR = Scale(
     (
-        Grade(0, "Not relevant", "about something else"),
-        Grade(1, "Touches it", "same topic, no answer"),
-        Grade(2, "Helps", "part of the answer"),
-        Grade(3, "Answers it", "nothing more is needed"),
+        _NOT_RELEVANT,
+        Grade(1, message("Touches it"), message("same topic, no answer")),
+        Grade(2, message("Helps"), message("part of the answer")),
+        Grade(3, message("Answers it"), message("nothing more is needed")),
     )
 )
 USUAL = FOUR
@@ -52,13 +54,14 @@ def own_scale(names: tuple[str, ...]) -> Scale:
     """A scale with these words, the least relevant first. Raises UsageError for fewer than two or more than ten."""
     words = tuple(name.strip() for name in names)
     if not 2 <= len(words) <= MOST_GRADES or not all(words) or len(set(words)) < len(words):
-        raise UsageError(f"A scale has two to {MOST_GRADES} different grades, each with a word.")
+        raise UsageError(message("A scale has two to {most} different grades, each with a word.", most=MOST_GRADES))
     return Scale(tuple(Grade(value, word) for value, word in enumerate(words)))
 
 
 def encoded(scale: Scale) -> str:
     """The scale as JSON."""
-    return msgspec.json.encode(scale).decode()
+    grades = tuple(Grade(each.value, str(each.name), str(each.meaning)) for each in scale.grades)
+    return msgspec.json.encode(Scale(grades)).decode()
 
 
 def decoded(text: str) -> Scale:

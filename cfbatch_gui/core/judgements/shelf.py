@@ -12,6 +12,7 @@ from pathlib import Path
 from cfbatch_gui.core.errors import UsageError, UserError
 from cfbatch_gui.core.judgements.book import Book, book_name
 from cfbatch_gui.core.judgements.scales import USUAL, Scale
+from cfbatch_gui.core.messages import message
 
 USUAL_NAME = "My judgements"
 _LONGEST_NAME = 80  # characters
@@ -52,9 +53,15 @@ class Shelf:
         path = self._path(name)
         if not path.exists():
             known = ", ".join(f"“{each}”" for each in self.names())
+            if known:
+                raise UsageError(
+                    message("There is no book of judgements “{name}”. There are: {known}.", name=name, known=known)
+                )
             raise UsageError(
-                f"There is no book of judgements “{name}”."
-                + (f" There are: {known}." if known else " Import a file of judgements, or judge some texts.")
+                message(
+                    "There is no book of judgements “{name}”. Import a file of judgements, or judge some texts.",
+                    name=name,
+                )
             )
         return self._book(path)
 
@@ -62,7 +69,9 @@ class Shelf:
         """The book with this name, made if there is none. Raises UsageError for an unusable name, DataError."""
         name = " ".join(name.split())
         if not name or len(name) > _LONGEST_NAME or not name.isprintable():
-            raise UsageError(f"A book of judgements needs a name of at most {_LONGEST_NAME} characters.")
+            raise UsageError(
+                message("A book of judgements needs a name of at most {most} characters.", most=_LONGEST_NAME)
+            )
         path = self._path(name)
         with self._lock:
             if path not in self._open and not path.exists():

@@ -10,6 +10,7 @@ from cfbatch_gui.core.job_folder.schema import transaction
 from cfbatch_gui.core.judgements.records import RECORD, Numbers, Records, checksums
 from cfbatch_gui.core.judgements.scales import Scale, encoded
 from cfbatch_gui.core.judgements.values import Subject, text_digest
+from cfbatch_gui.core.messages import message
 
 VERSION = 1
 
@@ -40,8 +41,10 @@ def check_version(database: sqlite3.Connection) -> None:
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if version > VERSION:
         raise DataError(
-            "This book of judgements was written by a newer version of CF Batch. Update to open it; nothing was"
-            " changed."
+            message(
+                "This book of judgements was written by a newer version of CF Batch. Update to open it; nothing was "
+                "changed."
+            )
         )
     if version < VERSION:
         raise sqlite3.DatabaseError(f"version {version}")

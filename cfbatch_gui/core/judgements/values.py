@@ -4,6 +4,8 @@ import hashlib
 from dataclasses import dataclass
 from enum import IntEnum
 
+from cfbatch_gui.core.messages import message
+
 
 class Source(IntEnum):
     """Where a judgement is from, weakest first: of a pair, only the judgements of its strongest source count."""
@@ -14,7 +16,7 @@ class Source(IntEnum):
     SETTLED = 4  # the last word on a pair about which judges disagreed
 
 
-FROM_LABELS = "from file"  # the judge of labels
+FROM_LABELS = message("from file")  # the judge of labels
 
 
 @dataclass(frozen=True, slots=True)

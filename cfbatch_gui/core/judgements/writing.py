@@ -22,6 +22,7 @@ from cfbatch_gui.core.judgements.forms import (
 from cfbatch_gui.core.judgements.importing import JobSubjects
 from cfbatch_gui.core.judgements.records import newest, verdicts
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import atomic_writer
 
 
@@ -36,7 +37,7 @@ def write_judgements(
     """
     lines = list(_lines(book, form, job, labels))
     if not lines:
-        raise ExportError("There is no judgement to write. Nothing was written.")
+        raise ExportError(message("There is no judgement to write. Nothing was written."))
     with atomic_writer(path) as stream:
         stream.write(_header(form))
         for line in lines:

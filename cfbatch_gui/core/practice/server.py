@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from cfbatch_gui.core.errors import InputError, UsageError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.practice.app import Application, for_own_hosts, practice_app
 from cfbatch_gui.core.practice.faults.faulty_service import Arrival, FaultyService
 from cfbatch_gui.core.practice.faults.script import AnyFault
@@ -63,8 +64,11 @@ async def _serve_until_cancelled(faulty: FaultyService, port: int, listening: Ca
         await faulty.__aenter__()
     except OSError as problem:
         raise UsageError(
-            f"Port {port} on this computer cannot be used. Another program may be listening there; choose another"
-            " port, or 0 for any free one.",
+            message(
+                "Port {port} on this computer cannot be used. Another program may be listening there; choose "
+                "another port, or 0 for any free one.",
+                port=port,
+            ),
             detail=str(problem.strerror),
         ) from problem
     try:
@@ -82,7 +86,10 @@ def load_certificate(path: Path) -> ssl.SSLContext:
         context.load_cert_chain(path)
     except (OSError, ValueError) as problem:  # ssl.SSLError is an OSError
         raise InputError(
-            f"“{path.name}” holds no certificate with its private key, in PEM form and without a password.",
+            message(
+                "“{name}” holds no certificate with its private key, in PEM form and without a password.",
+                name=path.name,
+            ),
             detail=str(problem),
         ) from problem
     return context
@@ -170,8 +177,11 @@ def _listen(port: int) -> socket.socket:
         return listen(port)
     except OSError as problem:
         raise UsageError(
-            f"Port {port} on this computer cannot be used. Another program may be listening there; choose another"
-            " port, or 0 for any free one.",
+            message(
+                "Port {port} on this computer cannot be used. Another program may be listening there; choose "
+                "another port, or 0 for any free one.",
+                port=port,
+            ),
             detail=f"{HOST}:{port}: {problem.strerror}",
         ) from problem
 

@@ -13,6 +13,7 @@ import msgspec
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.messages import message
 
 _FACT = "grades"  # the name of the choice in the job's data
 _MOST_LABELS = 50
@@ -58,7 +59,7 @@ def parse_grades(said: str) -> dict[str, int]:
     for part in said.split(","):
         label, _, grade = part.rpartition("=")
         if not label.strip() or not re.fullmatch(r"\s*-?[0-9]{1,9}\s*", grade):
-            raise UsageError(f"“{part.strip()}” gives no label a grade; write them like yes=1,no=0.")
+            raise UsageError(message("“{word}” gives no label a grade; write them like yes=1,no=0.", word=part.strip()))
         grades[label.strip()] = int(grade)
     return grades
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from cfbatch_gui.core.errors import DataError, DiskFull, ExportError, InputError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.unfinished import PART_PREFIX, noted
 
 OWN_FILE: Final = 0o600
@@ -22,15 +23,15 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 # Errors of file systems that cannot flush a folder. The file itself has been flushed by then.
 _FOLDER_NOT_FLUSHED = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM})
 _REASONS = {
-    errno.ENOENT: "its folder does not exist",
-    errno.ENOTDIR: "its folder is not a folder",
-    errno.EISDIR: "there is a folder of that name",
-    errno.EACCES: "this user may not write there, or another program has it open",
-    errno.EPERM: "this user may not write there",
-    errno.EROFS: "the disk is read-only",
-    errno.ENAMETOOLONG: "its name is too long",
-    errno.EIO: "the disk reported an error",
-    errno.EINVAL: "its name is not allowed there",
+    errno.ENOENT: message("its folder does not exist"),
+    errno.ENOTDIR: message("its folder is not a folder"),
+    errno.EISDIR: message("there is a folder of that name"),
+    errno.EACCES: message("this user may not write there, or another program has it open"),
+    errno.EPERM: message("this user may not write there"),
+    errno.EROFS: message("the disk is read-only"),
+    errno.ENAMETOOLONG: message("its name is too long"),
+    errno.EIO: message("the disk reported an error"),
+    errno.EINVAL: message("its name is not allowed there"),
 }
 
 
@@ -95,8 +96,11 @@ def own_file_writer(path: Path, *, buffering: int = -1) -> Iterator[BinaryIO]:
             yield stream
     except ExportError as error:
         raise DataError(
-            f"“{path.name}” could not be written in the program's own folder. Is the disk read-only, or is a permission"
-            " missing there? Nothing was lost; carry on once that is mended.",
+            message(
+                "“{name}” could not be written in the program's own folder. Is the disk read-only, or is a "
+                "permission missing there? Nothing was lost; carry on once that is mended.",
+                name=path.name,
+            ),
             detail=error.detail,
         ) from error
 
@@ -175,12 +179,17 @@ def _check_folder(path: Path, target: Path, is_ours: Callable[[str], bool]) -> N
     if not target.exists():
         return
     if not target.is_dir():
-        raise ExportError(f"“{path.name}” is a file, and this format writes a folder. Choose another name.")
+        raise ExportError(
+            message("“{name}” is a file, and this format writes a folder. Choose another name.", name=path.name)
+        )
     others = [found for found in target.rglob("*") if not found.is_dir() or found.is_symlink()]
     if any(not is_ours(found.relative_to(target).as_posix()) for found in others):
         raise ExportError(
-            f"The folder “{path.name}” holds other things, which would stand between the files of this format. Nothing"
-            " was written. Choose a new folder, or an empty one.",
+            message(
+                "The folder “{name}” holds other things, which would stand between the files of this format. "
+                "Nothing was written. Choose a new folder, or an empty one.",
+                name=path.name,
+            ),
         )
 
 
@@ -241,7 +250,9 @@ def sha256_of(path: Path, tick: Callable[[], None] = lambda: None) -> str:
                 tick()
         return digest.hexdigest()
     except OSError as error:
-        raise InputError(f"“{path.name}” could not be read.", detail=f"{path}: {error.strerror}") from error
+        raise InputError(
+            message("“{name}” could not be read.", name=path.name), detail=f"{path}: {error.strerror}"
+        ) from error
 
 
 def _target(path: Path) -> Path:
@@ -256,7 +267,9 @@ def _target(path: Path) -> Path:
     if stat.S_ISDIR(mode):
         raise _failure(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
     if not stat.S_ISREG(mode):
-        raise ExportError(f"“{path.name}” could not be written: it is not an ordinary file.", detail=str(path))
+        raise ExportError(
+            message("“{name}” could not be written: it is not an ordinary file.", name=path.name), detail=str(path)
+        )
     return target
 
 
@@ -301,9 +314,15 @@ def _failure(path: Path, error: OSError) -> DiskFull | ExportError:
     detail = f"{path}: {error.strerror or error} ({errno.errorcode.get(error.errno or 0, error.errno)})"
     if error.errno in _FULL:
         return DiskFull(
-            f"The disk is full: “{path.name}” was not written. What was there before is intact; free some space and"
-            " try again.",
+            message(
+                "The disk is full: “{name}” was not written. What was there before is intact; free some space and "
+                "try again.",
+                name=path.name,
+            ),
             detail=detail,
         )
-    reason = _REASONS.get(error.errno or 0, "the system refused")
-    return ExportError(f"“{path.name}” could not be written: {reason}. Choose another place.", detail=detail)
+    reason = _REASONS.get(error.errno or 0, message("the system refused"))
+    return ExportError(
+        message("“{name}” could not be written: {reason}. Choose another place.", name=path.name, reason=reason),
+        detail=detail,
+    )

@@ -18,7 +18,7 @@ from cfbatch_gui.core.system.resources import resource
 
 _NUMBER = re.compile(r"[+-]?\d{1,3}(?:,\d{3})*(?:\.\d+)?|[+-]?\d+(?:\.\d+)?")
 _RECOGNISABLE = 6  # letters; a template with fewer of its own would recognise anything
-_FIELD = re.compile(r"\{(\w+)(?:![rsa])?(?::[^{}]*)?\}")
+_FIELD = re.compile(r"\{\{|\}\}|\{(\w+)(?:![rsa])?(?::[^{}]*)?\}")  # a parameter, or a brace that means itself
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,16 @@ class Language:
         A message is worded from its template. Plain text was stored (ledger, data.db) or comes from outside: what is
         the English form of a known template is worded anew, everything else stays as it is.
         """
-        if isinstance(text, Message):
-            if text.many:
-                count = text.parameters["n"]
-                template = self.translated_plural(text.template, text.many, count if isinstance(count, int) else 0)
-            else:
-                template = self.translated(text.template)
+        if not isinstance(text, Message):
+            return self._recognised(text)
+        if text.many:
+            count = text.parameters["n"]
+            template = self.translated_plural(text.template, text.many, count if isinstance(count, int) else 0)
+        else:
+            template = self.translated(text.template)
+        if text.parameters:
             return self.filled(template, text.parameters)
-        return self._recognised(text)
+        return template if template != text.template else self._recognised(template)  # it may have been stored
 
     def _recognised(self, text: str) -> str:
         return text
@@ -86,7 +88,8 @@ class _Filling(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return self._language.number(value, format_spec)
-        return format(self._language.said(value) if isinstance(value, str) else value, format_spec)
+        # Text that is no message is the user's own: a column “Text” keeps its name.
+        return format(self._language.said(value) if isinstance(value, Message) else value, format_spec)
 
 
 class Catalogue(gettext.GNUTranslations):
@@ -157,7 +160,7 @@ class CatalogueLanguage(Language):
             chosen = self.translated_plural(template.one, template.many, int(digits) if digits.isdecimal() else 0)
         else:
             chosen = self.translated(template.one)
-        return _FIELD.sub(lambda each: own.get(each[1], each[0]), chosen)
+        return _FIELD.sub(lambda each: own.get(each[1], each[0]) if each[1] else each[0][0], chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +177,8 @@ class _Template:
 def _templates(sources: Iterable[tuple[str, str]]) -> Iterator[_Template]:
     for one, many in sources:
         for english in filter(None, (one, many)):
-            if _FIELD.search(english):
-                pieces = _FIELD.sub("\0", english).split("\0")
+            if any(each[1] for each in _FIELD.finditer(english)):
+                pieces = _FIELD.sub(lambda each: "\0" if each[1] else each[0][0], english).split("\0")
                 letters = sum(sign.isalpha() for sign in "".join(pieces))
                 if letters >= _RECOGNISABLE:
                     yield _Template(one, many, english, max(pieces, key=len), letters)
@@ -188,9 +191,12 @@ def _pattern(template: str) -> re.Pattern[str]:
     end = 0
     for each in _FIELD.finditer(template):
         parts.append(re.escape(template[end : each.start()]))
-        parts.append(f"(?P={each[1]})" if each[1] in seen else f"(?P<{each[1]}>.+?)")
-        seen.add(each[1])
         end = each.end()
+        if not each[1]:
+            parts.append(re.escape(each[0][0]))
+            continue
+        parts.append(f"(?P={each[1]})" if each[1] in seen else f"(?P<{each[1]}>.*?)")
+        seen.add(each[1])
     parts.append(re.escape(template[end:]))
     return re.compile("".join(parts), re.DOTALL)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 from cfbatch_gui.core.errors import DataError, DataReadOnly
+from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.files import flush_folder
 from cfbatch_gui.core.system.private_folder import tighten
 
@@ -152,8 +153,12 @@ class Paths:
         if error.errno in _READ_ONLY and self.root.is_dir():
             return DataReadOnly(read_only_sentence(self.root), detail=detail)
         return DataError(
-            f"The folder for the program's data, “{self.root}”, cannot be made or written. Choose another one with"
-            f" --data-dir or {OVERRIDE}.",
+            message(
+                "The folder for the program's data, “{folder}”, cannot be made or written. Choose another one with "
+                "--data-dir or {variable}.",
+                folder=self.root,
+                variable=OVERRIDE,
+            ),
             detail=detail,
         )
 
@@ -165,12 +170,14 @@ class Paths:
                 yield path.relative_to(self.root).parts[0]
 
 
-def read_only_sentence(folder: Path) -> str:
+def read_only_sentence(folder: Path) -> Message:
     """What to say of a data folder in which nothing can be written."""
-    return (
-        f"The folder for the program's data, “{folder}”, is read-only here, so nothing new can be kept in it. Make it"
-        f" writable, or choose another one with --data-dir or {OVERRIDE}. In a terminal, “cfbatch jobs”, “cfbatch show”"
-        " and “cfbatch export” still read what is in it."
+    return message(
+        "The folder for the program's data, “{folder}”, is read-only here, so nothing new can be kept in it. Make it"
+        " writable, or choose another one with --data-dir or {variable}. In a terminal, “cfbatch jobs”, “cfbatch show”"
+        " and “cfbatch export” still read what is in it.",
+        folder=folder,
+        variable=OVERRIDE,
     )
 
 

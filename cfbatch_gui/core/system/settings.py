@@ -13,6 +13,7 @@ from typing import Any, Literal, get_type_hints
 import msgspec
 
 from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_own_file
 
 VERSION = 2
@@ -190,8 +191,10 @@ def _put_aside(path: Path) -> str:
         path.rename(aside)
     except OSError as error:
         _log.warning("The damaged settings were not put aside: %s", error)
-        return "The settings are damaged. What could be read of them is used."
-    return f"The settings were damaged. What could be read of them is used; the file is kept as “{aside.name}”."
+        return message("The settings are damaged. What could be read of them is used.")
+    return message(
+        "The settings were damaged. What could be read of them is used; the file is kept as “{name}”.", name=aside.name
+    )
 
 
 def lifted(stored: dict[str, Any], to: int, migrations: Migrations) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import re
 from typing import NoReturn
 
 from cfbatch_gui.core.errors import NotConnected
+from cfbatch_gui.core.messages import message
 
 MIN_LENGTH = 20
 MAX_LENGTH = 1_000  # Windows keeps 1,280 characters
@@ -46,21 +47,32 @@ def check_form(text: str) -> Token:
     cleaned = text.strip(" \t\r\n\ufeff\u200b\u00a0")
     cleaned = _LEAD.sub("", cleaned.strip(_QUOTES)).strip(_QUOTES + " ")
     if not cleaned:
-        raise NotConnected("There is no API token yet. Create one in the Cloudflare dashboard and paste it here.")
+        raise NotConnected(
+            message("There is no API token yet. Create one in the Cloudflare dashboard and paste it here.")
+        )
     if not re.fullmatch(r"[!-~]+", cleaned):
         raise NotConnected(
-            "This is not an API token: it holds a space, a line break or a letter no token has. Copy it once more."
+            message(
+                "This is not an API token: it holds a space, a line break or a letter no token has. Copy it once more."
+            )
         )
     if cleaned.startswith("cfk_") or re.fullmatch(r"[0-9a-f]{37}", cleaned):
         raise NotConnected(
-            "This is a global API key, which may do everything in your account. Create an API token with the"
-            " permissions Workers AI Read and Workers AI Edit instead."
+            message(
+                "This is a global API key, which may do everything in your account. Create an API token with the "
+                "permissions Workers AI Read and Workers AI Edit instead."
+            )
         )
     if cleaned.startswith("v1.0-"):
-        raise NotConnected("This is an Origin CA key. Create an API token in the Cloudflare dashboard instead.")
+        raise NotConnected(
+            message("This is an Origin CA key. Create an API token in the Cloudflare dashboard instead.")
+        )
     if not MIN_LENGTH <= len(cleaned) <= MAX_LENGTH:
-        size = "short" if len(cleaned) < MIN_LENGTH else "long"
-        raise NotConnected(f"This is too {size} for an API token. Copy the whole token, and nothing else.")
+        raise NotConnected(
+            message("This is too short for an API token. Copy the whole token, and nothing else.")
+            if len(cleaned) < MIN_LENGTH
+            else message("This is too long for an API token. Copy the whole token, and nothing else.")
+        )
     return Token(cleaned)
 
 
@@ -69,9 +81,12 @@ def check_secret(text: str) -> Token:
     cleaned = text.strip(" \t\r\n\ufeff\u200b\u00a0")
     cleaned = _LEAD.sub("", cleaned.strip(_QUOTES)).strip(_QUOTES + " ")
     if not cleaned:
-        raise NotConnected("There is no secret yet. Paste the one that the Worker was given.")
+        raise NotConnected(message("There is no secret yet. Paste the one that the Worker was given."))
     if not re.fullmatch(r"[!-~]+", cleaned) or len(cleaned) > MAX_LENGTH:
         raise NotConnected(
-            f"This cannot be sent as a secret. It may have up to {MAX_LENGTH:,} letters, digits and signs, no spaces."
+            message(
+                "This cannot be sent as a secret. It may have up to {most:,} letters, digits and signs, no spaces.",
+                most=MAX_LENGTH,
+            )
         )
     return Token(cleaned)

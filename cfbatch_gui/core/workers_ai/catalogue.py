@@ -9,6 +9,7 @@ import datetime
 from dataclasses import dataclass, replace
 from typing import Final
 
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.limits import (
     BGE_ENGLISH_TEXT_TOKENS,
     BGE_M3_PADDED_TOKENS,
@@ -60,7 +61,7 @@ class ModelMetadata:
 def _english(size: str, *, dimension: int, neurons_per_million: float, dollars_per_million: float) -> ModelMetadata:
     return ModelMetadata(
         f"@cf/baai/bge-{size}-en-v1.5",
-        f"BGE {size} (English)",
+        message("BGE {size} (English)", size=size),
         can_rank=False,
         dimension=dimension,
         max_tokens=BGE_ENGLISH_TEXT_TOKENS,
@@ -76,7 +77,7 @@ def _english(size: str, *, dimension: int, neurons_per_million: float, dollars_p
 MODELS: Final = (
     ModelMetadata(
         DEFAULT_MODEL,
-        "BGE-M3 (100+ languages)",
+        message("BGE-M3 (100+ languages)"),
         can_rank=True,
         dimension=1_024,
         max_tokens=BGE_M3_TEXT_TOKENS,

@@ -17,34 +17,45 @@ from cfbatch_gui.core.errors import (
     TokenRefused,
     UserError,
 )
+from cfbatch_gui.core.messages import Message, counted_message, day_in_words, message
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
+from cfbatch_gui.core.workers_ai.refusals import without_going_on
 from cfbatch_gui.core.workers_ai.wire.decoding import decode
 
-TITLES: Final = ("Service reached", "Token accepted", "Account found", "Model takes batches")
-WORKER_TITLES: Final = ("Worker reached", "Secret accepted", "Workers AI answers", "Model takes batches")
+TITLES: Final = (
+    message("Service reached"),
+    message("Token accepted"),
+    message("Account found"),
+    message("Model takes batches"),
+)
+WORKER_TITLES: Final = (
+    message("Worker reached"),
+    message("Secret accepted"),
+    message("Workers AI answers"),
+    message("Model takes batches"),
+)
 _REACHED, _TOKEN, _ACCOUNT, _BATCHES = range(4)
 
-_GOES_ON = " The program goes on by itself."
 
 _JUNK = (9106, 6003, 6111)  # the Authorization header does not hold a token
-_JUNK_SENT = "{service} says that this is no API token. Copy it once more, or create a new one."
-_NOT_KNOWN = (
-    "{service} does not know this token: it was deleted or replaced, or not copied whole. Copy it once more, or create"
-    " a new one."
+_JUNK_SENT = message("{service} says that this is no API token. Copy it once more, or create a new one.")
+_NOT_KNOWN = message(
+    "{service} does not know this token: it was deleted or replaced, or not copied whole. Copy it once more, or "
+    "create a new one."
 )
-_WITHOUT_PERMISSION = (
-    "The token is valid, but it may not use Workers AI in this account. Edit it in the dashboard: it needs the"
-    " permissions Workers AI Read and Workers AI Edit, for this account."
+_WITHOUT_PERMISSION = message(
+    "The token is valid, but it may not use Workers AI in this account. Edit it in the dashboard: it needs the "
+    "permissions Workers AI Read and Workers AI Edit, for this account."
 )
-_OTHER_ACCOUNT = (
-    "The token is not for this account. Check that the account ID and the token belong together; the dashboard shows"
-    " the id beside the account's name."
+_OTHER_ACCOUNT = message(
+    "The token is not for this account. Check that the account ID and the token belong together; the dashboard "
+    "shows the id beside the account's name."
 )
-_WRONG_ID = "{service} has no account with this id. Copy it from the dashboard once more."
-_EXPIRED = "The token expired on {day}. Create a new one, or give this one more time, in the dashboard."
-_DISABLED = "The token has been switched off. Switch it on in the dashboard, or create a new one."
-_NOT_YET = "The token is valid from {day} on. Wait until then, or create another one."
+_WRONG_ID = message("{service} has no account with this id. Copy it from the dashboard once more.")
+_EXPIRED = message("The token expired on {day}. Create a new one, or give this one more time, in the dashboard.")
+_DISABLED = message("The token has been switched off. Switch it on in the dashboard, or create a new one.")
+_NOT_YET = message("The token is valid from {day} on. Wait until then, or create another one.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +119,7 @@ async def check_connection(client: WorkersAI, model: str) -> tuple[CheckResult, 
         return _failed_at(_TOKEN, _busy(error), ok=None)
     except ServiceRefused as error:
         if error.code in (7000, 7003):
-            return _failed_at(_ACCOUNT, _WRONG_ID.format(service=client.connection.title))
+            return _failed_at(_ACCOUNT, _WRONG_ID.filled(service=client.connection.title))
         return _failed_at(_TOKEN, error.message)
     except UserError as error:
         return _failed_at(_REACHED, error.message)
@@ -125,13 +136,13 @@ async def _check_worker(client: WorkersAI, model: str) -> tuple[CheckResult, ...
     try:
         await client.probe(model)
     except TokenRefused as error:
-        sentence = "The Worker refused the secret. Enter the one that it was given as SHARED_SECRET."
-        return _failed_at(_TOKEN, sentence if error.status == 401 else error.message, titles=WORKER_TITLES)
+        wrong = message("The Worker refused the secret. Enter the one that it was given as SHARED_SECRET.")
+        return _failed_at(_TOKEN, wrong if error.status == 401 else error.message, titles=WORKER_TITLES)
     except (QueueNotSupported, ServiceRefused) as error:
         question = _BATCHES if error.code in (5006, 5007, 5018, 5028, 3041, 3042, 8007) else _ACCOUNT
         sentence = _busy(error) if isinstance(error, ServiceBusy) else error.message
         if error.code in (7000, 7003):
-            sentence = (
+            sentence = message(
                 "This address answers, but it is not the Worker's. Check it; the Worker's guide says how it looks."
             )
             question = _REACHED
@@ -146,16 +157,16 @@ async def _why_refused(client: WorkersAI, error: TokenRefused) -> str:
     """The sentence for a refused token. A second call finds out which of several reasons applies."""
     service = client.connection.title
     if error.code in _JUNK:
-        return _JUNK_SENT.format(service=service)
+        return _JUNK_SENT.filled(service=service)
     status = await _token_status(client)
     if status is None:
-        return (_OTHER_ACCOUNT if error.status == 403 else _NOT_KNOWN).format(service=service)
+        return _OTHER_ACCOUNT if error.status == 403 else _NOT_KNOWN.filled(service=service)
     if status.word == "expired":
-        return _EXPIRED.format(day=_day(status.expires_on))
+        return _EXPIRED.filled(day=_day(status.expires_on))
     if status.word == "disabled":
         return _DISABLED
     if status.not_before > client.now():
-        return _NOT_YET.format(day=_day(status.not_before))
+        return _NOT_YET.filled(day=_day(status.not_before))
     return _OTHER_ACCOUNT if error.status == 403 else _WITHOUT_PERMISSION
 
 
@@ -192,15 +203,20 @@ async def _gateway_result(client: WorkersAI, model: str) -> CheckResult:
         return CheckResult(TITLES[_BATCHES], None, _busy(error))
     except UserError as error:
         return CheckResult(TITLES[_BATCHES], False, error.message)
-    sentence = "The gateway answers. Cloudflare does not say that batches go through a gateway; a small job will show."
+    sentence = message(
+        "The gateway answers. Cloudflare does not say that batches go through a gateway; a small job will show."
+    )
     return CheckResult(TITLES[_BATCHES], None, sentence)
 
 
 def _busy(error: ServiceBusy) -> str:
     """The sentence for a busy service, with the time for the next test: unlike a job, a test is not continued."""
-    minutes = math.ceil(error.retry_after / 60)
-    when = f"in {minutes} minutes" if minutes > 1 else "in a minute"
-    return f"{error.message.removesuffix(_GOES_ON)} Test again {when}."
+    return counted_message(
+        max(1, math.ceil(error.retry_after / 60)),
+        "{sentence} Test again in a minute.",
+        "{sentence} Test again in {n} minutes.",
+        sentence=without_going_on(error.message),
+    )
 
 
 def _failed_at(
@@ -221,24 +237,22 @@ def _model_result(result: msgspec.Raw, model: str) -> CheckResult:
     try:
         models = msgspec.json.decode(result, type=list[_Model])
     except msgspec.DecodeError:
-        return CheckResult(title, None, "The list of models could not be read; sending will show.")
+        return CheckResult(title, None, message("The list of models could not be read; sending will show."))
     found = next((each for each in models if each.name == model), None)
     if found is None:
-        return CheckResult(title, False, f"{model} is not in the account's list of models.")
+        return CheckResult(title, False, message("{model} is not in the account's list of models.", model=model))
     marks = {each.property_id: str(each.value).lower() for each in found.properties}
     if marks.get("async_queue") == "true":
         return CheckResult(title, True, "")
     # The catalogue has at times not marked bge-m3 for batches, while the pages about batches still used it.
     return CheckResult(
-        title, None, "Cloudflare's list does not mark it for batches just now; it may work all the same."
+        title, None, message("Cloudflare's list does not mark it for batches just now; it may work all the same.")
     )
 
 
 def _valid_until(status: TokenStatus) -> str:
-    return f"Valid until {_day(status.expires_on)}." if status.expires_on else ""
+    return message("Valid until {day}.", day=_day(status.expires_on)) if status.expires_on else ""
 
 
-def _day(seconds: float) -> str:
-    """The local date in English, the language of all sentences in the core."""
-    day = datetime.fromtimestamp(seconds, UTC).astimezone()
-    return f"{day.day} {day:%B %Y}"
+def _day(seconds: float) -> Message:
+    return day_in_words(datetime.fromtimestamp(seconds, UTC).astimezone())

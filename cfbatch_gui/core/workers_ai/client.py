@@ -27,6 +27,7 @@ from cfbatch_gui.core.errors import (
     UsageError,
     UserError,
 )
+from cfbatch_gui.core.messages import message, moment_in_words
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.budget import RateBudget
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
@@ -53,22 +54,33 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 _NOT_REACHED = {
-    "name": "{title} could not be found. Check that this computer is connected to the internet.",
-    "refused": "{title} could not be reached. Check that this computer is connected to the internet.",
-    "tls": "The connection to {title} is not trusted by this computer, so nothing was sent. In a company's network, its"
-    " own certificate may have to be installed on this computer.",
-    "time": "{title} did not answer in time.",
-    "clock": "The certificate of {title} is not valid at {now}, which is what this computer's clock shows. Nothing was"
-    " sent. Set the clock, then try again.",
-    "proxy": "This computer's proxy, {proxy}, does not let the connection to {title} through. Nothing was sent. Check"
-    " the system's proxy settings.",
-    "proxy_address": "The address of this computer's proxy cannot be read, so nothing was sent. Check the system's"
-    " proxy settings.",
-    "proxy_kind": "This computer's proxy, {proxy}, is not an HTTP proxy, so this program cannot use it. Nothing was"
-    " sent. Set an HTTP proxy in the system's settings, or none.",
-    "mixed": "The connection to {title} held more than one answer, so none of it was used. Something on the way, such"
-    " as a proxy, mixes answers up.",
-    "too_large": "{title} sent far more than an answer can hold, so it was not read.",
+    "name": message("{title} could not be found. Check that this computer is connected to the internet."),
+    "refused": message("{title} could not be reached. Check that this computer is connected to the internet."),
+    "tls": message(
+        "The connection to {title} is not trusted by this computer, so nothing was sent. In a company's network, "
+        "its own certificate may have to be installed on this computer."
+    ),
+    "time": message("{title} did not answer in time."),
+    "clock": message(
+        "The certificate of {title} is not valid at {now}, which is what this computer's clock shows. Nothing was "
+        "sent. Set the clock, then try again."
+    ),
+    "proxy": message(
+        "This computer's proxy, {proxy}, does not let the connection to {title} through. Nothing was sent. Check "
+        "the system's proxy settings."
+    ),
+    "proxy_address": message(
+        "The address of this computer's proxy cannot be read, so nothing was sent. Check the system's proxy settings."
+    ),
+    "proxy_kind": message(
+        "This computer's proxy, {proxy}, is not an HTTP proxy, so this program cannot use it. Nothing was sent. Set "
+        "an HTTP proxy in the system's settings, or none."
+    ),
+    "mixed": message(
+        "The connection to {title} held more than one answer, so none of it was used. Something on the way, such as "
+        "a proxy, mixes answers up."
+    ),
+    "too_large": message("{title} sent far more than an answer can hold, so it was not read."),
 }
 
 
@@ -140,7 +152,10 @@ class WorkersAI:
         read = await self._off_the_loop(answer.body, _keeping_raw(read_answer), answer.body)
         if read.request_id not in ("", request_id):
             title = self.connection.title
-            sentence = f"{title} answered about another batch than the one it was asked for. The answer was not used."
+            sentence = message(
+                "{title} answered about another batch than the one it was asked for. The answer was not used.",
+                title=title,
+            )
             raise UnreadableReply(sentence, raw=answer.body, detail=f"request_id {read.request_id[:80]!r}")
         match read:
             case Finished():
@@ -159,7 +174,7 @@ class WorkersAI:
         """GET from Cloudflare's v4 API; free. Raises UsageError if the connection has no such API, and as `ask`."""
         url, limits = self._endpoint.api_url(rest), self._limits
         if not url:
-            raise UsageError(f"{self.connection.title} has no list of models.")
+            raise UsageError(message("{title} has no list of models.", title=self.connection.title))
         return self._envelope(await self._call("check", url, b"", limits.check_seconds, limits.other_bytes))
 
     async def probe(self, model: str) -> None:
@@ -267,7 +282,7 @@ class WorkersAI:
         title = self.connection.title
         found = refusal(answer.status, envelope.errors, retry_after, now=self._clock(), service=title)
         if isinstance(found, TokenRefused) and self.connection.kind is ConnectionKind.WORKER:
-            sentence = f"{title} refused the secret. Sending has stopped; nothing was lost."
+            sentence = message("{title} refused the secret. Sending has stopped; nothing was lost.", title=title)
             return TokenRefused(sentence, detail=found.detail, code=found.code, status=found.status)
         return found
 
@@ -276,28 +291,34 @@ class WorkersAI:
         found = self._refusal(answer, envelope)
         if not isinstance(found, ServiceBusy) or answer.status == 429:
             return found
-        sentence = f"{self.connection.title} stopped in the middle of this request, and there is no result."
+        sentence = message(
+            "{title} stopped in the middle of this request, and there is no result.", title=self.connection.title
+        )
         return ServiceRefused(sentence, detail=found.detail, code=found.code, action=Action.RETRY)
 
     def _unreachable(self, error: ExchangeError) -> Unreachable:
-        sentence = _NOT_REACHED.get(error.reason, "The connection to {title} broke.")
+        sentence = _NOT_REACHED.get(error.reason, message("The connection to {title} broke."))
         today = datetime.fromtimestamp(self._clock()).astimezone()
-        words = sentence.format(title=self.connection.title, proxy=error.proxy, now=f"{today:%d %B %Y, %H:%M}")
+        words = sentence.filled(title=self.connection.title, proxy=error.proxy, now=moment_in_words(today))
         return Unreachable(words, detail=error.detail)
 
     def _not_the_service(self, answer: HttpAnswer) -> Unreachable:
         title, kind = self.connection.title, answer.headers.get("content-type", "no content type").split(";")[0][:60]
-        sentence = (
-            f"Something other than {title} answered. If this network wants you to sign in first, do so in a browser."
+        sentence = message(
+            "Something other than {title} answered. If this network wants you to sign in first, do so in a browser.",
+            title=title,
         )
         if answer.status >= 500 and answer.status != _SIGN_IN_FIRST:
-            sentence = f"{title}, or something on the way to it, has a fault just now."
+            sentence = message("{title}, or something on the way to it, has a fault just now.", title=title)
         return Unreachable(sentence, detail=f"HTTP {answer.status}, {kind}")
 
     def _unknown(self, detail: str) -> OutcomeUnknown:
         return OutcomeUnknown(
-            f"This batch was sent to {self.connection.title}, but no clear answer came back. It may have been accepted"
-            " and billed, so it is not sent again by itself.",
+            message(
+                "This batch was sent to {title}, but no clear answer came back. It may have been accepted and "
+                "billed, so it is not sent again by itself.",
+                title=self.connection.title,
+            ),
             detail=detail,
         )
 

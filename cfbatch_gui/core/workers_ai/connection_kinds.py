@@ -8,6 +8,7 @@ from enum import StrEnum
 from urllib.parse import urlsplit
 
 from cfbatch_gui.core.errors import NotConnected
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai import limits
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.limits import MAX_BODY_BYTES, MAX_FREE_WORKER_BODY_BYTES
@@ -84,7 +85,7 @@ class Connection:
 
 PRACTICE = Connection(
     id="practice",
-    title="Practice service",
+    title=message("Practice service"),
     kind=ConnectionKind.PRACTICE,
     base_url=PRACTICE_BASE_URL,
     account_id=PRACTICE_ACCOUNT,
@@ -119,7 +120,7 @@ def worker(url: str, *, connection_id: str, title: str, paid_plan: bool = False)
     batch that is stopped there has an unknown outcome. So batches stay small unless the plan is a paid one.
     """
     if not url.strip():
-        raise NotConnected("The Worker's address is missing. Open the connection and enter it.")
+        raise NotConnected(message("The Worker's address is missing. Open the connection and enter it."))
     address = check_base_url(url.partition("?")[0], example="https://batch.example.workers.dev")
     return Connection(
         id=connection_id,
@@ -142,7 +143,7 @@ def gateway(
 ) -> Connection:
     """A connection through an AI Gateway, by its address or by a header. Raises NotConnected."""
     if not _GATEWAY.fullmatch(name.strip()):
-        raise NotConnected("That is not the name of a gateway. It has letters, digits, “-” and “_” only.")
+        raise NotConnected(message("That is not the name of a gateway. It has letters, digits, “-” and “_” only."))
     return Connection(
         id=connection_id,
         title=title,
@@ -165,8 +166,8 @@ def clean_account_id(text: str) -> str:
     if found:
         return found[0]
     if not _UNSEEN.sub("", pasted):
-        raise NotConnected("The account ID is missing. Open the connection and enter it.")
-    raise NotConnected("That is not an account ID. It has 32 characters, the digits 0–9 and the letters a–f.")
+        raise NotConnected(message("The account ID is missing. Open the connection and enter it."))
+    raise NotConnected(message("That is not an account ID. It has 32 characters, the digits 0–9 and the letters a–f."))
 
 
 def check_base_url(text: str, *, example: str = "https://api.cloudflare.com/client/v4") -> str:
@@ -184,12 +185,15 @@ def check_base_url(text: str, *, example: str = "https://api.cloudflare.com/clie
         raise _not_an_address(text, example)
     if parts.username is not None or parts.query or parts.fragment:
         raise NotConnected(
-            "The service's address may not hold a user name, a password, “?” or “#”. Give host and path only."
+            message("The service's address may not hold a user name, a password, “?” or “#”. Give host and path only.")
         )
     if parts.scheme == "http" and not _is_this_computer(host):
         raise NotConnected(
-            f"“{text}” is not safe: over http the token could be read on the way. Use https; http is for this computer"
-            " only."
+            message(
+                "“{text}” is not safe: over http the token could be read on the way. Use https; http is for this "
+                "computer only.",
+                text=text,
+            )
         )
     return text.rstrip("/")
 
@@ -200,7 +204,9 @@ def is_on_this_computer(address: str) -> bool:
 
 
 def _not_an_address(text: str, example: str) -> NotConnected:
-    return NotConnected(f"“{text}” is not an address. It should look like {example}.")
+    return NotConnected(
+        message("“{text}” is not an address. It should look like {example}.", text=text, example=example)
+    )
 
 
 def _is_this_computer(host: str) -> bool:

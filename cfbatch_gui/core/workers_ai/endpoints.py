@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from cfbatch_gui.core.errors import UsageError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.api_tokens import Token
 from cfbatch_gui.core.workers_ai.connection_kinds import Connection, ConnectionKind
 from cfbatch_gui.core.workers_ai.wire.envelope import ServiceAnswer, read_bare, read_envelope, read_gateway
@@ -162,7 +163,7 @@ def endpoint_of(connection: Connection) -> Endpoint:
 def _run_url(base: str, model: str, *, queued: bool) -> str:
     """Raises UsageError for a name with characters that would change the rest of the URL."""
     if not _MODEL.fullmatch(model):
-        raise UsageError(f"“{model}” is not the name of a model. Names look like @cf/baai/bge-m3.")
+        raise UsageError(message("“{model}” is not the name of a model. Names look like @cf/baai/bge-m3.", model=model))
     return f"{base}/{model}{_QUEUED if queued else ''}"
 
 

@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 
 from cfbatch_gui.core.errors import ReplyError, UserError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.workers_ai.catalogue import LISTED_ON, MODELS, ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.client import PER_PAGE, WorkersAI
@@ -120,7 +121,7 @@ class ModelLists:
             if count < PER_PAGE:
                 break
         if not models:
-            raise ReplyError("The list of models has none that makes vectors. The program's own list is used.")
+            raise ReplyError(message("The list of models has none that makes vectors. The program's own list is used."))
         catalogue = Catalogue(tuple(models.values()), self._clock(), True)
         self._known[connection_id] = catalogue
         self._write(connection_id, catalogue)
@@ -136,7 +137,7 @@ class ModelLists:
         path = self._path_of(connection_id)
         try:
             path.parent.mkdir(mode=0o700, exist_ok=True)
-            write_own_file(path, msgspec.json.encode(catalogue))
+            write_own_file(path, msgspec.json.encode(catalogue, enc_hook=str))  # messages as their text
         except (OSError, UserError):
             _log.warning("The list of models could not be kept.")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cfbatch_gui.core.errors import ExportError, UsageError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.resources import resource
 
@@ -19,20 +20,22 @@ class Step:
     command: str = ""
 
 
-NEEDS = "You need a Cloudflare account, and Node.js 22.12 or newer on this computer."
+NEEDS = message("You need a Cloudflare account, and Node.js 22.12 or newer on this computer.")
 GUIDE = (
     Step(
-        "Put it on Cloudflare",
-        "Open a terminal in the folder and enter this. A browser opens for you to log in. At the end stands the"
-        " Worker's address, which ends in workers.dev.",
+        message("Put it on Cloudflare"),
+        message(
+            "Open a terminal in the folder and enter this. A browser opens for you to log in. At the end stands the "
+            "Worker's address, which ends in workers.dev."
+        ),
         "npx wrangler deploy",
     ),
     Step(
-        "Give it a secret",
-        "Enter this, then paste the secret. Until it has one, the Worker refuses everything.",
+        message("Give it a secret"),
+        message("Enter this, then paste the secret. Until it has one, the Worker refuses everything."),
         "npx wrangler secret put SHARED_SECRET",
     ),
-    Step("Connect", "Enter the Worker's address and the same secret here, and check the connection."),
+    Step(message("Connect"), message("Enter the Worker's address and the same secret here, and check the connection.")),
 )
 
 
@@ -58,8 +61,12 @@ def save_worker(folder: Path, *, replace: bool = False) -> tuple[Path, ...]:
     others = in_the_way(folder)
     if others and not replace:
         raise UsageError(
-            f"“{others[0].name}” in “{folder.name}” is another file than the Worker's, and was kept. Choose an empty"
-            " folder, or let it be replaced.",
+            message(
+                "“{name}” in “{folder}” is another file than the Worker's, and was kept. Choose an empty folder, or "
+                "let it be replaced.",
+                name=others[0].name,
+                folder=folder.name,
+            ),
             detail=", ".join(map(str, others)),
         )
     for target, data in _files(folder):
@@ -80,6 +87,8 @@ def _files(folder: Path) -> Iterator[tuple[Path, bytes]]:
 
 def _failure(folder: Path, error: OSError) -> ExportError:
     return ExportError(
-        f"The Worker could not be saved in “{folder.name}”: the system refused. Choose another folder.",
+        message(
+            "The Worker could not be saved in “{name}”: the system refused. Choose another folder.", name=folder.name
+        ),
         detail=f"{error.filename or folder}: {error.strerror}",
     )

@@ -22,6 +22,7 @@ from cfbatch_gui.core.errors import (
     TokenRefused,
     UserError,
 )
+from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.workers_ai.limits import BLOCK_SECONDS, MAX_RETRY_AFTER_SECONDS
 from cfbatch_gui.core.workers_ai.prices import next_reset
 from cfbatch_gui.core.workers_ai.wire.envelope import ServiceError
@@ -42,31 +43,33 @@ class Meaning(Enum):
 class Rule:
     """One kind of refusal. It applies to an error with one of `codes` (() is any code) whose message contains `words`.
 
-    `sentence` takes `service`, the connection's title. `wait` is in seconds, for BUSY without a Retry-After.
+    `sentence` takes `service`, the connection's title. `wait` is in seconds, for BUSY without a Retry-After. `alone` is
+    the sentence where the program does not go on by itself.
     """
 
     codes: tuple[int, ...]
     meaning: Meaning
-    sentence: str
+    sentence: Message
     action: Action = Action.NONE
     words: str = ""
     wait: float = 0.0
+    alone: Message | None = None
 
 
-TOKEN_REFUSED: Final = "{service} refused the API token. Sending has stopped; nothing was lost."  # noqa: S105 - not a secret
+TOKEN_REFUSED: Final = message("{service} refused the API token. Sending has stopped; nothing was lost.")
 
 # The first rule that applies is used. The service's own message is never part of a sentence, only of the detail.
 RULES: Final = (
     Rule(
         (),
         Meaning.REFUSED,
-        "A text is too long for the model. Shorten it, or let long texts be cut off.",
+        message("A text is too long for the model. Shorten it, or let long texts be cut off."),
         words="sequence too long",
     ),
     Rule(
         (),
         Meaning.REFUSED,
-        "The texts of a request are too long together for the model. Send fewer of them at a time.",
+        message("The texts of a request are too long together for the model. Send fewer of them at a time."),
         Action.SMALLER_BATCHES,
         words="max context reached",
     ),
@@ -79,84 +82,91 @@ RULES: Final = (
     Rule(
         (3036, 4006),
         Meaning.DAY_USED_UP,
-        "Today's free neurons are used up. The program goes on by itself with tomorrow's; a paid plan goes on at once.",
+        message(
+            "Today's free neurons are used up. The program goes on by itself with tomorrow's; a paid plan goes on "
+            "at once."
+        ),
     ),
     Rule(
         (3021,),
         Meaning.BUSY,
-        "{service} takes no more requests in this minute. The program goes on by itself.",
+        message("{service} takes no more requests in this minute. The program goes on by itself."),
         wait=60.0,
+        alone=message("{service} takes no more requests in this minute."),
     ),
     Rule(
         (3040,),
         Meaning.BUSY,
-        "{service} has no capacity for this model just now. The program goes on by itself.",
+        message("{service} has no capacity for this model just now. The program goes on by itself."),
         wait=15.0,
+        alone=message("{service} has no capacity for this model just now."),
     ),
     Rule(
         (7000, 7003),
         Meaning.REFUSED,
-        "{service} does not know this account or this model. Check the account ID and the model's name.",
+        message("{service} does not know this account or this model. Check the account ID and the model's name."),
         Action.OPEN_CONNECTION,
     ),
-    Rule((5007, 3042), Meaning.REFUSED, "{service} has no model of this name. Choose another model."),
-    Rule((5028,), Meaning.REFUSED, "{service} has retired this model. Choose another model."),
+    Rule((5007, 3042), Meaning.REFUSED, message("{service} has no model of this name. Choose another model.")),
+    Rule((5028,), Meaning.REFUSED, message("{service} has retired this model. Choose another model.")),
     Rule(
         (8007,),
         Meaning.NO_QUEUE,
-        "This model takes no batches at present. The texts can be sent one request at a time instead.",
+        message("This model takes no batches at present. The texts can be sent one request at a time instead."),
         words="support request queu",
     ),
     Rule(
         (5504,),
         Meaning.GONE,
-        "{service} does not know this batch, or no longer. Its results cannot be collected;"
-        " the batch can be sent again, which is paid for again.",
+        message(
+            "{service} does not know this batch, or no longer. Its results cannot be collected; the batch can be "
+            "sent again, which is paid for again."
+        ),
     ),
     Rule(
         (3006,),
         Meaning.REFUSED,
-        "The batch is too large for {service}. Send it in smaller batches.",
+        message("The batch is too large for {service}. Send it in smaller batches."),
         Action.SMALLER_BATCHES,
     ),
     Rule(
         (5006, 3030, 5004, 3003),
         Meaning.REFUSED,
-        "{service} did not accept the texts as they are. The details hold its reason.",
+        message("{service} did not accept the texts as they are. The details hold its reason."),
     ),
     Rule(
         (3007, 3008, 3046),
         Meaning.REFUSED,
-        "The model took too long at {service}, and the work was stopped there.",
+        message("The model took too long at {service}, and the work was stopped there."),
         Action.RETRY,
     ),
     Rule(
         (5018, 3041),
         Meaning.REFUSED,
-        "This account may not use this model. Choose another model, or another account.",
+        message("This account may not use this model. Choose another model, or another account."),
     ),
     Rule(
         (5016,),
         Meaning.REFUSED,
-        "The terms of this model have not been accepted yet. Accept them on {service}'s page of the model.",
+        message("The terms of this model have not been accepted yet. Accept them on {service}'s page of the model."),
     ),
-    Rule((3023,), Meaning.REFUSED, "{service} has blocked this account. Only its support can help."),
-    Rule((5035,), Meaning.REFUSED, "This model needs a paid plan at {service}."),
+    Rule((3023,), Meaning.REFUSED, message("{service} has blocked this account. Only its support can help.")),
+    Rule((5035,), Meaning.REFUSED, message("This model needs a paid plan at {service}.")),
     Rule(
         (5001,),
         Meaning.REFUSED,
-        "The model failed at {service}, and no part of the batch has a result.",
+        message("The model failed at {service}, and no part of the batch has a result."),
         Action.RETRY,
     ),
     Rule(
         (2009,),
         Meaning.TOKEN,
-        "The AI Gateway asks for a token of its own, or refused the one it got. Enter the gateway's token.",
+        message("The AI Gateway asks for a token of its own, or refused the one it got. Enter the gateway's token."),
     ),
     Rule(
         (2001,),
         Meaning.REFUSED,
-        "There is no AI Gateway of this name in the account. Check the gateway's name.",
+        message("There is no AI Gateway of this name in the account. Check the gateway's name."),
         Action.OPEN_CONNECTION,
     ),
 )
@@ -167,38 +177,51 @@ STATUS_RULES: Final = {
     403: Rule(
         (),
         Meaning.TOKEN,
-        "{service} does not let this API token use the account. Sending has stopped; nothing was lost.",
+        message("{service} does not let this API token use the account. Sending has stopped; nothing was lost."),
     ),
     404: Rule(
         (),
         Meaning.REFUSED,
-        "{service} does not know this account or this model. Check the account ID and the model's name.",
+        message("{service} does not know this account or this model. Check the account ID and the model's name."),
         Action.OPEN_CONNECTION,
     ),
-    408: Rule((), Meaning.BUSY, "{service} stopped waiting for the request. The program goes on by itself."),
-    410: Rule((), Meaning.REFUSED, "{service} has retired this model. Choose another model."),
+    408: Rule(
+        (),
+        Meaning.BUSY,
+        message("{service} stopped waiting for the request. The program goes on by itself."),
+        alone=message("{service} stopped waiting for the request."),
+    ),
+    410: Rule((), Meaning.REFUSED, message("{service} has retired this model. Choose another model.")),
     413: Rule(
         (),
         Meaning.REFUSED,
-        "The batch is too large for {service}. Send it in smaller batches.",
+        message("The batch is too large for {service}. Send it in smaller batches."),
         Action.SMALLER_BATCHES,
     ),
     429: Rule(
         (),
         Meaning.BUSY,
-        "{service} was asked too often, by this program or by others with the same account."
-        " The program goes on by itself.",
+        message(
+            "{service} was asked too often, by this program or by others with the same account. The program goes on "
+            "by itself."
+        ),
         wait=BLOCK_SECONDS,
+        alone=message("{service} was asked too often, by this program or by others with the same account."),
     ),
-    500: Rule((), Meaning.BUSY, "{service} has a fault of its own just now. The program goes on by itself."),
-    0: Rule((), Meaning.REFUSED, "{service} refused the request. The details hold its reason."),
+    500: Rule(
+        (),
+        Meaning.BUSY,
+        message("{service} has a fault of its own just now. The program goes on by itself."),
+        alone=message("{service} has a fault of its own just now."),
+    ),
+    0: Rule((), Meaning.REFUSED, message("{service} refused the request. The details hold its reason.")),
 }
 
 # Code 8007 in answer to a poll concerns the model, not the batch, which was accepted while the model took batches and
 # may have been billed: the batch stays queued, and no other way of sending it is offered.
-_QUEUE_REFUSED_TO_POLL: Final = (
-    "{service} says that this model takes no batches at present, and nothing about this one, which it has accepted."
-    " Nothing was given up; carry on later to ask again."
+_QUEUE_REFUSED_TO_POLL: Final = message(
+    "{service} says that this model takes no batches at present, and nothing about this one, which it has "
+    "accepted. Nothing was given up; carry on later to ask again."
 )
 
 
@@ -215,7 +238,7 @@ def refusal(
     For a submit the caller must first handle HTTP 408 and 5xx, which leave its outcome unknown.
     """
     code, rule = _find_rule(status, errors)
-    sentence = rule.sentence.format(service=service)
+    sentence = rule.sentence.filled(service=service)
     detail = _detail(status, errors)
     match rule.meaning:
         case Meaning.TOKEN:
@@ -233,9 +256,19 @@ def refusal(
             return ServiceRefused(sentence, detail=detail, code=code, action=rule.action)
 
 
+_ALONE = {rule.sentence.template: rule.alone for rule in (*RULES, *STATUS_RULES.values()) if rule.alone is not None}
+
+
+def without_going_on(sentence: str) -> str:
+    """The sentence of a refusal without what it says of the program, for a call that is not made again by itself."""
+    if isinstance(sentence, Message) and (alone := _ALONE.get(sentence.template)):
+        return alone.filled(**sentence.parameters)
+    return sentence
+
+
 def refusal_to_poll(error: QueueNotSupported, service: str) -> ServiceRefused:
     """The error for `QueueNotSupported` in answer to a poll; `service` is the connection's title."""
-    return ServiceRefused(_QUEUE_REFUSED_TO_POLL.format(service=service), detail=error.detail, code=error.code)
+    return ServiceRefused(_QUEUE_REFUSED_TO_POLL.filled(service=service), detail=error.detail, code=error.code)
 
 
 def read_retry_after(header: str, now: float) -> float | None:
@@ -261,9 +294,9 @@ def read_retry_after(header: str, now: float) -> float | None:
 
 def _find_rule(status: int, errors: Sequence[ServiceError]) -> tuple[int, Rule]:
     for error in errors:
-        message = error.message.casefold()
+        said = error.message.casefold()
         for rule in RULES:
-            if (not rule.codes or error.code in rule.codes) and rule.words in message:
+            if (not rule.codes or error.code in rule.codes) and rule.words in said:
                 return error.code, rule
     code = next((error.code for error in errors if error.code), 0)
     if status == 403 and code:  # with an unknown code it need not concern the token

@@ -5,6 +5,7 @@ from dataclasses import replace
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.program import ACCOUNT_VARIABLE, BASE_URL_VARIABLE
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.pasted import Pasted
 from cfbatch_gui.ui.connections import dashboard
 from cfbatch_gui.ui.connections.account_state import AccountState
@@ -63,7 +64,7 @@ class CloudflareCard(TestedCard):
         self.account.setReadOnly(state.account_is_fixed)
         self._hint_for_account()
         self.token_block.show_state(state)
-        self._problem.set_text(state.problem, "attention")
+        self._problem.set_text(said(state.problem), "attention")
         self._problem.setVisible(bool(state.problem))
         self._service.set_line(
             self.tr("Requests go to {address}, as {variable} says.").format(

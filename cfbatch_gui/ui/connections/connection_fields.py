@@ -7,6 +7,7 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from cfbatch_gui.core.errors import NotConnected
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 from cfbatch_gui.core.workers_ai.connection_kinds import clean_account_id
 from cfbatch_gui.ui.icons import icon
@@ -49,7 +50,7 @@ class AccountField(QLineEdit):
         try:
             clean_account_id(self.text())
         except NotConnected as error:
-            return error.message
+            return said(error.message)
         return ""
 
     def _clean(self, text: str) -> None:
@@ -98,7 +99,7 @@ class TokenField(QLineEdit):
         try:
             self._check(self.text())
         except NotConnected as error:
-            return error.message
+            return said(error.message)
         return ""
 
     def _show_plainly(self, plainly: bool) -> None:

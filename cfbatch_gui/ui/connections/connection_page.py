@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QButtonGroup, QWidget
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE
 from cfbatch_gui.core.errors import ConnectionProblem, UserError
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
 from cfbatch_gui.ui.connections import dashboard
@@ -22,6 +23,7 @@ from cfbatch_gui.ui.connections.saved_card import SavedCard
 from cfbatch_gui.ui.connections.service_check import ServiceCheck
 from cfbatch_gui.ui.connections.tested_card import TestedCard
 from cfbatch_gui.ui.dialogs import ask, ask_text
+from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
@@ -241,7 +243,7 @@ class ConnectionPage(QWidget):
             self.header.set_state(self.tr("New jobs use the practice service"), "flask-conical", "quiet")
             self.header.set_facts(self.tr("nothing leaves this computer"))
             return
-        name = self.tr("New jobs use {name}").format(name=self._program.address_book.title(used))
+        name = self.tr("New jobs use {name}").format(name=title_words(self._program.address_book.title(used)))
         if not (other.is_ready() if other is not None else state.is_ready):
             self.header.set_state(name, "triangle-alert", "attention")
             self.header.set_facts(self.tr("connect the account before you send"))
@@ -335,7 +337,7 @@ class ConnectionPage(QWidget):
 
     def _show_error(self, error: UserError) -> None:
         if isinstance(error, ConnectionProblem):  # its button would open this page
-            self._notices.show_notice(error.message, "attention")
+            self._notices.show_notice(said(error.message), "attention")
         else:
             self._notices.show_error(error)
 

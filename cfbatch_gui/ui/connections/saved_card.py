@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from cfbatch_gui.core.errors import NotConnected
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
 from cfbatch_gui.core.workers_ai.checking import titles_of
@@ -253,7 +254,7 @@ class SavedCard(TestedCard):
                     return self.tr("Enter the gateway’s ID.")
                 gateway(_SOME_ACCOUNT, each.text(), connection_id="new", title="new")
         except NotConnected as error:
-            return error.message
+            return said(error.message)
         return ""
 
 

@@ -12,6 +12,7 @@ from shiboken6 import isValid
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.probe.assumptions import ASSUMPTIONS
@@ -20,6 +21,7 @@ from cfbatch_gui.core.workers_ai.probe.probe_report import json_report, text_rep
 from cfbatch_gui.core.workers_ai.probe.probe_requests import ProbePlan
 from cfbatch_gui.core.workers_ai.probe.probing import ProbeResult
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
 from cfbatch_gui.ui.widgets import (
@@ -59,7 +61,7 @@ class ServiceCheck(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Check the service"))
         self.setMinimumWidth(_WIDTH)
-        name = program.address_book.title(connection_id)
+        name = title_words(program.address_book.title(connection_id))
         self._about = Label(
             self.tr(
                 "This program was written from what Cloudflare publishes; nobody who made it has an account. A check"
@@ -122,7 +124,7 @@ class ServiceCheck(QDialog):
         except UserError as error:
             self._facts.hide()
             self.start_button.hide()
-            self._say_problem(error.message)
+            self._say_problem(said(error.message))
             return
         batches = display.plural(len(self._plan.batches), "{n} small batch", "{n} small batches")
         self.sends.set_line(
@@ -152,7 +154,7 @@ class ServiceCheck(QDialog):
         try:
             result = await self._program.connections.probe(self._connection_id, self._plan, show=self._show_step)
         except UserError as error:
-            self._say_problem(error.message)
+            self._say_problem(said(error.message))
             self._show_plan()  # with references of its own for another check
             self._facts.show()
             self.start_button.show()
@@ -166,7 +168,7 @@ class ServiceCheck(QDialog):
 
     def _show_step(self, sentence: str) -> None:
         if isValid(self):
-            self.doing.set_line(sentence)
+            self.doing.set_line(said(sentence))
 
     def _say_problem(self, sentence: str) -> None:
         self.problem.set_line(sentence)
@@ -188,7 +190,7 @@ class ServiceCheck(QDialog):
         words = self.tr("{held} held, {broken} not held, {unseen} not seen.").format(
             held=len(counted[Outcome.HELD]), broken=broken, unseen=len(counted[Outcome.NOT_SEEN])
         )
-        self.counts.setText(" ".join([words, *dict.fromkeys(each.sentence for each in unfinished)]))
+        self.counts.setText(" ".join([words, *dict.fromkeys(said(each.sentence) for each in unfinished)]))
         titles = {
             Outcome.NOT_HELD: self.tr("Not held"),
             Outcome.HELD: self.tr("Held"),
@@ -233,11 +235,11 @@ class ServiceCheck(QDialog):
             await asyncio.to_thread(write_atomically, path, text.encode())
         except UserError as error:
             self.saved.hide()
-            self._say_problem(error.message)
+            self._say_problem(said(error.message))
             return
         self.problem.hide()
-        said = self.tr("Saved as {name}. It holds no token, no account ID and no text of yours.")
-        self.saved.set_line(said.format(name=path.name))
+        words = self.tr("Saved as {name}. It holds no token, no account ID and no text of yours.")
+        self.saved.set_line(words.format(name=path.name))
         self.saved.show()
 
 
@@ -248,10 +250,10 @@ class FindingRow(QWidget):
         super().__init__(parent)
         self.finding = finding
         icon, role = _icon_of(finding.outcome)
-        sentence = _quoted(finding.assumption.sentence)
-        texts = column(Label(sentence, wrap=True), Label(finding.observation, "small", wrap=True), gap=2)
+        sentence, seen = _quoted(said(finding.assumption.sentence)), said(finding.observation)
+        texts = column(Label(sentence, wrap=True), Label(seen, "small", wrap=True), gap=2)
         if finding.outcome is Outcome.NOT_HELD:
-            then = self.tr("What happens then: {sentence}").format(sentence=_quoted(finding.assumption.otherwise))
+            then = self.tr("What happens then: {sentence}").format(sentence=_quoted(said(finding.assumption.otherwise)))
             texts.addWidget(Label(then, "small", wrap=True))
         line = row(
             column(IconLabel(icon, role, _ICON), None),
@@ -262,7 +264,7 @@ class FindingRow(QWidget):
         )
         line.setStretch(1, 1)
         self.setLayout(line)
-        self.setAccessibleName(f"{word}: {sentence} {finding.observation}")
+        self.setAccessibleName(f"{word}: {sentence} {seen}")
 
 
 def _icon_of(outcome: Outcome) -> tuple[str, Role]:

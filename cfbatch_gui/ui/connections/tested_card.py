@@ -6,6 +6,7 @@ from PySide6.QtCore import QLocale, Qt, QTime, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QBoxLayout, QLineEdit, QWidget
 
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.checking import TITLES, CheckResult
 from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
 from cfbatch_gui.ui import display
@@ -156,10 +157,10 @@ class TestedCard(ConnectionCard):
         """Fill in what was pasted and show what was found; False when none of it fits this card."""
         names = self.fill(pasted)
         if pasted.problem:
-            self.found.set_line(pasted.problem, "circle-x", "error")
+            self.found.set_line(said(pasted.problem), "circle-x", "error")
         elif names:
-            said = self.tr("Found in what you pasted: {things}.").format(things=display.listed(names))
-            self.found.set_line(said, "circle-check", "done")
+            words = self.tr("Found in what you pasted: {things}.").format(things=display.listed(names))
+            self.found.set_line(words, "circle-check", "done")
         self.found.setVisible(bool(pasted.problem or names))
         self.update_buttons()
         return bool(names)
@@ -251,7 +252,7 @@ class CheckList(Card):
 
     def __init__(self, titles: Sequence[str] = TITLES, parent: QWidget | None = None) -> None:
         super().__init__(inset=True, parent=parent)
-        self.rows = tuple(CheckRow(title) for title in titles)
+        self.rows = tuple(CheckRow(said(title)) for title in titles)
         self.outcome = StateLabel()
         self._foot = Label("", "small", wrap=True)
         self.body.setSpacing(MEDIUM)
@@ -327,7 +328,7 @@ class CheckRow(QWidget):
         self._icon.set_icon(icon, role)
         self._word.setText(word)
         self._word.set_role(role)
-        self._reason.setText(reason)
+        self._reason.setText(said(reason))
         self._reason.set_role("small" if role == "quiet" else "body")
         self._below.setVisible(bool(reason))
         self.setAccessibleName(": ".join(part for part in (self._title, word, reason) if part))

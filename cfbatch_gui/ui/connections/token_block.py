@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from cfbatch_gui.core.connections.credentials import TokenSource
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form
 from cfbatch_gui.ui.connections.account_state import AccountState
 from cfbatch_gui.ui.connections.connection_fields import FieldBlock, SecretWords, TokenField, token_words
@@ -78,7 +79,7 @@ class TokenBlock(FieldBlock):
         if state.token_is_fixed:
             self._show_where(self._words.in_environment, "key-round", changeable=False)
             if state.token_problem:
-                self.set_problem(state.token_problem)
+                self.set_problem(said(state.token_problem))
             else:
                 self.set_hint(self.tr("Set by {variable}; change it there.").format(variable=state.token_variable))
         elif state.keyring_problem:
@@ -86,10 +87,10 @@ class TokenBlock(FieldBlock):
             self._show_where(words, "key-round", changeable=False)
             self.unlock.setVisible(state.can_unlock)
             self.replace.setVisible(not state.can_unlock)
-            self.set_attention(state.keyring_problem)
+            self.set_attention(said(state.keyring_problem))
         elif state.token_problem:
             self._show_where(self._words.unusable, "triangle-alert", changeable=True)
-            self.set_problem(state.token_problem)
+            self.set_problem(said(state.token_problem))
         elif state.token_source is TokenSource.KEYRING:
             self._show_where(self._words.in_keyring, "key-round", changeable=True)
             self.set_hint(self.tr("It is not shown again."))

@@ -11,6 +11,7 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.workers_ai.traffic import HostTraffic
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
@@ -98,7 +99,7 @@ class TrafficPage(QWidget):
             Column(self.tr("Host"), lambda each: each.host, key="host", stretch=True),
             Column(
                 self.tr("Connection"),
-                lambda each: self._program.address_book.title(each.connection),
+                lambda each: title_words(self._program.address_book.title(each.connection)),
                 key="connection",
                 width=124,
             ),

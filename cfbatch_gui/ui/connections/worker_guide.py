@@ -9,6 +9,7 @@ from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication, QSho
 from PySide6.QtWidgets import QDialog, QLineEdit, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import RememberedFolder
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 from cfbatch_gui.core.workers_ai.own_worker import GUIDE, NEEDS, Step, in_the_way, new_secret, save_worker
@@ -62,7 +63,7 @@ class WorkerGuide(QDialog):
         self.setLayout(
             column(
                 Label(self.tr("A Worker of your own"), "part"),
-                Label(NEEDS, "quiet", wrap=True),
+                Label(said(NEEDS), "quiet", wrap=True),
                 row(self.save_button, self.folder_button, self.saved, None, gap=MEDIUM),
                 steps,
                 None,
@@ -81,9 +82,9 @@ class WorkerGuide(QDialog):
     def _step(self, index: int, step: Step) -> Card:
         card = Card(inset=True)
         card.body.setSpacing(SMALL)
-        title = self.tr("{n}. {title}").format(n=index + 1, title=step.title)
+        title = self.tr("{n}. {title}").format(n=index + 1, title=said(step.title))
         card.body.addWidget(Label(title, "strong"))
-        card.body.addWidget(Label(step.text, "quiet", wrap=True))
+        card.body.addWidget(Label(said(step.text), "quiet", wrap=True))
         if step.command:
             card.body.addLayout(self._command_line(step.command))
         if index == _SECRET_STEP:
@@ -124,7 +125,7 @@ class WorkerGuide(QDialog):
                 return
             paths = await asyncio.to_thread(partial(save_worker, folder, replace=bool(others)))
         except UserError as error:
-            self._say(error.message, "triangle-alert", "attention")
+            self._say(said(error.message), "triangle-alert", "attention")
             return
         self._folder = folder
         files = display.plural(len(paths), "{n} file", "{n} files")

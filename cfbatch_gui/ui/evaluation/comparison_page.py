@@ -15,6 +15,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import ExportOptions, Preset
 from cfbatch_gui.core.results.numbers import score_text
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.evaluation.answer_tab import AnswerTab
@@ -259,8 +260,8 @@ class ComparisonPage(QWidget):
             self._notices.show_error(error)
             return
         self.header.set_facts(*named(self._jobs))
-        self._message = error.message
-        self._stack.show_sentence(error.message)
+        self._message = said(error.message)
+        self._stack.show_sentence(said(error.message))
 
     # Showing
 

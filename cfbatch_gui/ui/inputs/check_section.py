@@ -13,6 +13,7 @@ from cfbatch_gui.core.jobs.plan.calibration import past_times
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import over_budget
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.core.workers_ai.model_listing import FALLBACK, Catalogue
@@ -21,7 +22,7 @@ from cfbatch_gui.ui.inputs.draft_state import DraftState
 from cfbatch_gui.ui.inputs.figures_row import FiguresRow
 from cfbatch_gui.ui.inputs.options_panel import OptionsPanel
 from cfbatch_gui.ui.inputs.problems_view import DOUBTFUL, ProblemBars, ProblemRows, ProblemsView
-from cfbatch_gui.ui.job_labels import short_model
+from cfbatch_gui.ui.job_labels import short_model, title_words
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Button,
@@ -136,7 +137,7 @@ class CheckSection(SectionCard):
         """Show the figures and problems of a draft, and whether it can be sent."""
         connection = next((each for each in around.connections if each.id == job.connection), None)
         kind = state.kind or job.kind
-        title = connection.title if connection else job.connection
+        title = title_words(connection.title) if connection else job.connection
         self.facts.setText(" · ".join(filter(None, (short_model(job), title))))
         self.facts.updateGeometry()
         found = state.preflight
@@ -205,18 +206,18 @@ class CheckSection(SectionCard):
         self, state: DraftState, job: Job, connection: ConnectionSummary | None, around: Surroundings
     ) -> None:
         ready = readiness(state, job, connection)
-        self._why_not = ready.why_not
+        self._why_not = said(ready.why_not)
         found = state.preflight
         self.send_button.setText(self._send_words(state, job))
         self._cure = ready.cure
         is_practice = connection is not None and connection.is_practice
         if ready.why_not:
-            self.line.setText(ready.why_not)
+            self.line.setText(said(ready.why_not))
             self.line.set_role("quiet" if ready.is_waiting or not state.has_data else "attention")
         else:
             is_over = found is not None and not is_practice
             too_dear = over_budget(found.price_high, around.budget, state.spent) if is_over and found else ""
-            self.line.setText(too_dear or self._time_words(found, job, around.jobs, is_practice=is_practice))
+            self.line.setText(said(too_dear) or self._time_words(found, job, around.jobs, is_practice=is_practice))
             self.line.set_role("attention" if too_dear else "quiet")
             if job.options.at_once:
                 self._cure = Cure.USE_QUEUE
@@ -242,7 +243,7 @@ class CheckSection(SectionCard):
         if job.options.at_once and found is not None and not found.fits_synchronous:
             return self.tr("This is much for a run without the queue; batches are made for it.")
         if found is not None and found.fits_synchronous and (job.options.at_once or not is_practice):
-            return found.synchronous_sentence
+            return said(found.synchronous_sentence)
         if is_practice:
             return self.tr("Practice takes a few seconds.")
         past = past_times(jobs(), job.kind, job.connection, found.texts if found else job.texts)
@@ -290,7 +291,9 @@ def readiness(state: DraftState, job: Job, connection: ConnectionSummary | None)
     if state.is_saving:
         return Readiness(_tr("Saving…"), is_waiting=True)
     if connection is not None and not connection.is_ready:
-        sentence = _tr("{connection}: {sentence}").format(connection=connection.title, sentence=connection.sentence)
+        sentence = _tr("{connection}: {sentence}").format(
+            connection=title_words(connection.title), sentence=said(connection.sentence)
+        )
         return Readiness(sentence, Cure.CONNECT)
     return Readiness()
 

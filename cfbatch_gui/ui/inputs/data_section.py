@@ -11,6 +11,7 @@ from cfbatch_gui.core.inputs.columns.layouts import describe, with_template
 from cfbatch_gui.core.inputs.columns.recipes import Recipe
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Role, Split
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.display import plural
 from cfbatch_gui.ui.inputs.candidate_choice import CandidateChoice
@@ -70,7 +71,7 @@ class DataSection(SectionCard):
     folder_wanted = Signal()
     paste_wanted = Signal()
     example_wanted = Signal()
-    second_wanted = Signal()
+    second_wanted = Signal(object)  # the Role of what it is to hold: contexts, or queries
     second_removed = Signal()
     options_changed = Signal(object, bool)  # ReadOptions, of the second file
     role_chosen = Signal(int, object, bool)
@@ -122,13 +123,17 @@ class DataSection(SectionCard):
         self.sentence.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self.change = LinkButton(self.tr("Change"), tip=self.tr("Choose how rows become texts"))
         self.change.clicked.connect(self.open_layout_menu)
-        self.first.below.addLayout(row(self.sentence_icon, self.sentence, self.change, None, gap=SMALL))
+        self.add_second = Button("", "file-up")
+        self.add_second.clicked.connect(lambda: self.second_wanted.emit(self._state.missing_file))
+        sentence = row(self.sentence_icon, self.sentence, self.add_second, self.change, None, gap=SMALL)
+        self.first.below.addLayout(sentence)
         self._make_editors()
         self.first.show_above_table(self.progress)
         for widget in (self.drop, self.encoding, self.missing, self.first, self.second):
             self.content.addWidget(widget, 1 if widget in (self.first, self.second) else 0)
         QWidget.setTabOrder(self.paste_button, self._fold)  # the visible order, not that of creation
-        QWidget.setTabOrder(self.first.remove, self.change)
+        QWidget.setTabOrder(self.first.remove, self.add_second)
+        QWidget.setTabOrder(self.add_second, self.change)
 
     def _make_editors(self) -> None:
         """Make the widgets below the sentence, which are shown only when they apply."""
@@ -158,7 +163,8 @@ class DataSection(SectionCard):
         self.encoding.ask(state.question)
         self.missing.setVisible(not is_asked and bool(state.missing))
         self.missing.set_text(
-            self.tr("{what} What was read from it before can still be sent.").format(what=state.missing), "attention"
+            self.tr("{what} What was read from it before can still be sent.").format(what=said(state.missing)),
+            "attention",
         )
         self.first.setVisible(not is_asked and state.has_data)
         self.second.setVisible(not is_asked and state.second is not None)
@@ -190,13 +196,17 @@ class DataSection(SectionCard):
             self.second.show_file(state.second, state.mapping, rows=-1)
         self.first.frame.setVisible(state.file is not None)
         self.change.setVisible(state.file is not None)
+        missing = state.missing_file
+        self.add_second.setVisible(missing is not None)
+        queries, second = self.tr("Add the file of queries…"), self.tr("Add the second file…")
+        self.add_second.setText(queries if missing is Role.QUERY else second)
         self.known.setVisible(state.as_before)
         self.candidates.show_state(state, is_practice=job.connection == PRACTICE.id)
         self._show_editors(state)
         if not state.is_reading:
             self.progress.hide()
             self.progress.set_parts(0, 0)
-        sentence = state.incomplete or self._sentence(state, job)
+        sentence = said(state.incomplete) or self._sentence(state, job)
         self.sentence_icon.set_icon(*(("circle-dot", "attention") if state.incomplete else ("sparkles", "accent")))
         self.sentence.setText(sentence)
         self.sentence.set_role("attention" if state.incomplete else "body")
@@ -207,7 +217,7 @@ class DataSection(SectionCard):
     def _sentence(self, state: DraftState, job: Job) -> str:
         if state.mapping is None:
             return ""
-        whole = describe(state.mapping, job.queries, job.texts)
+        whole = said(describe(state.mapping, job.queries, job.texts))
         # While the file is read, the counts are still those of the reading before.
         return whole if state.is_read else self.tr("{layout} …").format(layout=whole.rpartition(":")[0])
 
@@ -265,7 +275,7 @@ class DataSection(SectionCard):
                     add_action(
                         menu,
                         self.tr("Add a second file with contexts for every query…"),
-                        self.second_wanted.emit,
+                        partial(self.second_wanted.emit, Role.CONTEXT),
                         "file-up",
                     )
                 else:

@@ -15,11 +15,12 @@ from cfbatch_gui.core.job_folder.row_problems import save_problems
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import over_budget
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, ConnectionKind
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.confirmation import may_cost
-from cfbatch_gui.ui.display import plural
+from cfbatch_gui.ui.display import one_line, plural
 from cfbatch_gui.ui.inputs.check_section import FIRST
 from cfbatch_gui.ui.inputs.draft_state import DraftStates
 from cfbatch_gui.ui.inputs.encoding_question import choose_reading
@@ -129,7 +130,7 @@ class DraftActions(QWidget):
             return True
         spent = await asyncio.to_thread(self._program.spent_today)
         sentence = over_budget(found.price_high, self._program.settings.budget, spent)
-        return not sentence or await may_cost(self._page, sentence)
+        return not sentence or await may_cost(self._page, said(sentence))
 
     async def _try_first(self, job_id: str) -> None:
         if not await self._is_encoding_settled(job_id):
@@ -168,7 +169,7 @@ class DraftActions(QWidget):
             self._tasks.start(f"restore {job_id}", self._restore(job_id))
 
         text = self.tr("“{name}” was deleted.").format(name=name)
-        self._notices.show_notice(text, button=self.tr("Undo"), on_button=undo)
+        self._notices.show_undo(text, self.tr("Undo deleting “{name}”").format(name=one_line(name, 40)), undo)
 
     async def _restore(self, job_id: str) -> None:
         await self._program.store.on_disk(partial(self._program.drafts.delete, job_id, deleted=False))
@@ -186,6 +187,6 @@ class DraftActions(QWidget):
         )
         if path is None:
             return
-        count = await asyncio.to_thread(partial(save_problems, self._program.folder(job_id), path, kind=kind))
+        count = await asyncio.to_thread(partial(save_problems, self._program.folder(job_id), path, kind=kind, say=said))
         rows = plural(count, "{n} row", "{n} rows")
         self._notices.show_written(self.tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name), path)

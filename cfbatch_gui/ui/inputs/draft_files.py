@@ -54,6 +54,13 @@ class DraftFiles:
         """Open a file with contexts for all queries."""
         self._open(job_id, path, DEFAULT_OPTIONS, is_second=True)
 
+    def open_queries(self, job_id: str, path: Path) -> None:
+        """Open a file with queries, for each of which the present file has the contexts."""
+        if (texts := self._file(job_id, second=False)) is not None:
+            second = texts.path, texts.options
+            self._drafts.set(job_id, replace(self._drafts.state(job_id), opening=path.name))
+            self._drafts.tasks.start(f"open {job_id}", self._open_one(job_id, path, DEFAULT_OPTIONS, False, second))
+
     def reread(self, job_id: str, options: ReadOptions, *, second: bool = False) -> None:
         """Read a file with other options.
 
@@ -127,11 +134,12 @@ class DraftFiles:
     def _open(
         self, job_id: str, path: Path, options: ReadOptions, *, is_second: bool, second_path: Path | None = None
     ) -> None:
+        second = (second_path, DEFAULT_OPTIONS) if second_path else None
         self._drafts.set(job_id, replace(self._drafts.state(job_id), opening=path.name))
-        self._drafts.tasks.start(f"open {job_id}", self._open_one(job_id, path, options, is_second, second_path))
+        self._drafts.tasks.start(f"open {job_id}", self._open_one(job_id, path, options, is_second, second))
 
     async def _open_one(
-        self, job_id: str, path: Path, options: ReadOptions, is_second: bool, second_path: Path | None
+        self, job_id: str, path: Path, options: ReadOptions, is_second: bool, second: tuple[Path, ReadOptions] | None
     ) -> None:
         try:
             opened = await asyncio.to_thread(open_file, path, options)
@@ -141,9 +149,9 @@ class DraftFiles:
         if is_second:
             await self._take_second(job_id, opened)
         else:
-            await self._take(job_id, opened, will_rank=second_path is not None)
-            if second_path is not None:
-                await self._open_one(job_id, second_path, DEFAULT_OPTIONS, True, None)
+            await self._take(job_id, opened, will_rank=second is not None)
+            if second is not None:
+                await self._open_one(job_id, *second, True, None)
 
     async def _take(self, job_id: str, opened: OpenFile, *, will_rank: bool) -> None:
         before = self._drafts.state(job_id)

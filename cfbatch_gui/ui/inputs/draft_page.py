@@ -15,6 +15,7 @@ from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.inputs.input_values import Layout, Mapping, ReadOptions, Role
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import DEFAULT_MODEL
 from cfbatch_gui.ui.inputs.check_section import CheckSection, Cure, Surroundings
@@ -31,8 +32,10 @@ from cfbatch_gui.ui.inputs.problems_view import CUT, read_problems
 from cfbatch_gui.ui.inputs.recipe_menu import RecipeActions
 from cfbatch_gui.ui.inputs.split_editor import whole_reading
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.state_names import DraftPhase, draft_words, kept_phase
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
+from cfbatch_gui.ui.undoing import PageUndo
 from cfbatch_gui.ui.widgets import PageHeader, column, line, scrolled
 
 
@@ -48,6 +51,8 @@ class DraftPage(QWidget):
     connection_wanted = Signal()
     duplicate_made = Signal(str)
     deleted = Signal(str)
+    tags_wanted = Signal(str)
+    phase_changed = Signal(str)
 
     def __init__(
         self,
@@ -81,13 +86,15 @@ class DraftPage(QWidget):
         acts.models_listed.connect(self._show)
         acts.encoding_chosen.connect(lambda job, codec, second: self.files.use_encoding(job, codec, second=second))
         self.recipes = RecipeActions(program, drafts, self.choices, notices, tasks=self.tasks, parent=self)
+        words = self.tr("Undo reading the file like the one before")
+        self._undo = PageUndo(self, notices.undos, words, self._suggest_again)
         self.intake = Intake(program, drafts, self.files, notices, tasks=self.tasks, draft=self.job_id, parent=self)
         self.header = PageHeader(renamable=True)
-        self.header.set_state(self.tr("Draft"), "pencil")
         self.header.set_facts(self.tr("nothing is sent before you say so"))
         self.header.renamed.connect(lambda name: acts.rename(self._job_id, name))
         self.header.more.add(self.tr("Rename"), self.header.rename, "pencil")
         self.header.more.add(self.tr("Duplicate"), self.duplicate, "copy")
+        self.header.more.add(self.tr("Tags…"), lambda: self.tags_wanted.emit(self._job_id), "tag")
         self.header.more.add(self.tr("Delete"), self.delete, "trash-2")
         self.header.more.show()
         self.what = WhatSection()
@@ -126,6 +133,10 @@ class DraftPage(QWidget):
     def job_id(self) -> str:
         """The draft that is shown, "" before the first."""
         return self._job_id
+
+    def phase(self, job: Job) -> DraftPhase:
+        """How far a draft is, also one that is not shown."""
+        return self.drafts.phase(job.id) if job.id in self.drafts else kept_phase(job)
 
     def is_taken(self, job_id: str) -> bool:
         """Whether a draft has a file, also one that is still being recognised or read."""
@@ -184,7 +195,7 @@ class DraftPage(QWidget):
         data.folder_wanted.connect(self.intake.choose_folder)
         data.paste_wanted.connect(self.intake.paste)
         data.example_wanted.connect(self.intake.use_example)
-        data.second_wanted.connect(lambda: self.intake.choose_file(is_second=True))
+        data.second_wanted.connect(self.intake.choose_second)
         data.second_removed.connect(lambda: self.files.remove_second(self._job_id))
         data.options_changed.connect(self._reread)
         data.role_chosen.connect(self._choose_role)
@@ -192,7 +203,7 @@ class DraftPage(QWidget):
         data.mapping_chosen.connect(self._choose_mapping)
         data.candidates_chosen.connect(lambda rule: self.files.choose_candidates(self._job_id, rule))
         data.more_wanted.connect(lambda second: self.files.show_more(self._job_id, second=second))
-        data.undo_wanted.connect(lambda: self.choices.suggest_again(self._job_id))
+        data.undo_wanted.connect(self._suggest_again)
         data.recipes.picked.connect(lambda name: self.recipes.use(self._job_id, name))
         data.recipes.save_wanted.connect(lambda: self.recipes.save(self._job_id))
         data.recipes.rename_wanted.connect(self.recipes.rename)
@@ -226,6 +237,9 @@ class DraftPage(QWidget):
 
     def _reread(self, options: ReadOptions, second: bool) -> None:
         self.files.reread(self._job_id, options, second=second)
+
+    def _suggest_again(self) -> None:
+        self.choices.suggest_again(self._job_id)
 
     def _choose_role(self, column_no: int, role: Role, second: bool) -> None:
         self.choices.choose_role(self._job_id, column_no, role, second=second)
@@ -283,8 +297,11 @@ class DraftPage(QWidget):
             return
         state, job = self.drafts.state(self._job_id), self.drafts.job(self._job_id)
         self.header.set_title(job.name)
+        words = draft_words(self.phase(job))
+        self.header.set_state(words.text, words.icon, words.role)
         self.what.show_state(state)
         self.data.show_state(state, job)
+        self._undo.show(state.as_before)
         program = self._program
         around = Surroundings(
             self._connections, program.connections.models(job.connection), program.settings.budget, program.ledger.jobs
@@ -302,6 +319,7 @@ class DraftPage(QWidget):
     def _state_changed(self, job_id: str) -> None:
         if job_id == self._job_id:
             self._show()
+        self.phase_changed.emit(job_id)
 
     def _job_changed(self, job_id: str) -> None:
         self._state_changed(job_id)
@@ -343,7 +361,7 @@ class DraftPage(QWidget):
         try:
             file = await self.files.peek(question.path, question.options.in_encoding(codec))
         except UserError as error:
-            self.data.encoding.show_failure(error.message)
+            self.data.encoding.show_failure(said(error.message))
         else:
             self.data.encoding.show_preview(file)
 
@@ -357,10 +375,10 @@ class DraftPage(QWidget):
             return
         was_shown = bool(self.check.problems_shown())
         if kind == CUT:
-            sentence = self.tr("Longer than {model} reads, or perhaps so.").format(model=facts.title)
+            sentence = self.tr("Longer than {model} reads, or perhaps so.").format(model=said(facts.title))
             self.check.show_problems(found, sentence, len(found.rows))
         elif count := next((each for each in preflight.problems if each.kind == kind), None):
-            self.check.show_problems(found, count.sentence, count.count)
+            self.check.show_problems(found, said(count.sentence), count.count)
         if not was_shown:
             view = self.check.problems
             self._reveal(view, self.check.send_button, view.heading)  # in a small window the heading is worth more

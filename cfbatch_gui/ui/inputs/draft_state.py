@@ -7,17 +7,18 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from cfbatch_gui.core.errors import UserError
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping
+from cfbatch_gui.core.inputs.columns.layouts import check_mapping, missing_file
 from cfbatch_gui.core.inputs.columns.recipes import FileKind
 from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
-from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions, Row, Source
+from cfbatch_gui.core.inputs.input_values import Kind, Mapping, ReadOptions, Role, Row, Source
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import Spent
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.state_names import DraftPhase, kept_phase
 from cfbatch_gui.ui.tasks import Tasks
 
 PREVIEW_ROWS = 200
@@ -131,7 +132,16 @@ class DraftState:
         """The sentence that says which column is still to be chosen, "" when none is."""
         if self.file is None or self.mapping is None:
             return ""
-        return check_mapping(self.mapping, self.file.source, self.second.source if self.second else None)
+        return check_mapping(self.mapping, self.file.source, self._second)
+
+    @property
+    def missing_file(self) -> Role | None:
+        """What a second file could hold to complete the mapping, None when it is not a file that is missing."""
+        return None if self.file is None or self.mapping is None else missing_file(self.mapping, self._second)
+
+    @property
+    def _second(self) -> Source | None:
+        return self.second.source if self.second else None
 
 
 class DraftStates(QObject):
@@ -157,6 +167,15 @@ class DraftStates(QObject):
     def state(self, job_id: str) -> DraftState:
         """The state of a draft; an empty one for a draft that is not held."""
         return self._states.get(job_id, DraftState())
+
+    def phase(self, job_id: str) -> DraftPhase:
+        """How far a draft is that is held."""
+        state = self.state(job_id)
+        if state.opening or state.is_reading:
+            return DraftPhase.READING
+        if state.question is not None or state.incomplete or state.trouble:
+            return DraftPhase.INCOMPLETE
+        return kept_phase(self.job(job_id))
 
     def job(self, job_id: str) -> Job:
         """The job as the ledger has it."""

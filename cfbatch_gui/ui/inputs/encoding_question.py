@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QAbstractItemView, QDialog, QPushButton, QWidget
 
 from cfbatch_gui.core.inputs.files.encodings import CHOICES
 from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, Reading
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.dialogs import finished
 from cfbatch_gui.ui.inputs.draft_state import EncodingQuestion, OpenFile
 from cfbatch_gui.ui.inputs.input_labels import encoding_words
@@ -105,7 +106,7 @@ class EncodingChooser(QWidget):
         present = question.codec.removesuffix("-sig")
         known = [codec for codec, _ in CHOICES]
         more = [] if present in known else [(present, encoding_words(present))]
-        offers = [_Offer(codec, title, self._remark(question, codec)) for codec, title in (*more, *CHOICES)]
+        offers = [_Offer(codec, said(title), self._remark(question, codec)) for codec, title in (*more, *CHOICES)]
         self._rows.set_rows(offers)
         self.choose(present)
         self.list.scrollTo(self.list.currentIndex(), QAbstractItemView.ScrollHint.PositionAtCenter)

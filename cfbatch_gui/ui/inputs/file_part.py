@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from cfbatch_gui.core.inputs.columns.templates import read_template
 from cfbatch_gui.core.inputs.input_values import FileFormat, Mapping, Role, Shape
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.inputs.draft_state import MOST_PREVIEWED, PREVIEW_ROWS, OpenFile
 from cfbatch_gui.ui.inputs.input_labels import encoding_words, format_words, header_words, roles_for, separator_words
@@ -101,7 +102,7 @@ class FilePart(QWidget):
         counted = plural(rows, "{n} row", "{n} rows")
         known = ("" if rows < 0 else counted, columns, format_words(source))
         self.facts.setText(" · ".join(filter(None, known)))
-        self.notice.set_line(" ".join(source.notices))
+        self.notice.set_line(" ".join(map(said, source.notices)))
         self.notice.setVisible(bool(source.notices))
         self._show_more(len(file.sample), rows)
         self._show_encoding(encoding_words(source.encoding), is_guess=source.is_encoding_guessed)

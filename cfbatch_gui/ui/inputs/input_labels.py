@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication
 from cfbatch_gui.core.inputs.files.encodings import CHOICES
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Source
 from cfbatch_gui.core.inputs.readers.formats import format_of
+from cfbatch_gui.core.system.languages import said
 
 ROLE_ICONS = {
     Role.QUERY: "circle-help",
@@ -110,12 +111,12 @@ def separator_words(source: Source) -> str:
         if source.separator == " ":
             return _tr("separated by spaces")
         return _tr("separated by {sign}").format(sign=source.separator)
-    return _tr(format_of(source).short) if source.format in _LINKED else ""
+    return said(format_of(source).short) if source.format in _LINKED else ""
 
 
 def format_words(source: Source) -> str:
     """What a file is, where no link in its line says so."""
-    return "" if source.format in _LINKED else _tr(format_of(source).short)
+    return "" if source.format in _LINKED else said(format_of(source).short)
 
 
 def header_words(source: Source) -> str:

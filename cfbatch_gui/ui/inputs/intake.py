@@ -9,7 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QPainter
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.errors import InputError
-from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.inputs.recognise.csv_dialect import is_clearly_delimited
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_own_file
@@ -77,23 +77,31 @@ class Intake(QWidget):
         kind = self._drafts.state(self._draft()).kind or Kind.RANK
         self.open_paths([resource(EXAMPLES[kind])])
 
-    def choose_file(self, *, is_second: bool = False) -> None:
-        """Ask for a file; the second one has the contexts for all queries."""
-        self._tasks.start("choose", self._choose_file(is_second=is_second))
+    def choose_file(self) -> None:
+        """Ask for a file."""
+        self._tasks.start("choose", self._choose_file(None))
+
+    def choose_second(self, holds: Role) -> None:
+        """Ask for a file to add to the one that is there: with contexts for all its queries, or the other way round."""
+        self._tasks.start("choose", self._choose_file(holds))
 
     def choose_folder(self) -> None:
         """Ask for a folder: of texts, or one that a data set came in."""
         self._tasks.start("choose", self._choose_folder())
 
-    async def _choose_file(self, *, is_second: bool) -> None:
+    async def _choose_file(self, adds: Role | None) -> None:
         job_id = self._draft()
-        title = self.tr("Open the file with the contexts") if is_second else self.tr("Open a file")
+        title = self.tr("Open the file with the contexts") if adds is Role.CONTEXT else self.tr("Open a file")
+        if adds is Role.QUERY:
+            title = self.tr("Open the file with the queries")
         folder = self._program.remembered_folder(FolderUse.INPUTS)
-        path = await dialogs.open_file(self._page, title, filters=dialogs.INPUT_FILTERS, folder=folder)
+        path = await dialogs.open_file(self._page, title, filters=dialogs.input_filters(), folder=folder)
         if path is None or job_id != self._draft():
             return
-        if is_second:
+        if adds is Role.CONTEXT:
             self._files.open_second(job_id, path)
+        elif adds is Role.QUERY:
+            self._files.open_queries(job_id, path)
         else:
             self.open_paths([path])
 

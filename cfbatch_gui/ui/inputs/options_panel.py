@@ -10,8 +10,10 @@ from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job, JobOptions
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.model_listing import Catalogue
 from cfbatch_gui.ui.budget_fields import BudgetFields
+from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import Card, Choice, IconLine, Label
 
@@ -118,10 +120,10 @@ class OptionsPanel(Card):
 
     def _connection_words(self, summary: ConnectionSummary) -> str:
         if not summary.is_ready:
-            return self.tr("{name} (not ready)").format(name=summary.title)
+            return self.tr("{name} (not ready)").format(name=title_words(summary.title))
         if not summary.is_confirmed:
-            return self.tr("{name} (batches unconfirmed)").format(name=summary.title)
-        return summary.title
+            return self.tr("{name} (batches unconfirmed)").format(name=title_words(summary.title))
+        return title_words(summary.title)
 
     def _show_model(self, name: str, kind: Kind, catalogue: Catalogue) -> None:
         fitting = [model for model in catalogue.models if model.can_rank or kind is Kind.EMBED]
@@ -129,7 +131,7 @@ class OptionsPanel(Card):
         if [self.model.itemData(index) for index in range(self.model.count())] != names:
             self.model.clear()
             for model in fitting:
-                self.model.add(model.title, model.name)
+                self.model.add(said(model.title), model.name)
         if name != self._model or not self.typed_model.hasFocus():
             self._model = name
             self.model.setCurrentIndex(names.index(name) if name in names else -1)

@@ -13,6 +13,7 @@ from cfbatch_gui.core.job_folder.row_problems import StoredProblem, problem_colu
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, ProblemCount
 from cfbatch_gui.core.jobs.plan.too_long import too_long_texts
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.ui.display import number, one_line, plural
 from cfbatch_gui.ui.inputs.row_panel import RawDelegate, RowPanel, fixed_font
@@ -119,11 +120,11 @@ class ProblemBars(QWidget):
     def _problem_bar(self, problem: ProblemCount) -> NoticeBar:
         kind = str(problem.kind)
         if problem.kind is ProblemKind.DOUBTFUL_SENT:
-            bar = NoticeBar(problem.sentence, "info")
+            bar = NoticeBar(said(problem.sentence), "info")
             bar.add_link(self.tr("Show rows"), self._showing(kind))
             bar.add_link(self.tr("Leave them out"), lambda: self.doubtful_wanted.emit(False))
             return bar
-        bar = NoticeBar(problem.sentence, "attention")
+        bar = NoticeBar(said(problem.sentence), "attention")
         if problem.kind is ProblemKind.TOO_LONG:
             bar.add_link(self.tr("Cut into parts"), self.split_wanted.emit)
             bar.add_link(self.tr("Read their beginning"), self._truncating(True))
@@ -159,13 +160,13 @@ class ProblemBars(QWidget):
 
 def _notes(found: Preflight, owner: QWidget) -> tuple[str, ...]:
     if not found.learned_from:
-        return found.notices
+        return tuple(map(said, found.notices))
     learned = plural(
         found.learned_from,
         "Tokens and price are estimated by what your last job like this took.",
         "Tokens and price are estimated by what your last {n} jobs like this took.",
     )
-    return (*found.notices, learned)
+    return (*map(said, found.notices), learned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +270,7 @@ def _columns(found: ProblemRows, owner: QWidget) -> list[Column[StoredProblem]]:
         return max(narrowest, min(widest, needed + 2 * CELL_MARGIN + 8))
 
     measured = found.rows[:_MEASURED]
-    why = 120 if found.has_raw else width((each.reason for each in measured), 160, 380)
+    why = 120 if found.has_raw else width((said(each.reason) for each in measured), 160, 380)
     reason = Column(owner.tr("Why"), _reason, width=why)
     raw = Column(owner.tr("In the file"), _raw_row, key=_RAW, width=_raw_width(measured, owner))
     file: Column[StoredProblem] = Column(owner.tr("File"), lambda each: each.file, align="right", width=56)
@@ -286,7 +287,7 @@ def _columns(found: ProblemRows, owner: QWidget) -> list[Column[StoredProblem]]:
 
 
 def _reason(problem: StoredProblem) -> str:
-    return problem.reason
+    return said(problem.reason)
 
 
 def _raw_row(problem: StoredProblem) -> str:

@@ -141,9 +141,14 @@ class RecipeActions(QWidget):
             self._tasks.start("recipe", self._restore(recipe))
 
         text = self.tr("Deleted the recipe “{name}”.").format(name=name)
-        self._notices.show_notice(text, button=self.tr("Undo"), on_button=undo)
+        words = self.tr("Undo deleting the recipe “{name}”").format(name=one_line(name, 40))
+        self._notices.show_undo(text, words, undo)
 
     async def _restore(self, recipe: Recipe) -> None:
+        if any(each.name.casefold() == recipe.name.casefold() for each in self._program.recipes.recipes()):
+            text = self.tr("There is another recipe “{name}” by now, which stays.").format(name=recipe.name)
+            self._notices.show_notice(text, "attention")
+            return
         await self._program.store.on_disk(self._program.recipes.save, recipe)
 
 

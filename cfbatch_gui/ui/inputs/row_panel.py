@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QAbstractItemView, QBoxLayout, QStyleOptionViewIte
 
 from cfbatch_gui.core.inputs.input_values import LONGEST_RAW
 from cfbatch_gui.core.job_folder.row_problems import LINE_END, TAB, StoredProblem, with_signs
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display, theme
 from cfbatch_gui.ui.tables.cells import CellDelegate
 from cfbatch_gui.ui.theme import LARGE, SMALL, TINY
@@ -83,7 +84,7 @@ class RowPanel(QWidget):
         if self._shown is None:
             return
         problem, columns = self._shown
-        self._reason.setText(self.tr("Row {n}: {why}").format(n=display.number(problem.row), why=problem.reason))
+        self._reason.setText(self.tr("Row {n}: {why}").format(n=display.number(problem.row), why=said(problem.reason)))
         _write(self._raw, _marked(problem.raw))
         cells = list(zip(columns, problem.cells, strict=False))
         if any(cell for _, cell in cells):

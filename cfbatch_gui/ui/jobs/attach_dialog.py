@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
 from PySide6.QtWidgets import QDialog, QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
 from cfbatch_gui.core.connections.address_book import ConnectionSummary
@@ -17,8 +17,10 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.run.attaching import PastedJob, read_pasted_job
 from cfbatch_gui.core.program import AttachedInput, Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse, RememberedFolder
 from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import CONTROL_HEIGHT, LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
@@ -117,7 +119,7 @@ class AttachDialog(QDialog):
         try:
             return read_pasted_job(self.text.toPlainText())
         except UserError as error:
-            return error.message
+            return said(error.message)
 
     def _read_text(self) -> None:
         self.problem.hide()
@@ -132,8 +134,7 @@ class AttachDialog(QDialog):
             return
         if found.model:
             self.model.setText(found.model)
-        said = self.tr("Request ID {id}").format(id=found.request_id)
-        self.understood.set_line(said, "circle-check", "done")
+        self.understood.set_line(self.tr("There is a request ID in it."), "circle-check", "done")
         self.add_button.set_possible(self.files.missing())
 
     def _files_changed(self) -> None:
@@ -148,7 +149,8 @@ class AttachDialog(QDialog):
     def _fill(self, connections: Sequence[ConnectionSummary], chosen: str) -> None:
         ready = [each for each in connections if each.is_ready]
         for each in ready:
-            words = each.title if each.is_confirmed else self.tr("{name} (batches unconfirmed)").format(name=each.title)
+            title = title_words(each.title)
+            words = title if each.is_confirmed else self.tr("{name} (batches unconfirmed)").format(name=title)
             self.connection.add(words, each.id)
         usual = next((each.id for each in ready if not each.is_practice), "practice")
         self.connection.set_value(chosen if chosen not in ("", "practice") else usual)
@@ -163,6 +165,7 @@ class AttachDialog(QDialog):
                 str(self.connection.value()),
                 self.text.toPlainText(),
                 model=self.model.text().strip(),
+                name="" if self.files.inputs() else self._name(),
                 inputs=self.files.inputs(),
             )
         finally:
@@ -170,13 +173,18 @@ class AttachDialog(QDialog):
         self.attached.emit(job.id)
         self.accept()
 
+    def _name(self) -> str:
+        """What a job is called of which nothing else is known."""
+        when = QLocale().toString(QDateTime.currentDateTime(), self.tr("d MMM HH:mm"))
+        return self.tr("Added job, {when}").format(when=when)
+
     def _set_possible(self, why_not: str) -> None:
         self.add_button.set_possible(why_not)
         for widget in (self.text, self.connection, self.model, self.files):
             widget.setEnabled(not why_not)
 
     def _show_error(self, error: UserError) -> None:
-        self._say(error.message)
+        self._say(said(error.message))
 
     def _say(self, sentence: str) -> None:
         self.problem.set_line(sentence, "circle-x", "error")
@@ -241,7 +249,7 @@ class AttachedFiles(QWidget):
             path = await dialogs.choose_folder(self.window(), title, folder=self._folder)
         else:
             title = self.tr("Open the file with the contexts") if is_second else self.tr("Open the file that was sent")
-            path = await dialogs.open_file(self.window(), title, filters=dialogs.INPUT_FILTERS, folder=self._folder)
+            path = await dialogs.open_file(self.window(), title, filters=dialogs.input_filters(), folder=self._folder)
         if path is not None:
             await self._read((*self._paths[:1], path) if is_second else (path,), None)
 
@@ -258,7 +266,7 @@ class AttachedFiles(QWidget):
             self._is_reading = False
             self.changed.emit()
         missing = check_mapping(inputs.mapping, inputs.source, inputs.second)
-        self._paths, self._missing, self._inputs = paths, missing, None if missing else inputs
+        self._paths, self._missing, self._inputs = paths, said(missing), None if missing else inputs
         self.kind.set_value(inputs.mapping.kind)
         self._show()
 

@@ -1,18 +1,17 @@
-"""The table of batches: the state of each, since when it has it, and when it is checked next."""
+"""The table of batches: the state of each, since when it has it, and when it is checked next. Details has their ids."""
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication, QPoint
-from PySide6.QtGui import QCursor, QGuiApplication
-from PySide6.QtWidgets import QMenu, QToolTip, QWidget
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.jobs.state_names import StateWords, batch_words
+from cfbatch_gui.ui.state_names import StateWords, batch_words
 from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
-from cfbatch_gui.ui.widgets import add_action
 
 _KNOWN_WORDS = ("", "queued", "running")
 
@@ -23,16 +22,12 @@ def _tr(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BatchRow:
-    """A batch as it is shown at a moment; rows that are equal to those before are not painted again.
-
-    `note` is shown instead of a missing request id; for a batch with one, the page shows it above the table.
-    """
+    """A batch as it is shown at a moment; rows that are equal to those before are not painted again."""
 
     number: int
     texts: int
     bytes: int
     state: StateWords
-    request_id: str
     note: str
     time: str
     last_answer: str
@@ -41,7 +36,7 @@ class BatchRow:
 
 def batch_row(batch: Batch, *, paused: bool, now: float) -> BatchRow:
     """The row of a batch at `now`, in seconds since 1970. While the job is paused, it has no next check."""
-    note = batch.error
+    note = said(batch.error)
     if not note and batch.state.is_at_service and batch.service_word not in _KNOWN_WORDS:
         note = _tr("The service says: {word}").format(word=batch.service_word)
     return BatchRow(
@@ -49,7 +44,6 @@ def batch_row(batch: Batch, *, paused: bool, now: float) -> BatchRow:
         batch.texts,
         batch.bytes,
         batch_words(batch.state),
-        batch.request_id,
         note,
         _time(batch, now),
         display.age(batch.checked_at, now) if batch.checked_at else "",
@@ -99,12 +93,11 @@ def _columns() -> tuple[Column[BatchRow], ...]:
             sortable=False,
         ),
         Column(
-            _tr("Request ID"),
-            lambda row: row.request_id,
-            text=lambda row: row.request_id or row.note,
-            key="request",
+            _tr("Note"),
+            lambda row: row.note,
+            key="note",
             stretch=True,
-            colour=lambda row: "text" if row.request_id else "attention",
+            colour=lambda row: "attention",
             sortable=False,
         ),
         Column(
@@ -121,7 +114,7 @@ def _columns() -> tuple[Column[BatchRow], ...]:
 
 
 class BatchTable(TableView):
-    """A double click, Enter, or the context menu copies a request ID."""
+    """The batches of one job, as they are at a moment."""
 
     def __init__(
         self,
@@ -135,24 +128,8 @@ class BatchTable(TableView):
         self.setAccessibleName(self.tr("Batches"))
         self.batches: Rows[BatchRow] = Rows(_columns(), key=lambda row: row.number, parent=self)
         self.show_rows(self.batches)
-        self.opened.connect(self.copy_request_id)
-        self.menu_opening.connect(self._add_to_menu)
 
     def show_job(self, job: Job) -> None:
         """Show the job's batches as they are at this moment."""
         now, paused = self._clock(), bool(job.paused_because)
         self.batches.set_rows([batch_row(batch, paused=paused, now=now) for batch in job.batches])
-
-    def copy_request_id(self, index: int) -> None:
-        """Copy the request ID of the batch at a row index, and confirm it with a tooltip."""
-        request_id = self.batches.row(index).request_id
-        if request_id:
-            QGuiApplication.clipboard().setText(request_id)
-            QToolTip.showText(QCursor.pos() + QPoint(8, 8), self.tr("Request ID copied"), self)
-
-    def _add_to_menu(self, menu: QMenu, index: int) -> None:
-        if self.batches.row(index).request_id:
-            first = menu.actions()[0] if menu.actions() else None
-            action = add_action(menu, self.tr("Copy request ID"), lambda: self.copy_request_id(index), "copy")
-            if first is not None:
-                menu.insertAction(first, action)

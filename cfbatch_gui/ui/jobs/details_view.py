@@ -17,11 +17,12 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.planning import Planned
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.catalogue import find_model
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.job_labels import connection_title, is_practice
+from cfbatch_gui.ui.job_labels import connection_title, is_practice, title_words
 from cfbatch_gui.ui.jobs.job_summary import price_words, rough_duration, size_words, token_words
-from cfbatch_gui.ui.jobs.state_names import batch_words
+from cfbatch_gui.ui.state_names import batch_words
 from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
@@ -106,6 +107,10 @@ class DetailsView(QWidget):
         if self._job is not None and self._program.folder(self._job.id).reply(batch.number).exists():
             RawAnswerDialog(self._program.folder(self._job.id), batch.number, self).open()
 
+    def copy_request_id(self, index: int) -> None:
+        """Copy the request ID of the batch at a row index."""
+        QGuiApplication.clipboard().setText(self.batches.row(index).request_id)
+
     def _lay_out(self) -> None:
         form = Card()
         form.body.addLayout(self._form)
@@ -144,7 +149,7 @@ class DetailsView(QWidget):
     def _words(self, job: Job, planned: Planned) -> tuple[Line, ...]:
         lines = (
             (self.tr("Connection"), self._connection_words(job)),
-            (self.tr("Model"), f"{find_model(job.model).title} · {job.model}"),
+            (self.tr("Model"), f"{said(find_model(job.model).title)} · {job.model}"),
             (self.tr("Options"), self._option_words(job)),
             (self.tr("Size"), size_words(job, planned)),
             (self.tr("Source"), self._source_words(job)),
@@ -162,7 +167,7 @@ class DetailsView(QWidget):
         return tuple(line for line in lines if line[1])
 
     def _connection_words(self, job: Job) -> str:
-        title = connection_title(self._program, job)
+        title = title_words(connection_title(self._program, job))
         if is_practice(job):
             return self.tr("{title}: on this computer, by a small model that stands in for Cloudflare's").format(
                 title=title
@@ -251,6 +256,8 @@ class DetailsView(QWidget):
     def _add_to_menu(self, menu: QMenu, index: int) -> None:
         if self.batches.row(index).state is BatchState.DONE:
             add_action(menu, self.tr("Open the answer"), lambda: self.open_answer(index), "file-text")
+        if self.batches.row(index).request_id:
+            add_action(menu, self.tr("Copy request ID"), lambda: self.copy_request_id(index), "copy")
 
 
 def _moment(seconds: float) -> str:
@@ -297,7 +304,7 @@ class RawAnswerDialog(QDialog):
         )
 
     def _show_error(self, error: UserError) -> None:
-        self._about.set_line(error.message, "triangle-alert", "attention")
+        self._about.set_line(said(error.message), "triangle-alert", "attention")
 
 
 def _beginning(path: Path) -> tuple[str, bool]:

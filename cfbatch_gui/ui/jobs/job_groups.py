@@ -15,7 +15,7 @@ class Group(StrEnum):
     WORKING = "working"
     DRAFTS = "drafts"
     FINISHED = "finished"
-    ARCHIVED = "archived"  # shown only while searching
+    ARCHIVED = "archived"  # shown by itself, or while searching
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,11 @@ def group_of(job: Job) -> Group:
 
 
 def arrange(jobs: Iterable[Job], find: str = "") -> list[Entry]:
-    """Groups and jobs as lines, the latest job first in each group; only names that contain `find`, in any case."""
+    """Groups and jobs as lines, the latest job first in each group; only jobs of which the name or a tag contains
+    `find`, in any case, also those in the archive."""
     groups, wanted = JobGroups(), find.strip().casefold()
-    groups.show(tuple(job for job in jobs if wanted in job.name.casefold()))
-    return groups.lines(with_archived=bool(wanted))
+    groups.show(tuple(job for job in jobs if any(wanted in word.casefold() for word in (job.name, *job.tags))))
+    return groups.lines() + (groups.archive() if wanted else [])
 
 
 class JobGroups:
@@ -74,14 +75,21 @@ class JobGroups:
                 insort(self._members[group_of(job)], job, key=_order)
         self._jobs, self._identities = jobs, identities
 
-    def lines(self, *, with_archived: bool = False) -> list[Entry]:
-        """Each group that has jobs, and below it these, the latest first."""
-        lines: list[Entry] = []
-        for group, members in self._members.items():
-            if members and (with_archived or group is not Group.ARCHIVED):
-                lines.append(GroupEntry(group, len(members)))
-                lines.extend(reversed(members))
-        return lines
+    def lines(self) -> list[Entry]:
+        """Each group but the archive that has jobs, and below it these, the latest first."""
+        return [line for group in Group if group is not Group.ARCHIVED for line in self._lines(group)]
+
+    def archive(self) -> list[Entry]:
+        """The same of the archive."""
+        return self._lines(Group.ARCHIVED)
+
+    def archived(self) -> int:
+        """How many jobs are in the archive."""
+        return len(self._members[Group.ARCHIVED])
+
+    def _lines(self, group: Group) -> list[Entry]:
+        members = self._members[group]
+        return [GroupEntry(group, len(members)), *reversed(members)] if members else []
 
 
 def _order(job: Job) -> tuple[float, float, str]:

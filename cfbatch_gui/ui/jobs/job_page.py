@@ -19,9 +19,9 @@ from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.jobs.details_view import DetailsView
 from cfbatch_gui.ui.jobs.job_summary import can_be_sent_again, is_over, request_ids, summary_words
 from cfbatch_gui.ui.jobs.progress_view import ProgressView
-from cfbatch_gui.ui.jobs.state_names import job_words
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import ResultView, RowChoice
+from cfbatch_gui.ui.state_names import job_words
 from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Tabs, column
@@ -41,6 +41,7 @@ class JobPage(QWidget):
 
     renamed = Signal(str, str)
     duplicated = Signal(str)
+    tags_wanted = Signal(str)
     archived = Signal(str)
     deleted = Signal(str)
     export_wanted = Signal(str)
@@ -154,6 +155,7 @@ class JobPage(QWidget):
             more.add(self.tr("Copy as Python"), lambda: self._copy_as(Language.PYTHON), "file-text"),
             more.add(self.tr("Copy as Worker code"), lambda: self._copy_as(Language.WORKER), "file-text"),
         ]
+        more.add(self.tr("Tags…"), lambda: self._with_job(self.tags_wanted.emit), "tag")
         self._archive = more.add(self.tr("Archive"), lambda: self._with_job(self.archived.emit), "archive")
         more.menu().addSeparator()
         more.add(self.tr("Delete"), lambda: self._with_job(self.deleted.emit), "trash-2")

@@ -1,18 +1,21 @@
-"""The sidebar: the button for a new job, the search field, the jobs in groups, and the connection in use."""
+"""The sidebar: the button for a new job, the search field, the jobs in groups, the archive, the connection in use."""
 
 import time
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QSizePolicy, QWidget
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
-from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.ui import display
 from cfbatch_gui.ui.jobs.job_groups import GroupEntry
-from cfbatch_gui.ui.jobs.library_delegate import LibraryDelegate
+from cfbatch_gui.ui.jobs.library_delegate import PhaseOf
+from cfbatch_gui.ui.jobs.library_list import JobList
+from cfbatch_gui.ui.jobs.library_menu import SelectionCommands, can_be_compared, fill_menu
 from cfbatch_gui.ui.jobs.library_rows import ENTRY_ROLE, LibraryRows
+from cfbatch_gui.ui.state_names import DraftPhase, kept_phase
 from cfbatch_gui.ui.theme import LEAST_SIDEBAR, MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
     Clickable,
@@ -22,12 +25,13 @@ from cfbatch_gui.ui.widgets import (
     Label,
     LinkButton,
     PrimaryButton,
+    QuietButton,
     SearchField,
     add_action,
+    boxed,
     column,
     row,
 )
-from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 
 _AGES_EVERY = 20_000  # milliseconds between repaints, which update the ages
 
@@ -43,7 +47,7 @@ _CONNECTION_ICONS: dict[ConnectionState, tuple[str, str]] = {
 
 
 class Library(QFrame):
-    """The sidebar. Its signals about jobs carry a job's id, and `renamed` the new name too."""
+    """The sidebar. Its signals about jobs carry a job's id, and `renamed` the new name too; some carry several ids."""
 
     opened = Signal(str)
     new_job = Signal()
@@ -51,8 +55,10 @@ class Library(QFrame):
     duplicated = Signal(str)
     compare_wanted = Signal(str)
     judge_wanted = Signal(str)
-    archived = Signal(str)
-    deleted = Signal(str)
+    comparison_wanted = Signal(list)  # of these with each other
+    tags_wanted = Signal(list)
+    archived = Signal(list)
+    deleted = Signal(list)
     connection_opened = Signal()
     notices_wanted = Signal()
     unlock_wanted = Signal()  # of the keyring
@@ -62,22 +68,30 @@ class Library(QFrame):
         self.setProperty("kind", "sidebar")
         self.setMinimumWidth(LEAST_SIDEBAR)
         self._opened_id = ""
+        self._phase_of: PhaseOf = kept_phase
         self.new_button = PrimaryButton(self.tr("New job"), "plus")
         self.new_button.setProperty("large", "true")
         self.new_button.clicked.connect(self.new_job)
         self.find_field = SearchField(self.tr("Find a job"))
         self.rows = LibraryRows(self)
         self.rows.renamed.connect(self.renamed)
-        self.list = _List(self.rows, clock)
+        self.list = JobList(self.rows, clock, self._phase)
         self.list.chosen.connect(self._chosen)
         self.list.menu_wanted.connect(self._menu)
-        self.list.delete_wanted.connect(self.deleted)
+        self.list.delete_wanted.connect(lambda: self.deleted.emit([job.id for job in self.list.selected_jobs()]))
         self.find_field.searched.connect(self._find)
-        self._nothing = Label(self.tr("No job has such a name."), "small", wrap=True)
+        self._nothing = Label(self.tr("No job has such a name or tag."), "small", wrap=True)
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._nothing.setContentsMargins(MEDIUM, SMALL, MEDIUM, 0)
         self._nothing.hide()
         self.find_field.searched.connect(self._show_nothing)
+        self.archive_button = QuietButton("", "archive")
+        self.archive_button.clicked.connect(self.toggle_archive)
+        self._archive_line = boxed(row(self.archive_button, None, margins=(MEDIUM, 2, MEDIUM, 2)))
+        self._archive_line.hide()
+        self._commands = SelectionCommands(
+            self.comparison_wanted.emit, self.tags_wanted.emit, self.archived.emit, self.deleted.emit
+        )
         self.foot = ConnectionFoot()
         self.foot.opened.connect(self.connection_opened)
         self.foot.bell.clicked.connect(self.notices_wanted)
@@ -87,6 +101,7 @@ class Library(QFrame):
                 column(self.new_button, self.find_field, gap=6, margins=(MEDIUM, 14, MEDIUM, 4)),
                 self._nothing,
                 self.list,
+                self._archive_line,
                 self.foot,
                 gap=0,
                 margins=(0, 0, 0, 0),
@@ -96,16 +111,30 @@ class Library(QFrame):
         self._ages.timeout.connect(self.list.viewport().update)
         self._ages.start(_AGES_EVERY)
 
+    def set_phase_of(self, phase_of: PhaseOf) -> None:
+        """Ask `phase_of` how far a draft is; `show_phase` says that one has changed."""
+        self._phase_of = phase_of
+
+    def show_phase(self, _job_id: str) -> None:
+        """Show how far this draft is now."""
+        self.list.viewport().update()
+
     def show_jobs(self, jobs: Sequence[Job]) -> None:
-        """Show all jobs, and repaint the lines that changed. The open job stays marked."""
+        """Show all jobs, and repaint the lines that changed. The open job stays marked, and a selection selected."""
+        selected = {job.id for job in self.list.selected_jobs()}
         self.rows.show_jobs(jobs)
+        if self.rows.shows_archive() and not self.rows.archived():
+            self.rows.show_archive(False)
+        self.list.select_again(selected)
         self._mark()
+        self._show_archive_line()
 
     def open_job(self, job_id: str) -> None:
         """Mark a job as open without a signal, and scroll to it; "" marks none."""
         self._opened_id = job_id
-        self._mark()
         index = self.rows.index_of(job_id)
+        self.list.select_only(index)
+        self._mark()
         if index.isValid():
             above = self.rows.index(index.row() - 1)
             if isinstance(above.data(ENTRY_ROLE), GroupEntry):  # show the group's name with its first job
@@ -115,6 +144,24 @@ class Library(QFrame):
     def opened_job(self) -> str:
         """The id of the marked job."""
         return self._opened_id
+
+    def selection(self) -> list[Job]:
+        """The jobs that are selected besides the open one or with it, from the top; none unless they are several."""
+        jobs = self.list.selected_jobs()
+        return jobs if len(jobs) > 1 else []
+
+    def fill_menu(self, menu: QMenu) -> None:
+        """Add what can be done with the selection."""
+        fill_menu(menu, self.selection(), self._commands)
+
+    def toggle_archive(self) -> None:
+        """Show the archive in place of the other jobs, or these again."""
+        if self.find_field.text():
+            self.find_field.clear()
+        self.rows.show_archive(not self.rows.shows_archive() and self.rows.archived() > 0)
+        self.list.scrollToTop()
+        self.open_job(self._opened_id)
+        self._show_archive_line()
 
     def show_connection(self, name: str, detail: str, state: ConnectionState) -> None:
         """Show the connection in use at the foot."""
@@ -126,6 +173,9 @@ class Library(QFrame):
         if index.isValid():
             self.list.edit(index)
 
+    def _phase(self, job: Job) -> DraftPhase:
+        return self._phase_of(job)
+
     def _mark(self) -> None:
         self.list.mark(self._opened_id, self.rows.index_of(self._opened_id))
 
@@ -136,7 +186,7 @@ class Library(QFrame):
             self.opened.emit(job_id)
 
     def _find(self, text: str) -> None:
-        """Show the jobs whose name contains `text`, from the top, and mark the open one if it is among them."""
+        """Show the jobs whose name or tag contains `text`, from the top, and mark the open one if it is among them."""
         self.rows.find(text)
         self.list.scrollToTop()
         self.open_job(self._opened_id)
@@ -144,106 +194,37 @@ class Library(QFrame):
     def _show_nothing(self, text: str) -> None:
         self._nothing.setVisible(bool(text.strip()) and not self.rows.entries())
 
+    def _show_archive_line(self) -> None:
+        count, is_shown = self.rows.archived(), self.rows.shows_archive()
+        text = self.tr("All other jobs") if is_shown else self.tr("Archive ({n})").format(n=display.number(count))
+        self.archive_button.setText(text)
+        self.archive_button.set_icon("chevron-left" if is_shown else "archive", "quiet")
+        self._archive_line.setVisible(count > 0)
+
     def _menu(self, job_id: str, position: QPoint) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if any(job.id == job_id for job in self.selection()):
+            self.fill_menu(menu)
+        else:
+            self._fill_for_one(menu, job_id)
+        menu.popup(position)
+
+    def _fill_for_one(self, menu: QMenu, job_id: str) -> None:
         index = self.rows.index_of(job_id)
         add_action(menu, self.tr("Rename"), lambda: self.list.edit(index), "pencil").setShortcut(QKeySequence("F2"))
         add_action(menu, self.tr("Duplicate"), lambda: self.duplicated.emit(job_id), "copy")
         job = index.data(ENTRY_ROLE)
-        if isinstance(job, Job) and job.kind is Kind.RANK and job.batches_done:
+        if isinstance(job, Job) and can_be_compared(job):
             add_action(menu, self.tr("Compare with…"), lambda: self.compare_wanted.emit(job_id), "git-compare")
             add_action(menu, self.tr("Judge its texts…"), lambda: self.judge_wanted.emit(job_id), "list-ordered")
+        add_action(menu, self.tr("Tags…"), lambda: self.tags_wanted.emit([job_id]), "tag")
         if isinstance(job, Job) and job.is_sent:
             text = self.tr("Take out of the archive") if job.archived else self.tr("Archive")
-            add_action(menu, text, lambda: self.archived.emit(job_id), "archive")
+            add_action(menu, text, lambda: self.archived.emit([job_id]), "archive")
         menu.addSeparator()
-        delete = add_action(menu, self.tr("Delete"), lambda: self.deleted.emit(job_id), "trash-2")
+        delete = add_action(menu, self.tr("Delete"), lambda: self.deleted.emit([job_id]), "trash-2")
         delete.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
-        menu.popup(position)
-
-
-class _List(QListView):
-    """The list of jobs; moving to a job opens it, as in a mail program."""
-
-    chosen = Signal(str)
-    menu_wanted = Signal(str, QPoint)
-    delete_wanted = Signal(str)
-
-    def __init__(self, rows: LibraryRows, clock: Callable[[], float]) -> None:
-        super().__init__()
-        self.setAccessibleName(self.tr("Jobs"))
-        self._rows = rows
-        self.setModel(rows)
-        self._delegate = LibraryDelegate(self, rows, clock)
-        self.setItemDelegate(self._delegate)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setStyleSheet("QListView { background: transparent; }")
-        self.setMouseTracking(True)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.customContextMenuRequested.connect(self._ask_menu)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
-        self.clicked.connect(self._choose)
-        for changed in (rows.modelReset, rows.rowsInserted, rows.rowsRemoved):
-            changed.connect(self._update_focus_policy)
-        self._update_focus_policy()
-
-    def _update_focus_policy(self) -> None:
-        """Let Tab reach the list only while it has entries."""
-        policy = Qt.FocusPolicy.StrongFocus if self.model().rowCount() else Qt.FocusPolicy.NoFocus
-        self.setFocusPolicy(policy)
-
-    def mark(self, job_id: str, index: QModelIndex) -> None:
-        """Make this the current line without emitting `chosen`."""
-        self._delegate.opened_job = job_id
-        if index != self.currentIndex():
-            self.setCurrentIndex(index)
-        self.viewport().update()
-
-    def sizeHint(self) -> QSize:
-        return QSize(240, 200)
-
-    def dataChanged(
-        self,
-        topLeft: QModelIndex | QPersistentModelIndex,  # noqa: N803  # Qt's names
-        bottomRight: QModelIndex | QPersistentModelIndex,  # noqa: N803
-        roles: Sequence[int] = (),
-    ) -> None:
-        """Repaint one line. Qt would measure all lines instead."""
-        if Qt.ItemDataRole.SizeHintRole in roles:
-            super().dataChanged(topLeft, bottomRight, roles)
-        else:
-            self.viewport().update(self.visualRect(topLeft))
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        self.setProperty("keyboard", came_by_keyboard(event))
-        super().focusInEvent(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        job = self.currentIndex().data(ENTRY_ROLE)
-        if event.key() == Qt.Key.Key_Delete and isinstance(job, Job):
-            self.delete_wanted.emit(job.id)
-            return
-        self.setProperty("keyboard", True)
-        before = self.currentIndex()
-        if event.key() == Qt.Key.Key_End:
-            self._rows.show_all()
-        super().keyPressEvent(event)
-        if self.currentIndex() != before or event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._choose(self.currentIndex())
-
-    def _choose(self, index: QModelIndex) -> None:
-        job = index.data(ENTRY_ROLE) if index.isValid() else None
-        if isinstance(job, Job):
-            self.chosen.emit(job.id)
-
-    def _ask_menu(self, position: QPoint) -> None:
-        job = self.indexAt(position).data(ENTRY_ROLE)
-        if isinstance(job, Job):
-            self.menu_wanted.emit(job.id, self.viewport().mapToGlobal(position))
 
 
 class ConnectionFoot(Clickable):

@@ -1,6 +1,5 @@
 """Paints the lines of the sidebar's list, and edits a job's name in it."""
 
-import time
 from collections.abc import Callable
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
@@ -19,13 +18,15 @@ from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.ui import display, icons, theme
 from cfbatch_gui.ui.jobs.job_groups import Entry, Group, GroupEntry
 from cfbatch_gui.ui.jobs.library_rows import ENTRY_ROLE, LibraryRows, line_height
-from cfbatch_gui.ui.jobs.state_names import kind_icon, library_words
+from cfbatch_gui.ui.state_names import DraftPhase, StateWords, kind_icon, library_words
 from cfbatch_gui.ui.widgets import paint_bar
 
 Index = QModelIndex | QPersistentModelIndex
+PhaseOf = Callable[[Job], DraftPhase]
 
 _SIDE = 12  # pixels between the list and the edges of the sidebar
 _TEXT = 38  # pixels from the left edge of a line to its text
+_TAGS = 0.45  # of the first line, at most
 _USUAL = 17  # pixels; the greatest height of a line in the usual font
 
 
@@ -35,19 +36,28 @@ def _more(metrics: QFontMetrics) -> int:
 
 
 class LibraryDelegate(QStyledItemDelegate):
-    """Paints groups and jobs. `clock` returns the present, in seconds since 1970, for the ages of jobs."""
+    """Paints groups and jobs.
 
-    def __init__(self, parent: QAbstractItemView, rows: LibraryRows, clock: Callable[[], float] = time.time) -> None:
+    `clock` returns the present, in seconds since 1970, for the ages of jobs; `phase_of` is asked for drafts only.
+    """
+
+    def __init__(
+        self, parent: QAbstractItemView, rows: LibraryRows, clock: Callable[[], float], phase_of: PhaseOf
+    ) -> None:
         super().__init__(parent)
         self._view = parent
         self._rows = rows
-        self._clock = clock
+        self._clock, self._phase_of = clock, phase_of
         self.opened_job = ""  # the id of the open job, painted as selected also when another line has the focus
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         entry = self._rows.entries()[index.row()]
         lines = 1 if isinstance(entry, GroupEntry) else 2
         return QSize(120, line_height(entry) + lines * _more(option.fontMetrics))
+
+    def words(self, job: Job) -> StateWords:
+        """The second line of a job as it is painted now."""
+        return library_words(job, self._clock(), DraftPhase.EMPTY if job.is_sent else self._phase_of(job))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         entry: Entry = index.data(ENTRY_ROLE)
@@ -97,23 +107,36 @@ class LibraryDelegate(QStyledItemDelegate):
         painter.setPen(theme.colour("text"))
         more = _more(QFontMetrics(font))
         line = QRect(box.left(), box.top() + 5, box.width(), 20 + more)
-        elided = painter.fontMetrics().elidedText(display.one_line(job.name), Qt.TextElideMode.ElideRight, line.width())
-        painter.drawText(line, middle, elided)
-        state = library_words(job, self._clock())
         small = QFont(font)
         small.setPixelSize(max(9, painter.fontInfo().pixelSize() - 1))
+        if job.tags:
+            line.setRight(self._paint_tags(painter, line, small, job) - _SIDE)
+            painter.setFont(name)
+            painter.setPen(theme.colour("text"))
+        elided = painter.fontMetrics().elidedText(display.one_line(job.name), Qt.TextElideMode.ElideRight, line.width())
+        painter.drawText(line, middle, elided)
+        line.setRight(box.right())
+        state = self.words(job)
         painter.setFont(small)
-        painter.setPen(theme.colour(state.role))
+        painter.setPen(theme.colour("quiet" if state.role == "done" else state.role))
         line.moveTop(box.top() + 24 + more)
         line.setHeight(18 + more)
-        if state.icon:
-            icons.paint_icon(painter, QRect(line.left(), line.top() + 3 + more // 2, 13, 13), state.icon, state.role)
-            line.setLeft(line.left() + 18)
+        icons.paint_icon(painter, QRect(line.left(), line.top() + 3 + more // 2, 13, 13), state.icon, state.role)
+        line.setLeft(line.left() + 18)
         text = painter.fontMetrics().elidedText(display.one_line(state.text), Qt.TextElideMode.ElideRight, line.width())
         painter.drawText(line, middle, text)
         if job.state is JobState.WORKING and job.batches:
             bar = QRectF(box.left(), box.top() + 44 + 2 * more, box.width(), 4)
             paint_bar(painter, bar, job.batches_done / len(job.batches))
+
+    def _paint_tags(self, painter: QPainter, line: QRect, font: QFont, job: Job) -> int:
+        """Paint the tags at the end of a line; where they begin."""
+        painter.setFont(font)
+        painter.setPen(theme.colour("quiet"))
+        widest = int(line.width() * _TAGS)
+        words = painter.fontMetrics().elidedText(", ".join(job.tags), Qt.TextElideMode.ElideRight, widest)
+        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, words)
+        return line.right() - painter.fontMetrics().horizontalAdvance(words)
 
     def _title(self, group: Group) -> str:
         return {
@@ -145,10 +168,10 @@ class LibraryDelegate(QStyledItemDelegate):
         editor.setGeometry(box.left() + _SIDE + _TEXT - 11, box.top(), box.width() - 2 * _SIDE - _TEXT + 8, height)
 
     def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
-        """Show the whole name and the whole second line of a job as a tooltip."""
+        """Show the whole name, the whole second line and the tags of a job as a tooltip."""
         entry = index.data(ENTRY_ROLE) if index.isValid() else None
         if event.type() != QEvent.Type.ToolTip or not isinstance(entry, Job):
             return super().helpEvent(event, view, option, index)
-        state = library_words(entry, self._clock())
-        QToolTip.showText(event.globalPos(), display.plain_tip(f"{entry.name}\n{state.text}"), view)
+        lines = filter(None, (entry.name, self.words(entry).text, ", ".join(entry.tags)))
+        QToolTip.showText(event.globalPos(), display.plain_tip("\n".join(lines)), view)
         return True

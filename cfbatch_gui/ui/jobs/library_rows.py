@@ -42,6 +42,7 @@ class LibraryRows(QAbstractListModel):
         super().__init__(parent)
         self._jobs: tuple[Job, ...] = ()
         self._find = ""
+        self._shows_archive = False
         self._all: list[Entry] = []
         self._entries: list[Entry] = []  # the beginning of all, which the view knows
         self._groups = JobGroups()
@@ -74,8 +75,21 @@ class LibraryRows(QAbstractListModel):
         self._groups.show(self._jobs)
         self._rearrange()
 
+    def show_archive(self, shown: bool) -> None:
+        """Show the archived jobs, or the others."""
+        self._shows_archive = shown
+        self._rearrange(from_the_top=True)
+
+    def shows_archive(self) -> bool:
+        """Whether the archived jobs are shown, and not the others."""
+        return self._shows_archive
+
+    def archived(self) -> int:
+        """How many jobs are in the archive."""
+        return self._groups.archived()
+
     def find(self, text: str) -> None:
-        """Show only jobs whose name contains `text`, in any case; "" shows all that are not archived."""
+        """Show only jobs of which the name or a tag contains `text`, in any case; "" shows what `show_archive` says."""
         self._find = text
         self._rearrange(from_the_top=True)
 
@@ -125,7 +139,10 @@ class LibraryRows(QAbstractListModel):
 
         The model has as many lines as before, and its last one also if that has moved down; `from_the_top` LINES.
         """
-        self._all = arrange(self._jobs, self._find) if self._find.strip() else self._groups.lines()
+        if self._find.strip():
+            self._all = arrange(self._jobs, self._find)
+        else:
+            self._all = self._groups.archive() if self._shows_archive else self._groups.lines()
         old = self._entries
         lines = LINES
         if old and not from_the_top:

@@ -18,6 +18,7 @@ from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.confirmation import send_within_budget
@@ -159,7 +160,7 @@ class ProgressView(QWidget):
             return
         self._pause_shown = reason
         by_user = job.paused_because == STOPPED_BY_USER
-        self.pause_bar.set_text(job.paused_because, "info" if by_user else "attention")
+        self.pause_bar.set_text(said(job.paused_because), "info" if by_user else "attention")
         self.pause_bar.clear_links()
         trouble = self._program.runner.pause_error(job.id)
         if trouble is not None and trouble.action is Action.OPEN_CONNECTION:
@@ -195,12 +196,12 @@ class ProgressView(QWidget):
         numbers = _numbers([batch.number for batch in trouble.batches])
         pattern = self.tr("Batch {n}: {why}") if len(trouble.batches) == 1 else self.tr("Batches {n}: {why}")
         level: Level = "error" if trouble.is_end else "attention"
-        why = trouble.sentence
+        why = said(trouble.sentence)
         if trouble.state is BatchState.DISMISSED:
             level, why = "info", self.tr("left as it is; it may or may not have arrived.")
         bar = NoticeBar(pattern.format(n=numbers, why=why), level)
         if trouble.detail:
-            details = f"{trouble.sentence}\n{trouble.detail}"
+            details = f"{said(trouble.sentence)}\n{trouble.detail}"
             bar.add_link(self.tr("Copy details"), lambda: QGuiApplication.clipboard().setText(redacted(details)))
         if self._may_run_synchronously(trouble):
             bar.add_link(self.tr("Run at once"), self.run_synchronously)

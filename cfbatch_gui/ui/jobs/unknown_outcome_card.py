@@ -7,6 +7,7 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.plan.planning import Planned
 from cfbatch_gui.core.jobs.states import Batch, Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.confirmation import send_within_budget
 from cfbatch_gui.ui.job_labels import is_practice
@@ -58,7 +59,7 @@ class UnknownOutcomeCard(Card):
         for widget in (self.id_field, self.adopt_button):
             widget.setVisible(not batch.at_once)  # a batch that was run without the queue has no request id
         self._title.setText(self.tr("Batch {n} may or may not have arrived").format(n=batch.number))
-        self._seen.setText(batch.error)
+        self._seen.setText(said(batch.error))
         self._means.setText(" ".join((self._what_it_means(), self._what_it_cost(planned))))
 
     def adopt(self) -> None:
@@ -68,7 +69,7 @@ class UnknownOutcomeCard(Card):
 
     def show_error(self, error: UserError) -> None:
         """Show below the field why an action failed."""
-        self._error.setText(error.message)
+        self._error.setText(said(error.message))
         self._error.show()
 
     def error(self) -> str:

@@ -5,6 +5,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
 from cfbatch_gui.core.judgements.scales import Grade, Scale
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
 from cfbatch_gui.ui.widgets import ElidedLabel, Label, column, row
 
@@ -58,9 +59,10 @@ class _GradeCard(QFrame):
         self.setProperty("kind", "choice")
         self.setProperty("selected", "false")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName(grade.name)
-        self.setAccessibleDescription(grade.meaning)
-        texts = (KeyCap(str(grade.value)), ElidedLabel(grade.name, "strong"), ElidedLabel(grade.meaning, "small"))
+        words, explained = said(grade.name), said(grade.meaning)
+        self.setAccessibleName(words)
+        self.setAccessibleDescription(explained)
+        texts = (KeyCap(str(grade.value)), ElidedLabel(words, "strong"), ElidedLabel(explained, "small"))
         cap, name, meaning = texts
         margins = (LARGE, MEDIUM, SMALL, MEDIUM)
         self.setLayout(column(row(cap, None), TINY, name, meaning, gap=2, margins=margins))

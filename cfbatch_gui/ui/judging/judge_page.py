@@ -19,6 +19,7 @@ from cfbatch_gui.core.judgements.book import Book
 from cfbatch_gui.core.judgements.session import Session, Shown
 from cfbatch_gui.core.judgements.values import Source
 from cfbatch_gui.core.program import Program, metadata_of
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import connection_title
 from cfbatch_gui.ui.judging.judgement_files import JudgementFiles
@@ -26,6 +27,7 @@ from cfbatch_gui.ui.judging.judging_view import JudgingView
 from cfbatch_gui.ui.judging.start_panel import Asked, StartPanel
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
+from cfbatch_gui.ui.undoing import PageUndo
 from cfbatch_gui.ui.widgets import EmptyPlace, MaybeEmpty, PageHeader, QuietButton, column
 
 _SECONDS_A_TEXT = 8
@@ -81,10 +83,13 @@ class JudgePage(QWidget):
         self.view.answered.connect(lambda grade: self._write(partial(self._answer, grade)))
         self.view.undo_wanted.connect(lambda: self._write(self._undo))
         self.end.pressed.connect(self._leave)
+        undo = partial(self._write, self._undo)
+        self._page_undo = PageUndo(self, notices.undos, self.tr("Undo the last judgement"), undo)
 
     def judge(self, jobs: Sequence[Job]) -> None:
         """Read the rankings of these jobs, and ask how they are to be judged."""
         self._jobs, self._runs, self._session, self._prepared = tuple(jobs), (), None, None
+        self._page_undo.show(False)
         self.header.set_facts(*(job.name for job in jobs))
         self._show_way_out(judging=False)
         self._stack.show_sentence("")
@@ -127,12 +132,12 @@ class JudgePage(QWidget):
             found = await asyncio.to_thread(disagreements, book) if book is not None else ()
         except UserError as error:
             self._prepared = None
-            self.start.show_trouble(error.message)
+            self.start.show_trouble(said(error.message))
             return
         self._prepared = _Prepared(asked, pool, found)
         self._show_counts(self._prepared)
         for sentence in book.damage if book is not None else ():
-            self._notices.show_notice(sentence, "attention")
+            self._notices.show_notice(said(sentence), "attention")
 
     def _show_counts(self, prepared: _Prepared) -> None:
         pool = prepared.pool
@@ -185,7 +190,9 @@ class JudgePage(QWidget):
         pattern = self.tr("{judge}: {grade}")
         self._shown_of = ()
         self._given_of = tuple(
-            " · ".join(pattern.format(judge=judge, grade=book.scale.name_of(grade)) for judge, grade in each.grades)
+            " · ".join(
+                pattern.format(judge=judge, grade=said(book.scale.name_of(grade))) for judge, grade in each.grades
+            )
             for each in prepared.disagreements
         )
         foot = self.tr("The judges disagree about these texts. Your answer is the last word; theirs are kept.")
@@ -235,6 +242,7 @@ class JudgePage(QWidget):
         if session is None:
             return
         at = session.position
+        self._page_undo.renew(at > 0)
         if session.current is None:
             self.tasks.start("end", self._show_end())
             return
@@ -258,7 +266,7 @@ class JudgePage(QWidget):
             )
         together = await asyncio.to_thread(between_judges, book.records())
         if together.pairs:
-            words.append(self.tr("With other judges: {agreement}.").format(agreement=agreement_words(together)))
+            words.append(self.tr("With other judges: {agreement}.").format(agreement=said(agreement_words(together))))
         self.end.set_sentence(" ".join(words))
         several = len(self._jobs) > 1
         self.end.button.setText(self.tr("Show which is better") if several else self.tr("Show the quality"))
@@ -277,6 +285,6 @@ class JudgePage(QWidget):
 
     def _show_error(self, error: UserError) -> None:
         if not self._runs:
-            self._stack.show_sentence(error.message)
+            self._stack.show_sentence(said(error.message))
             return
         self._notices.show_error(error)

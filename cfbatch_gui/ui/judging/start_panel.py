@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QCompleter, QGridLayout, QLineEdit, QWidget
 
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.judgements.scales import FOUR, THREE, TWO, Scale, own_scale
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import Card, Choice, Label, PrimaryButton, QuietButton, boxed, column, row, scrolled
 
@@ -46,7 +47,7 @@ class StartPanel(QWidget):
         self.tops.set_value(10)
         self.scales = Choice(self.tr("Grades"))
         for scale in (TWO, THREE, FOUR):
-            self.scales.add(" · ".join(grade.name for grade in scale.grades), scale)
+            self.scales.add(" · ".join(said(grade.name) for grade in scale.grades), scale)
         self.scales.add(self.tr("Words of your own…"), _OWN)
         self.scales.set_value(FOUR)
         self.words = QLineEdit()
@@ -117,7 +118,7 @@ class StartPanel(QWidget):
     def show_scale(self, scale: Scale | None) -> None:
         """Show the scale of the book, which cannot be changed; None lets the user choose one for a new book."""
         self._book_scale = scale
-        self._own_scale.setText(" · ".join(grade.name for grade in scale.grades) if scale is not None else "")
+        self._own_scale.setText(" · ".join(said(grade.name) for grade in scale.grades) if scale is not None else "")
         self._show_words()
 
     def show_counts(self, words: str, *, can_begin: bool, disagreements: str = "") -> None:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QButtonGroup, QDialog, QRadioButton, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.results.exports import Target
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.export_plan import target_words
@@ -65,7 +66,7 @@ class ExportForms(QWidget):
         self._targets = (*people, *programs)
         self._impossible: set[str] = set()
         self._proposed = self._targets[0].name
-        self.boxes: Mapping[str, CheckBox] = {target.name: CheckBox(target.title) for target in self._targets}
+        self.boxes: Mapping[str, CheckBox] = {target.name: CheckBox(said(target.title)) for target in self._targets}
         self.boxes[self._proposed].setChecked(True)
         for box in self.boxes.values():
             box.toggled.connect(self._toggled)

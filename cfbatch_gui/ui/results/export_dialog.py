@@ -15,6 +15,7 @@ from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, export, targets_for
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.job_labels import connection_title
@@ -301,6 +302,7 @@ class ExportDialog(QDialog):
             options=replace(options, columns=columns),
             keeps_manifest=self._program.settings.keeps_manifests,
             progress=tell,
+            say=said,
         )
 
     def _teller(self, stop: threading.Event, before: int, total: int) -> Callable[[int, int], None]:
@@ -373,7 +375,7 @@ class ExportDialog(QDialog):
         self.error_bar.show()
 
     def _show_error(self, error: UserError) -> None:
-        self.error_bar.set_text(error.message, "error")
+        self.error_bar.set_text(said(error.message), "error")
         self.error_bar.show()
 
 

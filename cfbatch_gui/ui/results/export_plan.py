@@ -15,6 +15,7 @@ from cfbatch_gui.core.results.exports.score_rows import keeps
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.results.loaded_results import failed_batches
 from cfbatch_gui.ui.results.ranking_limits import Limits
@@ -106,8 +107,8 @@ def file_name(job: Job, target: Target) -> str:
 def kinds_of_file(target: Target) -> str:
     """For the platform's dialog: "CSV for programs (*.csv)"; a folder has any name."""
     if target.is_folder:
-        return f"{target.title} (*)"
-    return f"{target.title} ({' '.join(f'*{suffix}' for suffix in target.suffixes)})"
+        return f"{said(target.title)} (*)"
+    return f"{said(target.title)} ({' '.join(f'*{suffix}' for suffix in target.suffixes)})"
 
 
 class ExportSummary(QWidget):
@@ -156,7 +157,7 @@ class ExportSummary(QWidget):
 
 def target_words(target: Target) -> str:
     """One line about a target."""
-    return _tr(target.about)
+    return said(target.about)
 
 
 def extent_words(extent: Extent, target: Target, columns: int | None = None) -> str:
@@ -164,7 +165,7 @@ def extent_words(extent: Extent, target: Target, columns: int | None = None) -> 
     count = extent.rows(target.kind, limited=target.has_limits)
     rows = display.plural(count, "{n} row", "{n} rows")
     if target.contents:
-        return _tr(target.contents)
+        return said(target.contents)
     if target.measure is Measure.FAILED_ROWS:
         return display.plural(extent.failed_rows, "{n} row", "{n} rows")
     if target.measure is Measure.SCORES:

@@ -20,6 +20,7 @@ from cfbatch_gui.core.results.exports.base import Cell
 from cfbatch_gui.core.results.maps.map_cache import cached_map, tsne_map
 from cfbatch_gui.core.results.maps.text_map import Layout, TextMap, make_map
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
@@ -304,7 +305,7 @@ class MapView(VectorPage):
         try:
             (text,) = self.embeddings.texts([int(self._map.item_numbers[index])])
         except UserError as error:  # raised while painting, outside any task
-            return error.message, ""
+            return said(error.message), ""
         below = " · ".join(filter(None, (text.id or self.tr("Row {n}").format(n=display.number(text.row)), text.label)))
         return display.one_line(text.text, _LONGEST), below
 

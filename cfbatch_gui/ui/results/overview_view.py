@@ -10,6 +10,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.score_figures import ScoreFigures, Spread
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import is_practice
@@ -105,7 +106,7 @@ class OverviewView(ResultView):
         self._stack.show_sentence("")
 
     def _cannot_be_read(self, error: UserError) -> None:
-        self._stack.show_sentence(error.message)
+        self._stack.show_sentence(said(error.message))
 
     async def _show(self, job: Job, found: ScoreFigures) -> None:
         if found.spread is None:

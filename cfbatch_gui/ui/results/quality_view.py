@@ -17,6 +17,7 @@ from cfbatch_gui.core.judgements.agreement import between_judges
 from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.core.results.grade_words import chosen_grades, keep_grades
 from cfbatch_gui.core.results.rankings.rankings import Rankings
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import connection_title
 from cfbatch_gui.ui.notices import Notices
@@ -163,7 +164,7 @@ class QualityView(ResultView):
         return Quality(run, found, tuple(queries), interval, book, has_chosen_grades=chosen, agreement=agreement)
 
     def _cannot_be_read(self, error: UserError) -> None:
-        self._stack.show_sentence(error.message)
+        self._stack.show_sentence(said(error.message))
 
     # Showing
 

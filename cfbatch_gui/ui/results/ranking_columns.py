@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, RankedQuery, rank_text
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.tables.table_rows import Column
 
@@ -39,7 +40,7 @@ def status_words(status: Status, why: str) -> str:
         Status.LEFT_OUT: _tr("Left out"),
         Status.SKIPPED: _tr("Left out"),
     }[status]
-    return f"{word}: {why}" if why else word
+    return f"{word}: {said(why)}" if why else word
 
 
 def change_words(change: int | None) -> str:

@@ -17,6 +17,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, RankedQuery, Rankings, rank_text
 from cfbatch_gui.core.results.rankings.text_search import TextSearch
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.notices import Notices
@@ -272,7 +273,7 @@ class RankingView(ResultView):
         self.kept.setToolTip(tip)
 
     def _cannot_be_read(self, error: UserError) -> None:
-        self._page.show_sentence(error.message)
+        self._page.show_sentence(said(error.message))
 
     # Showing
 

@@ -11,7 +11,7 @@ from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.core.results.vectors.nearest import LONGEST, Neighbour, embed_sentence, nearest_to
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
 from cfbatch_gui.ui import display
-from cfbatch_gui.ui.job_labels import connection_title, is_practice, short_model
+from cfbatch_gui.ui.job_labels import connection_title, is_practice, short_model, title_words
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.vector_page import VectorPage
@@ -129,7 +129,9 @@ class SimilarView(VectorPage):
         if embeddings is None:
             return
         self.button.set_possible(self.tr("The sentence is on its way."))
-        self.foot.set_line(self.tr("Asking {title}…").format(title=connection_title(self.program, job)), "loader")
+        self.foot.set_line(
+            self.tr("Asking {title}…").format(title=title_words(connection_title(self.program, job))), "loader"
+        )
         try:
             client = self.program.address_book.client(job.connection)
             metadata = metadata_of(job, connection_title(self.program, job))
@@ -182,6 +184,8 @@ class SimilarView(VectorPage):
         amount = self.tr("{low} to {high} tokens").format(low=display.number(low), high=display.number(high))
         self.price.set_line(
             self.tr("Sends this sentence to {title}, {model}: one request{amount}, billed like any other.").format(
-                title=connection_title(self.program, job), model=short_model(job), amount=f", {amount}" if text else ""
+                title=title_words(connection_title(self.program, job)),
+                model=short_model(job),
+                amount=f", {amount}" if text else "",
             )
         )

@@ -15,6 +15,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.results.vectors.unit_vectors import Progress
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import is_practice, short_model
 from cfbatch_gui.ui.notices import Notices
@@ -143,7 +144,7 @@ class VectorPage(ResultView):
     def show_error(self, error: UserError) -> None:
         """Show an expected failure of the page's work: on the page while it is empty, else as a notice."""
         if self._read is None:
-            self._stack.show_sentence(error.message)
+            self._stack.show_sentence(said(error.message))
         else:
             self.foot.set_line("")
             self.notices.show_error(error)

@@ -13,6 +13,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import is_practice, short_model
 from cfbatch_gui.ui.notices import Notices
@@ -232,7 +233,7 @@ class VectorsView(ResultView):
         )
 
     def _cannot_be_read(self, error: UserError) -> None:
-        self._page.show_sentence(error.message)
+        self._page.show_sentence(said(error.message))
 
     # Showing
 

@@ -18,6 +18,7 @@ from cfbatch_gui.core.results.vectors.versus_scores import (
     texts_of_pair,
     texts_of_pairs,
 )
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
@@ -148,7 +149,7 @@ class VersusScoresView(VectorPage):
         try:
             query, text = texts_of_pair(self._folder, int(self._versus.item_numbers[index]))
         except UserError as error:  # raised while painting, outside any task
-            return error.message
+            return said(error.message)
         score, similarity = self._versus.scores[index], self._versus.similarities[index]
         figures = f"{score_text(score)} · {score_text(similarity)}"
         return f"{display.one_line(query, _LONGEST)}\n{display.one_line(text, _LONGEST)}\n{figures}"

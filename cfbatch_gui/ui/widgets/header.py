@@ -72,6 +72,7 @@ class PageHeader(QWidget):
         """Show a state as word, icon and colour; an empty word hides it."""
         self.state.set_state(text, icon, colour_role)
         self.state.setVisible(bool(text))
+        self._dot.setVisible(bool(text and self._facts.whole_text()))
 
     def set_facts(self, *facts: str) -> None:
         """Show texts beside the state, joined by middle dots; empty ones are left out."""

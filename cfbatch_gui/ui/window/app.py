@@ -17,7 +17,7 @@ from cfbatch_gui.core.errors import DataInUse, UserError
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system import logs
-from cfbatch_gui.core.system.languages import language_of_system, load_language
+from cfbatch_gui.core.system.languages import language_of_system, load_language, said
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.core.system.settings import Settings
@@ -156,8 +156,8 @@ async def _say(error: UserError) -> None:
     """Show why there is no window, also to whoever has started it from a terminal."""
     _log.warning("%s: %s (%s)", type(error).__name__, error.message, error.detail)
     if sys.stderr is not None:  # as on Windows
-        print(error.message, file=sys.stderr, flush=True)  # noqa: T201
-    box = QMessageBox(QMessageBox.Icon.Warning, "CF Batch", error.message)
+        print(said(error.message), file=sys.stderr, flush=True)  # noqa: T201
+    box = QMessageBox(QMessageBox.Icon.Warning, "CF Batch", said(error.message))
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setDetailedText(error.detail)
     await dialogs.finished(box)

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QDialog
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui import dialogs
-from cfbatch_gui.ui.evaluation.choose_jobs import ChooseJobsDialog
+from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.evaluation.choose_jobs import MOST, ChooseJobsDialog
 from cfbatch_gui.ui.evaluation.comparison_page import ComparisonPage
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.table_view import Memory
@@ -25,7 +25,7 @@ class Comparing(QObject):
         self, program: Program, notices: Notices, window: MainWindow, tasks: Tasks, *, memory: Memory | None = None
     ) -> None:
         super().__init__(window)
-        self._program, self._window, self._tasks = program, window, tasks
+        self._program, self._notices, self._window, self._tasks = program, notices, window, tasks
         self.page = ComparisonPage(program, notices, memory=memory)
         self.page.done.connect(self.opened)
         self.page.more_wanted.connect(self.choose)
@@ -47,6 +47,15 @@ class Comparing(QObject):
         others = [job.id for job in dialog.chosen()]
         if accepted and others:
             self.compare((job_id, *others))
+
+    def compare_these(self, job_ids: Sequence[str]) -> None:
+        """Compare jobs that were selected; the open one is what the others are compared with."""
+        if len(job_ids) > MOST:
+            text = self.tr("At most {n} jobs can be compared at once.").format(n=display.number(MOST))
+            self._notices.show_notice(text, "attention")
+            return
+        opened = self._window.library.opened_job()
+        self.compare(sorted(job_ids, key=lambda job_id: job_id != opened))
 
     def compare(self, job_ids: Sequence[str]) -> None:
         """Show the comparison of the first of these jobs with the others."""

@@ -6,6 +6,7 @@ from cfbatch_gui.core.connections.credentials import KeyringState
 from cfbatch_gui.core.errors import ConnectionProblem, KeyringUnavailable
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
@@ -84,7 +85,7 @@ class ConnectionInUse(QObject):
         left = self.tr("{left} of {all} calls left in 5 minutes").format(left=budget.left, all=budget.calls)
         ready = left if budget.left < _SCARCE else self.tr("new jobs are sent there")
         known = self.tr("its last test failed") if has_failed else ready
-        library.show_connection(used.title, known if used.is_ready else used.sentence, state)
+        library.show_connection(used.title, known if used.is_ready else said(used.sentence), state)
 
     async def _resume(self) -> None:
         await self._show()

@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.jobs.store.folder_doubt import FolderAnswer
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.widgets import NoticeBar
@@ -29,7 +30,7 @@ class DataFolder:
         """Check what was stored last, show what was found, and ask what only the user knows."""
         notices = self._window.notices
         for sentence in (*self._program.damage, *await self._program.check_last_written()):
-            notices.show_notice(sentence, "attention")
+            notices.show_notice(said(sentence), "attention")
         if self._program.recovered:
             notices.show_notice(
                 _tr(

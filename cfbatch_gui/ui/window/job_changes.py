@@ -1,15 +1,17 @@
-"""Changes that a user makes to a job from the sidebar or its page: rename, duplicate, archive, delete and undo."""
+"""Changes that a user makes to a job from the sidebar or its page: rename, duplicate, tag, archive, delete and undo."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QDialog, QWidget
 
+from cfbatch_gui.core.jobs.drafts import clean_tags
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.jobs.tag_dialog import TagDialog
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 
@@ -32,6 +34,7 @@ class SettingsMemory:
 
 
 AT_WORK = (JobState.WAITING, JobState.WORKING)
+_LONGEST_NAME = 40  # characters of a job's name in a menu
 
 
 def _tr(text: str) -> str:
@@ -42,7 +45,7 @@ class JobChanges:
     """Makes each change in a task.
 
     `show_jobs` refreshes the sidebar, `open_job` opens a job by its id, and `changed` is called with
-    every job that was renamed, archived or taken out of the archive.
+    every job that was renamed, tagged, archived or taken out of the archive.
     """
 
     def __init__(
@@ -74,35 +77,86 @@ class JobChanges:
         """Rename a job."""
         self._change(job_id, partial(self._program.drafts.rename, job_id, name))
 
-    def archive(self, job_id: str) -> None:
-        """Archive a job, with a notice that offers to undo it, or take an archived job out again."""
-        job = self._program.ledger.job(job_id)
-        self._change(job_id, partial(self._program.drafts.archive, job_id, archived=not job.archived))
-        if not job.archived:
-            self._notices.show_notice(
-                _tr("“{name}” is in the archive. To see it again, find it by its name.").format(name=job.name),
-                button=_tr("Undo"),
-                on_button=lambda: self._take_out(job_id),
+    def archive(self, job_ids: Sequence[str]) -> None:
+        """Archive jobs, or take them out again if all are archived; a notice says where they are, and can undo it."""
+        jobs = [self._program.ledger.job(job_id) for job_id in job_ids]
+        to_archive = not all(job.archived for job in jobs)
+        changed = [job for job in jobs if job.archived is not to_archive]
+        ids, count = [job.id for job in changed], len(changed)
+        self._set_archived(ids, archived=to_archive)
+        if count == 1 and to_archive:
+            text = _tr("“{name}” is in the archive, at the end of the list.").format(name=changed[0].name)
+        elif count == 1:
+            text = _tr("“{name}” is out of the archive.").format(name=changed[0].name)
+        elif to_archive:
+            text = display.plural(
+                count,
+                "{n} job is in the archive, at the end of the list.",
+                "{n} jobs are in the archive, at the end of the list.",
             )
+        else:
+            text = display.plural(count, "{n} job is out of the archive.", "{n} jobs are out of the archive.")
+        pattern = _tr("Undo archiving {jobs}") if to_archive else _tr("Undo taking {jobs} out of the archive")
+        words = pattern.format(jobs=_named(changed))
+        self._notices.show_undo(text, words, lambda: self._set_archived(ids, archived=not to_archive))
 
-    def delete(self, job_id: str) -> None:
-        """Delete a job, after a confirmation if it is at work; a notice offers to undo it."""
+    def tag(self, job_ids: Sequence[str]) -> None:
+        """Ask which tags these jobs have; a notice offers to undo it."""
+        self._tasks.start("tag", self._tag(job_ids))
 
-        async def delete() -> None:
-            job = self._program.ledger.job(job_id)
-            if job.state in AT_WORK and not await self._is_sure(job):
-                return
-            await self._program.runner.pause(job_id)
-            await asyncio.to_thread(self._program.keep_labels, job_id)
-            await self._program.store.on_disk(self._program.drafts.delete, job_id)
-            self._show_jobs()
-            self._notices.show_notice(
-                _tr("“{name}” was deleted.").format(name=job.name),
-                button=_tr("Undo"),
-                on_button=lambda: self._undelete(job_id),
-            )
+    async def _tag(self, job_ids: Sequence[str]) -> None:
+        known = {tag for job in self._program.ledger.jobs() for tag in job.tags}
+        before = [self._program.ledger.job(job_id) for job_id in job_ids]
+        dialog = TagDialog(before, known, self._window)
+        if await dialogs.finished(dialog) != QDialog.DialogCode.Accepted:
+            return
+        chosen = {job_id: clean_tags(tags) for job_id, tags in dialog.chosen().items()}
+        changed = [job for job in before if job.tags != chosen[job.id]]
+        if not changed:
+            return
+        await self._set_tags({job.id: chosen[job.id] for job in changed})
+        text = _tr("“{name}” has other tags.").format(name=changed[0].name)
+        if len(changed) > 1:
+            text = display.plural(len(changed), "{n} job has other tags.", "{n} jobs have other tags.")
+        words = _tr("Undo tagging {jobs}").format(jobs=_named(changed))
 
-        self._tasks.start(f"delete {job_id}", delete())
+        def undo() -> None:
+            self._tasks.start("tag", self._set_tags({job.id: job.tags for job in changed}))
+
+        self._notices.show_undo(text, words, undo)
+
+    async def _set_tags(self, tags: Mapping[str, tuple[str, ...]]) -> None:
+        for job in await self._program.store.on_disk(self._program.drafts.tag, tags):
+            self._changed(job)
+
+    def delete(self, job_ids: Sequence[str]) -> None:
+        """Delete jobs, after a confirmation if some are at work; a notice offers to undo it."""
+        self._tasks.start(f"delete {' '.join(job_ids)}", self._delete(job_ids))
+
+    async def _delete(self, job_ids: Sequence[str]) -> None:
+        jobs = [self._program.ledger.job(job_id) for job_id in job_ids]
+        at_work = [job for job in jobs if job.state in AT_WORK]
+        if at_work and not await self._is_sure(at_work, len(jobs)):
+            return
+        for job in jobs:
+            await self._program.runner.pause(job.id)
+            await asyncio.to_thread(self._program.keep_labels, job.id)
+        await self._program.store.on_disk(self._program.drafts.delete, *job_ids)
+        self._show_jobs()
+        text = _tr("“{name}” was deleted.").format(name=jobs[0].name)
+        if len(jobs) > 1:
+            text = display.plural(len(jobs), "{n} job was deleted.", "{n} jobs were deleted.")
+        words = _tr("Undo deleting {jobs}").format(jobs=_named(jobs))
+        resumed = [job.id for job in at_work]
+        self._notices.show_undo(text, words, lambda: self._undelete(job_ids, resumed))
+
+    def _set_archived(self, job_ids: Sequence[str], *, archived: bool) -> None:
+        async def do() -> None:
+            change = partial(self._program.drafts.archive, *job_ids, archived=archived)
+            for job in await self._program.store.on_disk(change):
+                self._changed(job)
+
+        self._tasks.start(f"archive {' '.join(job_ids)}", do())
 
     def _change(self, job_id: str, change: Callable[[], Job]) -> None:
         """Run `change` on the disk's thread, so that the runner changes no job while it reads and writes."""
@@ -112,24 +166,37 @@ class JobChanges:
 
         self._tasks.start(f"change {job_id}", do())
 
-    async def _is_sure(self, job: Job) -> bool:
-        return await dialogs.ask(
-            self._window,
-            _tr("Delete a job that is at work?"),
-            _tr("“{name}” was sent and is paid for, and its results would not be collected.").format(name=job.name),
-            accept=_tr("Delete"),
-            danger=True,
-        )
+    async def _is_sure(self, at_work: Sequence[Job], of: int) -> bool:
+        if of == 1:
+            title = _tr("Delete a job that is at work?")
+            text = _tr("“{name}” was sent and is paid for, and its results would not be collected.").format(
+                name=at_work[0].name
+            )
+        else:
+            title = _tr("Delete jobs that are at work?")
+            text = display.plural(
+                len(at_work),
+                "{n} of these jobs was sent and is paid for, and its results would not be collected.",
+                "{n} of these jobs were sent and are paid for, and their results would not be collected.",
+            )
+        return await dialogs.ask(self._window, title, text, accept=_tr("Delete"), danger=True)
 
-    def _take_out(self, job_id: str) -> None:
-        self._change(job_id, partial(self._program.drafts.archive, job_id, archived=False))
+    def _undelete(self, job_ids: Sequence[str], resumed: Sequence[str]) -> None:
+        """Take deleted jobs back; those that were at work go on."""
 
-    def _undelete(self, job_id: str) -> None:
         async def undelete() -> None:
-            await self._program.store.on_disk(partial(self._program.drafts.delete, job_id, deleted=False))
+            await self._program.store.on_disk(partial(self._program.drafts.delete, *job_ids, deleted=False))
             self._show_jobs()
-            self._open_job(job_id)
-            if self._program.ledger.job(job_id).state is JobState.PAUSED:
+            if len(job_ids) == 1:
+                self._open_job(job_ids[0])
+            for job_id in resumed:
                 await self._program.runner.carry_on(job_id)
 
-        self._tasks.start(f"delete {job_id}", undelete())
+        self._tasks.start(f"delete {' '.join(job_ids)}", undelete())
+
+
+def _named(jobs: Sequence[Job]) -> str:
+    """The jobs in the words of a command."""
+    if len(jobs) == 1:
+        return f"“{display.one_line(jobs[0].name, _LONGEST_NAME)}”"
+    return display.plural(len(jobs), "{n} job", "{n} jobs")

@@ -61,6 +61,11 @@ class Menus(QObject):
 
     def _make_edit(self) -> None:
         edit = self._menu(self.tr("&Edit"))
+        undos = self._window.notices.undos
+        self.undo = self._act(edit, self.tr("Undo"), QKeySequence(QKeySequence.StandardKey.Undo), undos.undo)
+        undos.changed.connect(self._show_undo)
+        self._show_undo()
+        edit.addSeparator()
         copy = _with_key(self.tr("Copy"), QKeySequence.StandardKey.Copy)
         edit.addAction(copy).triggered.connect(_copy)
         paste = _with_key(self.tr("Paste"), QKeySequence.StandardKey.Paste)
@@ -71,6 +76,12 @@ class Menus(QObject):
         find = _with_key(self.tr("Find in this page"), QKeySequence.StandardKey.Find)
         edit.addAction(find).triggered.connect(self._find_in_page)
         self._act(edit, self.tr("Find a job"), QKeySequence("Ctrl+Shift+F"), self._find_job)
+
+    def _show_undo(self) -> None:
+        """Say what Ctrl+Z undoes. A field with the focus takes the key for its own text, before the menu does."""
+        latest = self._window.notices.undos.latest()
+        self.undo.setText(latest.words.replace("&", "&&") if latest else self.tr("Undo"))
+        self.undo.setEnabled(latest is not None)
 
     def _make_hidden(self) -> None:
         """Commands on the open job: the menu Job has them by the page's own words, their keys work everywhere."""
@@ -102,8 +113,15 @@ class Menus(QObject):
             group.addAction(action)
             self._schemes[each] = action
         view.addSeparator()
+        self.archive = self._act(view, self.tr("Show the archive"), _NO_KEY, self._window.library.toggle_archive)
+        view.aboutToShow.connect(self._show_archive)
         self._act(view, self.tr("Notices"), QKeySequence("Ctrl+Shift+M"), self._window.show_notices)
         self._act(view, self.tr("What leaves this computer"), _NO_KEY, self._window.traffic.emit)
+
+    def _show_archive(self) -> None:
+        rows = self._window.library.rows
+        self.archive.setText(self.tr("All other jobs") if rows.shows_archive() else self.tr("Show the archive"))
+        self.archive.setEnabled(rows.archived() > 0)
 
     def _make_help(self) -> None:
         menu = self._menu(self.tr("&Help"))
@@ -131,9 +149,13 @@ class Menus(QObject):
 
     def _fill_job(self) -> None:
         self._job.clear()
+        library = self._window.library
+        if library.selection():
+            library.fill_menu(self._job)
+            return
         page = self._window.pages.currentWidget()
         header = getattr(page, "header", None)
-        if self._window.library.opened_job() and isinstance(header, PageHeader):
+        if library.opened_job() and isinstance(header, PageHeader):
             header.fill_menu(self._job)
         else:
             self._job.addAction(self.tr("No job is open")).setEnabled(False)

@@ -91,7 +91,7 @@ class NewJobs(QObject):
         path = await dialogs.open_file(
             self._window,
             self.tr("Open a file"),
-            filters=dialogs.INPUT_FILTERS,
+            filters=dialogs.input_filters(),
             folder=self._program.remembered_folder(FolderUse.INPUTS),
         )
         if path is not None:

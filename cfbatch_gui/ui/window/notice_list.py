@@ -1,4 +1,4 @@
-"""The list of the last notices, newest first, with the details of those that have some."""
+"""The list of the last notices, newest first, with their details, and what can still be undone."""
 
 import time
 from functools import partial
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QWidget
 
 from cfbatch_gui.ui.notices import Notices, PastNotice, show_folder_of
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
+from cfbatch_gui.ui.undoing import Undo
 from cfbatch_gui.ui.widgets import Button, IconLabel, Label, LinkButton, column, line, row, scrolled
 from cfbatch_gui.ui.widgets.bars import LEVEL_ICONS
 from cfbatch_gui.ui.widgets.file_drag import FileDrag
@@ -22,6 +23,7 @@ class NoticeListDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(self.tr("Notices"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._undos = notices.undos
         past = notices.past()
         content = QWidget()
         lines = column(gap=SMALL, margins=(0, 0, SMALL, 0))
@@ -53,6 +55,8 @@ class NoticeListDialog(QDialog):
             copy = LinkButton(self.tr("Copy details"))
             copy.clicked.connect(partial(_copy, notice.details))
             parts.append(copy)
+        if notice.undo is not None and self._undos.is_offered(notice.undo):
+            parts.append(self._undo_link(notice.undo))
         sentence = Label(notice.text, "body", wrap=True)
         if notice.paths:
             FileDrag(sentence, notice.paths)
@@ -63,6 +67,17 @@ class NoticeListDialog(QDialog):
         whole = row(IconLabel(*LEVEL_ICONS[notice.level], 16), gap=MEDIUM)
         whole.addLayout(texts, 1)
         return whole
+
+    def _undo_link(self, undo: Undo) -> LinkButton:
+        link = LinkButton(self.tr("Undo"))
+        link.setAccessibleName(undo.words)
+
+        def take() -> None:
+            self.accept()  # first: what is undone may open a page
+            self._undos.take(undo)
+
+        link.clicked.connect(take)
+        return link
 
 
 def _show(path: Path, _checked: bool = False) -> None:

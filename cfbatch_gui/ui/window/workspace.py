@@ -43,6 +43,7 @@ from cfbatch_gui.ui.window.new_jobs import NewJobs
 from cfbatch_gui.ui.window.system_notices import Announcement, SystemNotices
 from cfbatch_gui.ui.window.welcome_page import WelcomePage
 
+_OPEN_JOB = "window/job"  # where the settings remember the job that is open
 _SETTLE = 40  # milliseconds; changes within this time are shown in the sidebar together
 
 
@@ -57,7 +58,7 @@ class Workspace:
     def __init__(self, program: Program, theme: Theme) -> None:
         self._program, self._theme = program, theme
         self.closed = asyncio.Event()
-        memory = SettingsMemory(program)
+        memory = self._memory = SettingsMemory(program)
         self.window = MainWindow(memory)
         self._menus = Menus(self.window, theme.scheme)
         self._notices = self.window.notices
@@ -113,8 +114,8 @@ class Workspace:
     async def begin(self, file: Path | None, *, with_example: bool) -> None:
         """Show the window, open a page, and resume the jobs that were at work.
 
-        The page is a new draft with `file` or the example, else the first job that needs the user or the newest one,
-        else the welcome page.
+        The page is a new draft with `file` or the example, else the job that was open last, else the first job that
+        needs the user or the newest one, else the welcome page.
         """
         for job in self._program.ledger.jobs():
             self._states[job.id] = job.state
@@ -126,6 +127,8 @@ class Workspace:
             await self._new_jobs.begin(file)
         elif with_example:
             await self._new_jobs.begin_example()
+        elif any(job.id == (last := self._memory.get(_OPEN_JOB)) for job in self._program.ledger.jobs()):
+            self._open(last)
         else:
             self._open_first()
         await self._data_folder.tell()
@@ -175,6 +178,8 @@ class Workspace:
 
     def _open(self, job_id: str) -> None:
         job = self._program.ledger.job(job_id)
+        self._memory.set(_OPEN_JOB, job_id)
+        self.window.library.show_jobs(self._program.ledger.jobs())  # at the moment at which the page shows it
         page: QWidget = self._job if job.is_sent else self._draft
         (self._job if job.is_sent else self._draft).show_job(job)
         self.window.show_page(page)
@@ -189,8 +194,9 @@ class Workspace:
 
     def _open_first(self) -> None:
         jobs = self._program.ledger.jobs()
+        here = [job for job in jobs if not job.archived]
         if jobs:
-            self._open(next((job for job in jobs if job.needs_user), jobs[0]).id)
+            self._open(next((job for job in here if job.needs_user), (here or jobs)[0]).id)
         else:
             self._show(self._welcome)
 
@@ -337,13 +343,19 @@ class Workspace:
         window.scheme_chosen.connect(self._choose_scheme)
         window.close_requested.connect(self._close)
         window.library.opened.connect(self._open)
-        changes = self._changes
-        for owner in (window.library, self._job):
+        changes, library, job_page = self._changes, window.library, self._job
+        for owner in (library, job_page):
             owner.renamed.connect(changes.rename)
             owner.duplicated.connect(changes.duplicate)
-            owner.archived.connect(changes.archive)
-            owner.deleted.connect(changes.delete)
             owner.compare_wanted.connect(self._comparing.choose)
+        library.archived.connect(changes.archive)
+        library.deleted.connect(changes.delete)
+        library.tags_wanted.connect(changes.tag)
+        library.comparison_wanted.connect(self._comparing.compare_these)
+        job_page.archived.connect(lambda job_id: changes.archive([job_id]))
+        job_page.deleted.connect(lambda job_id: changes.delete([job_id]))
+        for page in (job_page, self._draft):
+            page.tags_wanted.connect(lambda job_id: changes.tag([job_id]))
         self._comparing.opened.connect(self._open)
         self._judging.opened.connect(self._open)
         self._judging.listen(window.library, self._job)
@@ -357,6 +369,8 @@ class Workspace:
             QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), page).activated.connect(self._new_jobs.paste)
         self._draft.sent.connect(self._sent)
         self._draft.changed.connect(lambda _: self._show_jobs_soon())
+        self.window.library.set_phase_of(self._draft.phase)
+        self._draft.phase_changed.connect(self.window.library.show_phase)
         self._draft.connection_wanted.connect(self.window.connection)
         self._draft.duplicate_made.connect(self._open)
         self._draft.deleted.connect(lambda _: self._show_jobs())

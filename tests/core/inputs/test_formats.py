@@ -17,6 +17,7 @@ from cfbatch_gui.core.inputs.readers.formats import (
     suffixes_by_group,
 )
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.messages import message
 
 
 def _recognise(candidate: Candidate) -> Source | None:
@@ -33,7 +34,7 @@ def _read(source: Source, progress: Callable[[int], None] | None) -> Generator[R
 def test_an_entry_is_all_that_a_format_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = Format(
         name="properties",
-        words="Properties",
+        words=message("Properties"),
         listed="properties",
         group="Texts and documents",
         suffixes=(".properties",),

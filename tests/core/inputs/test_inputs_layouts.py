@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfbatch_gui.core.inputs.column_names import complete_names
-from cfbatch_gui.core.inputs.columns.layouts import check_mapping, describe, with_layout, with_role
+from cfbatch_gui.core.inputs.columns.layouts import check_mapping, describe, missing_file, with_layout, with_role
 from cfbatch_gui.core.inputs.columns.suggest import suggest_mapping
 from cfbatch_gui.core.inputs.file_rows import preview
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Source
@@ -19,6 +19,7 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
 Q, C, T, I, L, K = Role.QUERY, Role.CONTEXT, Role.TEXT, Role.ID, Role.LABEL, Role.KEEP  # noqa: E741
+QUERY_OR_FILE = "Choose the column that holds the query, or add a second file with queries for all contexts."
 LONG = "Open the sign-in page, choose “I cannot sign in” and follow the link that we send you."
 
 
@@ -177,9 +178,9 @@ def test_any_changes_keep_the_mapping_valid(changes: list[tuple[int, Role]], sta
     ("mapping", "sentence"),
     [
         (Mapping(Kind.RANK, Layout.LONG, (K, K)), "Choose the column that holds the query, and the one"),
-        (Mapping(Kind.RANK, Layout.LONG, (K, C)), "Choose the column that holds the query."),
+        (Mapping(Kind.RANK, Layout.LONG, (K, C)), QUERY_OR_FILE),
         (Mapping(Kind.RANK, Layout.LONG, (Q, K)), "Choose the column that holds the contexts, or add a second file"),
-        (Mapping(Kind.RANK, Layout.LONG, (C, C)), "Choose the column that holds the query."),
+        (Mapping(Kind.RANK, Layout.LONG, (C, C)), QUERY_OR_FILE),
         (Mapping(Kind.EMBED, Layout.TEXTS, (K, I)), "Choose the column that holds the text."),
         (Mapping(Kind.EMBED, Layout.TEXTS, (T, Q)), "Only a ranking has a query."),
         (Mapping(Kind.RANK, Layout.LONG, (Q,)), "a.csv has changed its columns."),
@@ -189,6 +190,25 @@ def test_any_changes_keep_the_mapping_valid(changes: list[tuple[int, Role]], sta
 def test_what_is_missing_is_said(mapping: Mapping, sentence: str) -> None:
     source = Source(Path("a.csv"), FileFormat.DELIMITED, ("one", "two"), 10)
     assert check_mapping(mapping, source).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "missing"),
+    [
+        (Mapping(Kind.RANK, Layout.LONG, (K, K)), None),
+        (Mapping(Kind.RANK, Layout.LONG, (Q, C)), None),
+        (Mapping(Kind.RANK, Layout.LONG, (Q, K)), C),
+        (Mapping(Kind.RANK, Layout.CANDIDATES, (Q, I)), C),
+        (Mapping(Kind.RANK, Layout.SHARED, (Q, K), (C,)), C),
+        (Mapping(Kind.RANK, Layout.LONG, (K, C)), Q),
+        (Mapping(Kind.EMBED, Layout.TEXTS, (K, I)), None),
+    ],
+)
+def test_where_a_second_file_would_help_the_sentence_asks_for_it(mapping: Mapping, missing: Role | None) -> None:
+    source = Source(Path("a.csv"), FileFormat.DELIMITED, ("one", "two"), 10)
+    assert missing_file(mapping, None) is missing
+    assert ("second file" in check_mapping(mapping, source)) == (missing is not None)
+    assert missing_file(mapping, source) is None
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,13 @@ async def test_every_query_meets_every_shared_context(bench: Bench, write: Write
     assert (await bench.run(job)).state is JobState.DONE
 
 
+async def test_tags_are_kept_clean(bench: Bench, write: Write) -> None:
+    job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
+    (tagged,) = bench.drafts.tag({job.id: ["  two\n words ", "May", "may", "", "x" * 100]})
+    assert tagged.tags == ("may", "two words", "x" * 40)
+    assert bench.ledger.job(job.id).tags == tagged.tags
+
+
 async def test_a_deleted_job_can_be_had_back_until_the_next_start(bench: Bench, write: Write) -> None:
     job = bench.draft(write("clouds.csv", CLOUDS), Kind.RANK)
     bench.drafts.delete(job.id)

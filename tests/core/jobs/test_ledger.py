@@ -3,6 +3,8 @@
 import sqlite3
 import subprocess
 import sys
+import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,40 @@ def test_everything_is_there_after_a_restart(paths: Paths) -> None:
     ledger.close()
     again = Ledger.open(paths)
     assert again.jobs() == (saved,) and again.batch("abcd2345", 1) == batch
+    again.close()
+
+
+def test_several_jobs_change_together_or_not_at_all(paths: Paths) -> None:
+    ledger = Ledger.open(paths)
+    batch = Batch("abcd2345", 1, BatchState.QUEUED, 3, 30, 999, request_id="r-1")
+    ledger.save_plan(a_job(), [batch])
+    ledger.save_job(a_job("efgh2345", "other"))
+    with pytest.raises(UsageError):
+        ledger.change_all(["abcd2345", "no such"], lambda job: replace(job, tags=("a",)))
+    assert all(job.tags == () for job in ledger.jobs())
+    changed = ledger.change_all(["abcd2345", "efgh2345"], lambda job: replace(job, tags=("a", "b")))
+    assert changed[0].batches == (batch,)
+    ledger.close()
+    again = Ledger.open(paths)
+    assert {job.id: job.tags for job in again.jobs()} == {"abcd2345": ("a", "b"), "efgh2345": ("a", "b")}
+    assert again.job("abcd2345").batches == (batch,)
+    again.close()
+
+
+def test_a_ledger_from_before_there_were_tags_opens(paths: Paths) -> None:
+    ledger = Ledger.open(paths)
+    ledger.save_job(a_job())
+    ledger.close()
+    with sqlite3.connect(paths.ledger) as database:
+        (value,) = database.execute("SELECT value FROM jobs").fetchone()
+        old = value.replace(b'"tags":[],', b"")
+        assert old != value
+        change = zlib.crc32(old) - zlib.crc32(value)
+        database.execute("UPDATE jobs SET value = ?, checksum = ?", (old, zlib.crc32(old)))
+        database.execute("UPDATE metadata SET value = value + ? WHERE name = 'sum'", (change,))
+    database.close()
+    again = Ledger.open(paths)
+    assert again.jobs() == (a_job(),)
     again.close()
 
 

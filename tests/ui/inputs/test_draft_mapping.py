@@ -159,9 +159,11 @@ async def test_a_choice_is_remembered_for_files_that_are_built_alike(
     assert driver.state.mapping is not None
     assert driver.state.mapping.roles == (Role.IGNORE, Role.KEEP, Role.TEXT)
     assert texts(driver)[0] == "Sofa. It is warm"
-    driver.click(driver.page.data.undo)
+    latest = driver.notices.undos.latest()
+    assert latest is not None and latest.words == "Undo reading the file like the one before"
+    driver.notices.undos.undo()
     await until(lambda: driver.is_settled() and driver.is_ready() and texts(driver)[0] == "It is warm")
-    assert not driver.page.data.known.isVisible()
+    assert not driver.page.data.known.isVisible() and driver.notices.undos.latest() is None
     await opened(driver, other, until)
     assert not driver.page.data.known.isVisible() and texts(driver)[0] == "It is warm"
 

@@ -125,7 +125,8 @@ async def test_without_a_query_the_button_says_what_is_missing(
     await until(driver.is_ready)
     driver.choose_role(0, Role.KEEP)
     assert not driver.page.check.send_button.isEnabled()
-    assert driver.why_not() == driver.sentence() == "Choose the column that holds the query."
+    said = "Choose the column that holds the query, or add a second file with queries for all contexts."
+    assert driver.why_not() == driver.sentence() == said
     assert driver.page.check.send_button.toolTip() == driver.why_not()
     assert driver.figures()[0] == ("–", "queries")
     driver.choose_role(0, Role.QUERY)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from cfbatch_gui.core.inputs.columns.templates import read_template
 from cfbatch_gui.core.inputs.input_values import Kind, Layout, Mapping, Role, Source
+from cfbatch_gui.core.messages import counted_message, message
 
 _STANDS_ONCE = (Role.QUERY, Role.TEXT, Role.ID, Role.QUERY_ID, Role.LABEL)
 _TWO_FILES = (Layout.SHARED, Layout.CANDIDATES)
@@ -78,11 +79,11 @@ def with_template(mapping: Mapping, template: str) -> Mapping:
 def check_mapping(mapping: Mapping, source: Source, second: Source | None = None) -> str:
     """Return "" if a job can be made, otherwise the sentence that says what to choose."""
     if len(mapping.roles) != len(source.columns):
-        return f"{source.path.name} has changed its columns. Choose the file again."
+        return message("{name} has changed its columns. Choose the file again.", name=source.path.name)
     if mapping.template and (wrong := _check_template(mapping, source, second)):
         return wrong
     if mapping.split and mapping.split.tokens < _LEAST_PART:
-        return f"A part must have room for at least {_LEAST_PART} tokens. Choose a larger number."
+        return message("A part must have room for at least {least} tokens. Choose a larger number.", least=_LEAST_PART)
     if mapping.kind is Kind.EMBED:
         return _check_embedding(mapping, second)
     if mapping.layout is Layout.SHARED:
@@ -90,40 +91,42 @@ def check_mapping(mapping: Mapping, source: Source, second: Source | None = None
     if mapping.layout is Layout.CANDIDATES:
         return _check_candidates(mapping, second)
     if second is not None:
-        return "Contexts come from the second file. Choose the columns again, or remove that file."
+        return message("Contexts come from the second file. Choose the columns again, or remove that file.")
     return _check_ranking(mapping)
 
 
 def _check_template(mapping: Mapping, source: Source, second: Source | None) -> str:
     if mapping.layout in (Layout.WIDE, Layout.NESTED, Layout.JUDGED):
-        return "A template joins columns to one text, and here a row has several. Choose another layout or no template."
+        return message(
+            "A template joins columns to one text, and here a row has several. Choose another layout or no template."
+        )
     found = read_template(mapping.template, (second or source).columns)
     return found if isinstance(found, str) else ""
 
 
 def _check_candidates(mapping: Mapping, second: Source | None) -> str:
     if second is None:
-        return "Add the second file, which holds the texts by their ids."
+        return message("Add the second file, which holds the texts by their ids.")
     if len(mapping.second_roles) != len(second.columns):
-        return f"{second.path.name} has changed its columns. Choose the file again."
+        return message("{name} has changed its columns. Choose the file again.", name=second.path.name)
     if Role.QUERY not in mapping.roles:
-        return "Choose the column that holds the query."
+        return message("Choose the column that holds the query.")
     if Role.ID not in mapping.roles:
-        return "Choose the column of the first file that holds the ids of the texts."
+        return message("Choose the column of the first file that holds the ids of the texts.")
     if Role.ID not in mapping.second_roles:
-        return "Choose the column of the second file that holds the ids."
+        return message("Choose the column of the second file that holds the ids.")
     if not _contexts(mapping.second_roles) and not mapping.template:
-        return "Choose the column of the second file that holds the contexts."
+        return message("Choose the column of the second file that holds the contexts.")
     return ""
 
 
 def _check_embedding(mapping: Mapping, second: Source | None) -> str:
     if second is not None:
-        return "Turning texts into vectors takes one file. Remove the second, or rank instead."
+        return message("Turning texts into vectors takes one file. Remove the second, or rank instead.")
     if Role.QUERY in mapping.roles:
-        return "Only a ranking has a query. Choose text for that column, or rank instead."
+        return message("Only a ranking has a query. Choose text for that column, or rank instead.")
     if not _contexts(mapping.roles) and not mapping.template:
-        return "Choose the column that holds the text."
+        return message("Choose the column that holds the text.")
     return ""
 
 
@@ -131,29 +134,42 @@ def _check_ranking(mapping: Mapping) -> str:
     contexts = len(_contexts(mapping.roles)) or bool(mapping.template)
     has_query = Role.QUERY in mapping.roles
     if not has_query and not contexts:
-        return "Choose the column that holds the query, and the one that holds the contexts."
+        return message("Choose the column that holds the query, and the one that holds the contexts.")
     if not has_query:
-        return "Choose the column that holds the query."
+        return message("Choose the column that holds the query, or add a second file with queries for all contexts.")
     if not contexts:
-        return "Choose the column that holds the contexts, or add a second file with contexts for all queries."
+        return message("Choose the column that holds the contexts, or add a second file with contexts for all queries.")
     if contexts > 1 and mapping.layout not in (Layout.WIDE, Layout.JUDGED):
-        return "Choose one column of contexts only, or the layout with contexts in several columns."
+        return message("Choose one column of contexts only, or the layout with contexts in several columns.")
     return ""
+
+
+def missing_file(mapping: Mapping, second: Source | None) -> Role | None:
+    """What a second file could hold that `check_mapping` misses: CONTEXT or QUERY; None when nothing is missing so."""
+    if mapping.kind is Kind.EMBED or second is not None:
+        return None
+    has_query = Role.QUERY in mapping.roles
+    if mapping.layout in _TWO_FILES:
+        return Role.CONTEXT if has_query else None
+    has_contexts = bool(_contexts(mapping.roles)) or bool(mapping.template)
+    if has_query == has_contexts:
+        return None
+    return Role.CONTEXT if has_query else Role.QUERY
 
 
 def _check_shared(mapping: Mapping, second: Source | None) -> str:
     if second is None:
-        return "Add the second file, which holds the contexts for all queries."
+        return message("Add the second file, which holds the contexts for all queries.")
     if len(mapping.second_roles) != len(second.columns):
-        return f"{second.path.name} has changed its columns. Choose the file again."
+        return message("{name} has changed its columns. Choose the file again.", name=second.path.name)
     if Role.QUERY not in mapping.roles:
-        return "Choose the column that holds the query."
+        return message("Choose the column that holds the query.")
     if _contexts(mapping.roles):
-        return "Contexts come from the second file. Choose another role for that column of the first."
+        return message("Contexts come from the second file. Choose another role for that column of the first.")
     if Role.QUERY in mapping.second_roles:
-        return "Queries come from the first file. Choose another role for that column of the second."
+        return message("Queries come from the first file. Choose another role for that column of the second.")
     if not _contexts(mapping.second_roles) and not mapping.template:
-        return "Choose the column of the second file that holds the contexts."
+        return message("Choose the column of the second file that holds the contexts.")
     return ""
 
 
@@ -168,31 +184,46 @@ def describe(mapping: Mapping, queries: int, texts: int) -> str:
     """
     match mapping.layout:
         case Layout.TEXTS:
-            return f"Each row is one text: {_count(texts, 'text')}."
+            return counted_message(texts, "Each row is one text: {n:,} text.", "Each row is one text: {n:,} texts.")
         case Layout.LONG:
-            start = "Each row is a query with one context; rows with the same query are ranked together"
+            start = message("Each row is a query with one context; rows with the same query are ranked together")
         case Layout.WIDE:
-            columns = _count(len(_contexts(mapping.roles)), "column")
-            start = f"Each row is a query with its contexts in {columns}"
+            start = counted_message(
+                len(_contexts(mapping.roles)),
+                "Each row is a query with its contexts in {n:,} column",
+                "Each row is a query with its contexts in {n:,} columns",
+            )
         case Layout.NESTED:
-            start = "Each row is a query with its contexts in one cell"
+            start = message("Each row is a query with its contexts in one cell")
         case Layout.SHARED:
-            start = "Each row is a query; all contexts of the second file are ranked for each"
+            start = message("Each row is a query; all contexts of the second file are ranked for each")
         case Layout.JUDGED:
-            start = "Each row is a query with a list of contexts that fit (label 1) and one of others (label 0)"
+            start = message(
+                "Each row is a query with a list of contexts that fit (label 1) and one of others (label 0)"
+            )
         case Layout.CANDIDATES:
-            start = "Each row is a query with the id of one context, whose text stands in the second file"
-    return f"{start}: {_rankings(queries, texts)}."
+            start = message("Each row is a query with the id of one context, whose text stands in the second file")
+    return message("{layout}: {counts}.", layout=start, counts=_rankings(queries, texts))
 
 
 def _rankings(queries: int, texts: int) -> str:
     if queries < 2:
-        return f"{_count(queries, 'query', 'queries')}, {_count(texts, 'context')}"
+        return message(
+            "{queries}, {contexts}",
+            queries=counted_message(queries, "{n:,} query", "{n:,} queries"),
+            contexts=counted_message(texts, "{n:,} context", "{n:,} contexts"),
+        )
     each, rest = divmod(texts, queries)
-    about = "" if rest == 0 else "about "
-    each = max(1, round(texts / queries)) if rest else each
-    return f"{queries:,} queries, {about}{_count(each, 'context')} each"
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    if rest == 0:
+        return counted_message(
+            each,
+            "{queries:,} queries, {n:,} context each",
+            "{queries:,} queries, {n:,} contexts each",
+            queries=queries,
+        )
+    return counted_message(
+        max(1, round(texts / queries)),
+        "{queries:,} queries, about {n:,} context each",
+        "{queries:,} queries, about {n:,} contexts each",
+        queries=queries,
+    )

@@ -5,6 +5,7 @@ from typing import Any
 
 from cfbatch_gui.core.inputs.input_values import Context
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, reason_of
+from cfbatch_gui.core.messages import message
 
 _TEXT_KEYS = ("text", "context", "contents", "content", "passage", "body", "doc")
 _ID_KEYS = ("id", "_id", "docid", "doc_id", "pid", "external_reference")
@@ -29,13 +30,22 @@ def split_contexts(cell: str, row: int) -> list[Context] | str:
     try:
         values = json.loads(cell, parse_float=str)
     except json.JSONDecodeError as exc:
-        return f"The list of contexts is not valid JSON: {reason_of(exc)}, at character {exc.pos + 1:,}."
+        return message(
+            "The list of contexts is not valid JSON: {reason}, at character {position:,}.",
+            reason=reason_of(exc),
+            position=exc.pos + 1,
+        )
     except (ValueError, RecursionError):
-        return "The list of contexts is not valid JSON: it is nested too deeply, or has a number of too many digits."
+        return message(
+            "The list of contexts is not valid JSON: it is nested too deeply, or has a number of too many digits."
+        )
     contexts = [_context(value, row) for value in values]
     for position, context in enumerate(contexts, 1):
         if context is None:
-            return f"Item {position:,} of the list of contexts is neither a text nor an object with “text”."
+            return message(
+                "Item {position:,} of the list of contexts is neither a text nor an object with “text”.",
+                position=position,
+            )
     return [context for context in contexts if context is not None]
 
 

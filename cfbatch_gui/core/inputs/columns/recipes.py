@@ -12,6 +12,7 @@ import msgspec
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.column_names import index_of
 from cfbatch_gui.core.inputs.input_values import Mapping, ReadOptions, Role, Source
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_own_file
 
 _NOT_NEEDED: Final = frozenset({Role.KEEP, Role.IGNORE})
@@ -66,7 +67,7 @@ def fitted(recipe: Recipe, columns: tuple[str, ...], second_columns: tuple[str, 
     has_second = bool(second_columns and recipe.second_columns)
     second = _roles(recipe.second_columns, recipe.mapping.second_roles, second_columns) if has_second else ()
     if isinstance(second, str):
-        return f"In the second file: {second}"
+        return message("In the second file: {sentence}", sentence=second)
     return replace(recipe.mapping, roles=roles, second_roles=second)
 
 
@@ -77,7 +78,7 @@ def _roles(known: tuple[str, ...], roles: tuple[Role, ...], columns: tuple[str, 
         if index is not None:
             found[index] = role
         elif role not in _NOT_NEEDED:
-            return f"There is no column “{name}”."
+            return message("There is no column “{name}”.", name=name)
     return tuple(found)
 
 
@@ -119,9 +120,9 @@ class RecipeBook:
                 return recipe
         known = ", ".join(f"“{recipe.name}”" for recipe in self.recipes())
         raise UsageError(
-            f"There is no recipe “{name}”. There are {known}."
+            message("There is no recipe “{name}”. There are {known}.", name=name, known=known)
             if known
-            else f"There is no recipe “{name}”; none was saved yet. Recipes are saved in the window."
+            else message("There is no recipe “{name}”; none was saved yet. Recipes are saved in the window.", name=name)
         )
 
     def save(self, recipe: Recipe) -> None:
@@ -133,7 +134,9 @@ class RecipeBook:
         """Rename a recipe. Raises UsageError if there is none, or if the new name is in use; DiskFull, DataError."""
         recipe, new = self.recipe(old), _checked(new)
         if new.casefold() != recipe.name.casefold() and new.casefold() in _names(self._book):
-            raise UsageError(f"There is a recipe “{new}” already. Choose another name, or delete that one first.")
+            raise UsageError(
+                message("There is a recipe “{new}” already. Choose another name, or delete that one first.", new=new)
+            )
         named = replace(recipe, name=new)
         self._change(lambda book: replace(book, recipes=(*_without(book, recipe.name), named)))
 
@@ -171,7 +174,7 @@ class RecipeBook:
 
 def _checked(name: str) -> str:
     if not name.strip():
-        raise UsageError("The recipe needs a name.")
+        raise UsageError(message("The recipe needs a name."))
     return name.strip()
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cfbatch_gui.core.inputs.column_names import index_of, listed
+from cfbatch_gui.core.messages import message
 
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
@@ -41,16 +42,24 @@ def read_template(text: str, columns: Sequence[str]) -> Template | str:
         if found[0] in ("{{", "}}"):
             pieces.append(found[0][0])
         elif found[1] is None:
-            return f"The template has a single “{found[0]}”. Write “{found[0] * 2}” for the sign itself."
+            return message(
+                "The template has a single “{sign}”. Write “{doubled}” for the sign itself.",
+                sign=found[0],
+                doubled=found[0] * 2,
+            )
         else:
             index = index_of(found[1], columns)
             if index is None:
-                return f"There is no column “{found[1]}” for the template. The columns are {listed(columns)}."
+                return message(
+                    "There is no column “{name}” for the template. The columns are {columns}.",
+                    name=found[1],
+                    columns=listed(columns),
+                )
             pieces.append(index)
     pieces.append(_plain(text[end:]))
     template = Template(tuple(piece for piece in pieces if piece != ""))
     if not template.columns:
-        return "The template names no column. Write a column's name in braces, such as {title}."
+        return message("The template names no column. Write a column's name in braces, such as {title}.")
     return template
 
 

@@ -11,37 +11,38 @@ from typing import BinaryIO
 from cfbatch_gui.core.errors import EncodingUnknown, UsageError
 from cfbatch_gui.core.inputs.files.legacy_encodings import few_are_broken, guess_encoding
 from cfbatch_gui.core.inputs.files.open_file import open_bytes
+from cfbatch_gui.core.messages import message
 
 # The encodings that the user may choose, the most likely first: Python codec and common name.
 CHOICES: tuple[tuple[str, str], ...] = (
-    ("utf-8", "Unicode (UTF-8)"),
-    ("cp1252", "Western European (Windows-1252)"),
-    ("cp1250", "Central European (Windows-1250)"),
-    ("cp1251", "Cyrillic (Windows-1251)"),
-    ("cp1253", "Greek (Windows-1253)"),
-    ("cp1254", "Turkish (Windows-1254)"),
-    ("cp1255", "Hebrew (Windows-1255)"),
-    ("cp1256", "Arabic (Windows-1256)"),
-    ("cp1257", "Baltic (Windows-1257)"),
-    ("cp1258", "Vietnamese (Windows-1258)"),
-    ("cp874", "Thai (Windows-874)"),
-    ("cp932", "Japanese (Shift-JIS)"),
-    ("euc_jp", "Japanese (EUC-JP)"),
-    ("iso2022_jp", "Japanese (ISO-2022-JP)"),
-    ("gb18030", "Chinese, simplified (GB18030)"),
-    ("big5", "Chinese, traditional (Big5)"),
-    ("cp949", "Korean (Windows-949)"),
-    ("koi8_r", "Cyrillic (KOI8-R)"),
-    ("koi8_u", "Ukrainian (KOI8-U)"),
-    ("cp866", "Cyrillic (CP866, DOS)"),
-    ("iso8859_5", "Cyrillic (ISO 8859-5)"),
-    ("mac_roman", "Western European (Mac Roman)"),
-    ("cp850", "Western European (CP850, DOS)"),
-    ("iso8859_2", "Central European (ISO 8859-2)"),
-    ("cp852", "Central European (CP852, DOS)"),
-    ("iso8859_6", "Arabic (ISO 8859-6)"),
-    ("utf-16-le", "Unicode (UTF-16)"),
-    ("utf-16-be", "Unicode (UTF-16, big-endian)"),
+    ("utf-8", message("Unicode (UTF-8)")),
+    ("cp1252", message("Western European (Windows-1252)")),
+    ("cp1250", message("Central European (Windows-1250)")),
+    ("cp1251", message("Cyrillic (Windows-1251)")),
+    ("cp1253", message("Greek (Windows-1253)")),
+    ("cp1254", message("Turkish (Windows-1254)")),
+    ("cp1255", message("Hebrew (Windows-1255)")),
+    ("cp1256", message("Arabic (Windows-1256)")),
+    ("cp1257", message("Baltic (Windows-1257)")),
+    ("cp1258", message("Vietnamese (Windows-1258)")),
+    ("cp874", message("Thai (Windows-874)")),
+    ("cp932", message("Japanese (Shift-JIS)")),
+    ("euc_jp", message("Japanese (EUC-JP)")),
+    ("iso2022_jp", message("Japanese (ISO-2022-JP)")),
+    ("gb18030", message("Chinese, simplified (GB18030)")),
+    ("big5", message("Chinese, traditional (Big5)")),
+    ("cp949", message("Korean (Windows-949)")),
+    ("koi8_r", message("Cyrillic (KOI8-R)")),
+    ("koi8_u", message("Ukrainian (KOI8-U)")),
+    ("cp866", message("Cyrillic (CP866, DOS)")),
+    ("iso8859_5", message("Cyrillic (ISO 8859-5)")),
+    ("mac_roman", message("Western European (Mac Roman)")),
+    ("cp850", message("Western European (CP850, DOS)")),
+    ("iso8859_2", message("Central European (ISO 8859-2)")),
+    ("cp852", message("Central European (CP852, DOS)")),
+    ("iso8859_6", message("Arabic (ISO 8859-6)")),
+    ("utf-16-le", message("Unicode (UTF-16)")),
+    ("utf-16-be", message("Unicode (UTF-16, big-endian)")),
 )
 
 _MARKS = (  # UTF-32's little-endian mark begins with UTF-16's
@@ -100,7 +101,9 @@ def known_encoding(name: str, head: bytes) -> str:
 
 
 def _no_encoding(name: str, detail: str) -> UsageError:
-    return UsageError(f"“{name}” is not the name of an encoding. Try utf-8, cp1252 or shift_jis.", detail=detail)
+    return UsageError(
+        message("“{name}” is not the name of an encoding. Try utf-8, cp1252 or shift_jis.", name=name), detail=detail
+    )
 
 
 def find_encoding(path: Path, most_checked: int = 0) -> Encoding:
@@ -138,8 +141,12 @@ def not_utf8(sample: bytes, name: str, detail: str) -> EncodingUnknown:
     """Return the error for a file that was taken for UTF-8 until this sample from within it was read."""
     found = _guess_from(sample, is_cut=True)
     return EncodingUnknown(
-        f"{name} is not UTF-8 as it begins, but perhaps {shown_name(found.codec)}. "
-        "Choose the encoding in which its text looks right.",
+        message(
+            "{name} is not UTF-8 as it begins, but perhaps {encoding}. Choose the encoding in which its text "
+            "looks right.",
+            name=name,
+            encoding=shown_name(found.codec),
+        ),
         file_name=name,
         guess=found.codec,
         others=found.other_codecs,

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
 from cfbatch_gui.core.errors import Action, InputError
+from cfbatch_gui.core.messages import message
 
 GZIP = b"\x1f\x8b"
 ZIP = b"PK\x03\x04"
@@ -29,10 +30,13 @@ def regular_file_size(path: Path) -> int:
     """Return the size in bytes. Raises InputError if it is missing, a folder, or not an ordinary file."""
     status = _status(path)
     if stat.S_ISDIR(status.st_mode):
-        raise InputError(f"{path.name or path} is a folder. Choose a file in it.", detail=str(path))
+        raise InputError(message("{name} is a folder. Choose a file in it.", name=path.name or path), detail=str(path))
     if not stat.S_ISREG(status.st_mode):
         raise InputError(
-            f"{path.name} is a device or a pipe, not a file. Save its data to a file and choose that.", detail=str(path)
+            message(
+                "{name} is a device or a pipe, not a file. Save its data to a file and choose that.", name=path.name
+            ),
+            detail=str(path),
         )
     return status.st_size
 
@@ -95,7 +99,10 @@ def _unpacking(path: Path) -> Iterator[None]:
         yield
     except _DAMAGE as exc:
         raise InputError(
-            f"{path.name} is damaged or protected by a password. Unpack it yourself, and choose the file in it.",
+            message(
+                "{name} is damaged or protected by a password. Unpack it yourself, and choose the file in it.",
+                name=path.name,
+            ),
             detail=f"{type(exc).__name__}: {exc}",
         ) from exc
 
@@ -129,8 +136,13 @@ def _the_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     members = members_of(archive)
     if len(members) == 1:
         return members[0]
-    what = f"holds {len(members):,} files" if members else "holds no file"
-    raise InputError(f"{path.name} {what}. Unpack it, and choose a file that was in it.")
+    raise InputError(
+        message(
+            "{name} holds {n:,} files. Unpack it, and choose a file that was in it.", name=path.name, n=len(members)
+        )
+        if members
+        else message("{name} holds no file. Unpack it, and choose a file that was in it.", name=path.name)
+    )
 
 
 def members_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
@@ -203,8 +215,12 @@ class _Unpacked:
         self._position += len(data)
         if self._position > self._most:
             raise InputError(
-                f"{self._path.name} unpacks to more than {self._most / 1e9:,.1f} GB, far more than a file of its size "
-                "holds, so it was not read. If you trust it, unpack it yourself, and choose the file in it.",
+                message(
+                    "{name} unpacks to more than {most:,.1f} GB, far more than a file of its size holds, so it was "
+                    "not read. If you trust it, unpack it yourself, and choose the file in it.",
+                    name=self._path.name,
+                    most=self._most / 1e9,
+                ),
             )
         return data
 
@@ -217,22 +233,31 @@ def _cannot_open(path: Path, exc: OSError | ValueError) -> InputError:
     detail = f"{path}: {exc}"
     if isinstance(exc, FileNotFoundError | NotADirectoryError):
         return InputError(
-            f"There is no file {path.name or path}. Was it moved or renamed? Choose it again.", detail=detail
+            message("There is no file {name}. Was it moved or renamed? Choose it again.", name=path.name or path),
+            detail=detail,
         )
     if isinstance(exc, PermissionError) and os.path.isdir(path):  # noqa: PTH112 - unlike Path.is_dir never raises
         return InputError(
-            f"{path.name or path} is a folder that this account may not open. Ask its owner for access, or choose a "
-            "copy.",
+            message(
+                "{name} is a folder that this account may not open. Ask its owner for access, or choose a copy.",
+                name=path.name or path,
+            ),
             detail=detail,
         )
     if isinstance(exc, PermissionError):
         return InputError(
-            f"{path.name} cannot be opened: this account may not read it, or another program holds it. "
-            "Close it there, or choose a copy.",
+            message(
+                "{name} cannot be opened: this account may not read it, or another program holds it. Close it "
+                "there, or choose a copy.",
+                name=path.name,
+            ),
             detail=detail,
         )
     return InputError(
-        f"{path.name} cannot be read from its disk. Check that the disk is connected, then choose the file again.",
+        message(
+            "{name} cannot be read from its disk. Check that the disk is connected, then choose the file again.",
+            name=path.name,
+        ),
         detail=detail,
         action=Action.RETRY,
     )

@@ -4,36 +4,37 @@ from pathlib import Path
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.files import compound_file
+from cfbatch_gui.core.messages import message
 
 _EMPTY_ZIP = b"PK\x05\x06"
 _WORKBOOKS = {"workbook", "book"}  # Excel 97 and 95; some other programs write them in capitals
 _PROTECTED = "encryptedpackage"  # a new workbook in the container of the old ones
 _TAR, _TAR_AT = b"ustar", 257
-_SPREADSHEET = "Open it in a spreadsheet program, save it as .xlsx or CSV, and choose that file."
-CHOOSE_TABLE = "Choose a text file, CSV, JSON Lines or .xlsx."
-_UNPACK = "Unpack it first, and choose the file that was in it."
+_SPREADSHEET = message("Open it in a spreadsheet program, save it as .xlsx or CSV, and choose that file.")
+CHOOSE_TABLE = message("Choose a text file, CSV, JSON Lines or .xlsx.")
+_UNPACK = message("Unpack it first, and choose the file that was in it.")
 _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
-    (b"%PDF-", "a PDF document", "Copy its text to a text file, and choose that."),
+    (b"%PDF-", message("a PDF document"), message("Copy its text to a text file, and choose that.")),
     (b"\x89PNG\r\n", "a picture", CHOOSE_TABLE),
     (b"\xff\xd8\xff", "a picture", CHOOSE_TABLE),
     (b"GIF87a", "a picture", CHOOSE_TABLE),
     (b"GIF89a", "a picture", CHOOSE_TABLE),
     (b"II*\0", "a picture", CHOOSE_TABLE),
     (b"MM\0*", "a picture", CHOOSE_TABLE),
-    (b"RIFF", "a picture, sound or film", CHOOSE_TABLE),
+    (b"RIFF", message("a picture, sound or film"), CHOOSE_TABLE),
     (b"ID3", "a sound", CHOOSE_TABLE),
-    (b"OggS", "a sound or film", CHOOSE_TABLE),
-    (b"BZh", "compressed (bzip2)", _UNPACK),
-    (b"\xfd7zXZ\0", "compressed (xz)", _UNPACK),
-    (b"\x28\xb5\x2f\xfd", "compressed (zstd)", _UNPACK),
-    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", _UNPACK),
-    (b"Rar!\x1a\x07", "a RAR archive", _UNPACK),
-    (_EMPTY_ZIP, "an empty zip archive", CHOOSE_TABLE),
-    (b"ARROW1", "an Arrow file", "Export it as CSV or JSON Lines, and choose that."),
-    (b"SQLite format 3\0", "a SQLite database", "Export a table from it as CSV, and choose that."),
-    (b"\x93NUMPY", "a NumPy array", CHOOSE_TABLE),
-    (b"\x89HDF\r\n", "an HDF5 file", "Export its table as CSV, and choose that."),
-    (b"{\\rtf", "a formatted document (RTF)", "Save it as plain text, and choose that."),
+    (b"OggS", message("a sound or film"), CHOOSE_TABLE),
+    (b"BZh", message("compressed (bzip2)"), _UNPACK),
+    (b"\xfd7zXZ\0", message("compressed (xz)"), _UNPACK),
+    (b"\x28\xb5\x2f\xfd", message("compressed (zstd)"), _UNPACK),
+    (b"7z\xbc\xaf\x27\x1c", message("a 7-Zip archive"), _UNPACK),
+    (b"Rar!\x1a\x07", message("a RAR archive"), _UNPACK),
+    (_EMPTY_ZIP, message("an empty zip archive"), CHOOSE_TABLE),
+    (b"ARROW1", message("an Arrow file"), message("Export it as CSV or JSON Lines, and choose that.")),
+    (b"SQLite format 3\0", message("a SQLite database"), message("Export a table from it as CSV, and choose that.")),
+    (b"\x93NUMPY", message("a NumPy array"), CHOOSE_TABLE),
+    (b"\x89HDF\r\n", message("an HDF5 file"), message("Export its table as CSV, and choose that.")),
+    (b"{\\rtf", message("a formatted document (RTF)"), message("Save it as plain text, and choose that.")),
     (b"\x7fELF", "a program", CHOOSE_TABLE),
     (b"MZ\x90\0", "a program", CHOOSE_TABLE),
 )
@@ -42,12 +43,14 @@ _CONTROLS = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\r\f\
 
 def without_rows(path: Path) -> InputError:
     """Return the error for an empty file."""
-    return InputError(f"{path.name} is empty. Choose a file with at least one row.")
+    return InputError(message("{name} is empty. Choose a file with at least one row.", name=path.name))
 
 
 def only_header(path: Path) -> InputError:
     """Return the error for a table without rows."""
-    return InputError(f"{path.name} has a header but no rows below it. Choose a file with at least one row.")
+    return InputError(
+        message("{name} has a header but no rows below it. Choose a file with at least one row.", name=path.name)
+    )
 
 
 def refusal(path: Path, head: bytes) -> str:
@@ -55,15 +58,15 @@ def refusal(path: Path, head: bytes) -> str:
     if head.startswith(compound_file.MARK):
         return _old_office(path)
     if head[_TAR_AT:].startswith(_TAR):
-        return f"{path.name} is a tar archive. {_UNPACK}"
+        return message("{name} is a tar archive. {cure}", name=path.name, cure=_UNPACK)
     for signature, what, cure in _SIGNATURES:
         if head.startswith(signature) and not (signature.isalnum() and _is_plain(head)):
-            return f"{path.name} is {what}. {cure}"
+            return message("{name} is {what}. {cure}", name=path.name, what=what, cure=cure)
     beginning = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:64].lower()
     if beginning.startswith((b"<!doctype html", b"<html")):
-        return f"{path.name} is a web page, whatever its name says. {_SPREADSHEET}"
+        return message("{name} is a web page, whatever its name says. {cure}", name=path.name, cure=_SPREADSHEET)
     if beginning.startswith(b"<?xml"):
-        return f"{path.name} is an XML file. {_SPREADSHEET}"
+        return message("{name} is an XML file. {cure}", name=path.name, cure=_SPREADSHEET)
     return ""
 
 
@@ -109,12 +112,13 @@ def _old_office(path: Path) -> str:
     if _PROTECTED in compound_file.names_in(path):
         return _protected(path)
     if path.suffix.lower() == ".xls":
-        return f"{path.name} is damaged, or no workbook. {_SPREADSHEET}"
-    return f"{path.name} is a document in an old Office format. {_SPREADSHEET}"
+        return message("{name} is damaged, or no workbook. {cure}", name=path.name, cure=_SPREADSHEET)
+    return message("{name} is a document in an old Office format. {cure}", name=path.name, cure=_SPREADSHEET)
 
 
 def _protected(path: Path) -> str:
-    return (
-        f"{path.name} is protected by a password. Remove the password in your spreadsheet program, save it, "
-        "and choose it again."
+    return message(
+        "{name} is protected by a password. Remove the password in your spreadsheet program, save it, and "
+        "choose it again.",
+        name=path.name,
     )

@@ -11,6 +11,7 @@ from cfbatch_gui.core.inputs.files.open_file import open_bytes
 from cfbatch_gui.core.inputs.input_values import Row, Source
 from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, text_lines
 from cfbatch_gui.core.inputs.readers.row_widths import unusual_row
+from cfbatch_gui.core.messages import message
 
 _BARS = "|│┃║"
 _DASHES = "-─━═="
@@ -246,7 +247,7 @@ def read_ascii_table(source: Source, progress: Callable[[int], None] | None) -> 
         first = table.rule + 1
         for number, cells in _records(table, _numbered(head[first:], first + 1, lines)):
             if cells is None:
-                yield Row(number, ("",) * width, "This line is no row of the table.")
+                yield Row(number, ("",) * width, message("This line is no row of the table."))
             else:
                 row = Row(number, tuple(cells))
                 yield row if len(cells) == width else unusual_row(row, width)

@@ -12,6 +12,7 @@ from cfbatch_gui.core.inputs.input_values import Candidate, CandidatePool, Candi
 from cfbatch_gui.core.inputs.readers.collection_candidates import candidate_texts, usual_rule
 from cfbatch_gui.core.inputs.readers.decoded_text import text_lines
 from cfbatch_gui.core.inputs.readers.text_store import TextStore
+from cfbatch_gui.core.messages import message
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +70,13 @@ def recognise_collection(candidate: Candidate) -> Source | None:
         return None
     if parts.run is None and parts.judgements is None:
         raise InputError(
-            f"{candidate.path.name} has a corpus and queries, but no file that says which documents to rank for which "
-            f"query. To rank all of them for every query, choose {parts.queries.name}, and {parts.corpus.name} as the "
-            "second file."
+            message(
+                "{name} has a corpus and queries, but no file that says which documents to rank for which query. To "
+                "rank all of them for every query, choose {queries}, and {corpus} as the second file.",
+                name=candidate.path.name,
+                queries=parts.queries.name,
+                corpus=parts.corpus.name,
+            )
         )
     size = sum(map(regular_file_size, (parts.corpus, parts.queries)))
     notices = _notices(parts)
@@ -83,15 +88,20 @@ def recognise_run(candidate: Candidate) -> Source | None:
     if not _is_run(candidate.text):
         if _are_judgements(candidate.text):
             raise InputError(
-                "The file holds judgements (TREC qrels): ids of queries and documents, but no texts. Put it as "
-                "qrels.tsv beside corpus.jsonl and queries.jsonl, and choose that folder."
+                message(
+                    "The file holds judgements (TREC qrels): ids of queries and documents, but no texts. Put it as "
+                    "qrels.tsv beside corpus.jsonl and queries.jsonl, and choose that folder."
+                )
             )
         return None
     parts = _parts_of(candidate.path)
     if parts is None:
         raise InputError(
-            f"{candidate.path.name} is a TREC run: it names queries and documents, but does not hold their texts. "
-            "Put corpus.jsonl and queries.jsonl into its folder, and choose it again."
+            message(
+                "{name} is a TREC run: it names queries and documents, but does not hold their texts. Put "
+                "corpus.jsonl and queries.jsonl into its folder, and choose it again.",
+                name=candidate.path.name,
+            )
         )
     return Source(
         *(candidate.path, FileFormat.COLLECTION, _PAIR_COLUMNS, candidate.size, candidate.encoding),
@@ -141,23 +151,29 @@ def settle_candidates(source: Source, rule: CandidateRule | None, read_file: Fil
 
 def _notices(parts: _Parts, rule: CandidateRule | None = None) -> tuple[str, ...]:
     """Return the notice that names the files that are read."""
-    said = f"Corpus: {parts.corpus.name}. Queries: {parts.queries.name}."
+    said = message("Corpus: {corpus}. Queries: {queries}.", corpus=parts.corpus.name, queries=parts.queries.name)
     if parts.run:
-        run = f" The candidates of each query come from {parts.run.name}."
+        run = message("The candidates of each query come from {name}.", name=parts.run.name)
+        said = message("{sentence} {next}", sentence=said, next=run)
     elif parts.judgements:
-        pool = rule.pool if rule else CandidatePool.JUDGED
-        run = _POOLS[pool].format(judgements=parts.judgements.name, size=f"{rule.size:,}" if rule else "")
-    else:
-        run = ""
-    labels = f" Labels come from {parts.judgements.name}." if parts.judgements else ""
-    return (said + run + labels,)
+        pool = _POOLS[rule.pool if rule else CandidatePool.JUDGED]
+        pool = pool.filled(judgements=parts.judgements.name, size=rule.size if rule else 0)
+        said = message("{sentence} {next}", sentence=said, next=pool)
+    if parts.judgements:
+        labels = message("Labels come from {name}.", name=parts.judgements.name)
+        said = message("{sentence} {next}", sentence=said, next=labels)
+    return (said,)
 
 
 _POOLS = {
-    CandidatePool.JUDGED: " No file names candidates, so the judged documents of {judgements} are ranked.",
-    CandidatePool.SAMPLE: " No file names candidates, so the judged documents of {judgements} are ranked, with others "
-    "drawn from the corpus up to {size} a query.",
-    CandidatePool.CORPUS: " No file names candidates, so the whole corpus is ranked for each query of {judgements}.",
+    CandidatePool.JUDGED: message("No file names candidates, so the judged documents of {judgements} are ranked."),
+    CandidatePool.SAMPLE: message(
+        "No file names candidates, so the judged documents of {judgements} are ranked, with others drawn from the"
+        " corpus up to {size:,} a query."
+    ),
+    CandidatePool.CORPUS: message(
+        "No file names candidates, so the whole corpus is ranked for each query of {judgements}."
+    ),
 }
 
 
@@ -203,7 +219,7 @@ def read_collection(
     """
     parts = _parts_of(source.path)
     if parts is None:
-        raise InputError(f"{source.path.name} has lost its corpus or its queries. Choose it again.")
+        raise InputError(message("{name} has lost its corpus or its queries. Choose it again.", name=source.path.name))
     rule = (source.candidates if not parts.run else None) or CandidateRule(CandidatePool.JUDGED)
     labels = _labels(parts.judgements, read_file) if parts.judgements else {}
     run = _candidates(parts.run, read_file) if parts.run else None
@@ -269,9 +285,9 @@ def _pairs(
             cells = (query_id, query or "", document, found or "", str(rank) if is_ranked else "", label)
             problem = ""
             if query is None:
-                problem = f"The queries have none with the id “{query_id}”."
+                problem = message("The queries have none with the id “{query_id}”.", query_id=query_id)
             elif found is None:
-                problem = f"The corpus has no document with the id “{document}”."
+                problem = message("The corpus has no document with the id “{document}”.", document=document)
             yield Row(number, cells, problem)
             if progress is not None and number % 1000 == 0:
                 progress(number)

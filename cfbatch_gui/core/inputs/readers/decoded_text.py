@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.files.encodings import not_utf8
+from cfbatch_gui.core.messages import message
 
 PIECE = 256 * 1024  # bytes; larger chunks do not fit into the processor's cache and are no faster
 LONGEST_LINE = 64 * 1024 * 1024  # characters; a request holds under 10 MB, so nothing longer can ever be sent
@@ -90,8 +91,12 @@ def text_pieces(
             if unfinished_size > (longest or LONGEST_LINE):
                 if not longest:
                     raise InputError(
-                        f"{name} has a line of more than {LONGEST_LINE:,} characters. "
-                        "Choose a file with one text per line, or a spreadsheet.",
+                        message(
+                            "{name} has a line of more than {most:,} characters. Choose a file with one "
+                            "text per line, or a spreadsheet.",
+                            name=name,
+                            most=LONGEST_LINE,
+                        ),
                         detail=f"no line end up to byte {position:,}",
                     )
                 unfinished, unfinished_size, is_cutting = [CUT_MARK], 0, True

@@ -11,6 +11,7 @@ from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.files.open_file import open_raw
 from cfbatch_gui.core.inputs.files.unsupported_files import without_rows
 from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
+from cfbatch_gui.core.messages import message
 
 _MEMBER = "word/document.xml"
 _MOST_BYTES = 512 * 1024**2  # of XML; the longest novels have 20 MB
@@ -27,7 +28,7 @@ def recognise_docx(candidate: Candidate) -> Source | None:
     """Return the source of a zip archive with a document, which has one column. Raises InputError if it has no text."""
     if _MEMBER not in candidate.members:
         return None
-    candidate.refuse_text_options("a document")
+    candidate.refuse_text_options(message("a document"))
     source = Source(candidate.path, "docx", ("text",), candidate.size)
     if next(read_docx(source, None), None) is None:
         raise without_rows(candidate.path)
@@ -51,8 +52,11 @@ def read_docx(source: Source, progress: Callable[[int], None] | None) -> Generat
                         progress(number)
         except _DAMAGE as exc:
             raise InputError(
-                f"{source.path.name} is damaged or incomplete. Open it in a word processor, save it again, "
-                "and choose that file.",
+                message(
+                    "{name} is damaged or incomplete. Open it in a word processor, save it again, and choose that "
+                    "file.",
+                    name=source.path.name,
+                ),
                 detail=f"{type(exc).__name__}: {exc}",
             ) from exc
 
@@ -61,8 +65,11 @@ def _member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     member = archive.getinfo(_MEMBER)
     if member.file_size > min(_MOST_BYTES, max(16 * 1024**2, _MOST_RATIO * max(1, member.compress_size))):
         raise InputError(
-            f"{path.name} would unpack to far more than a document of its size holds, so it was not opened. "
-            "If you trust it, save it as plain text and choose that.",
+            message(
+                "{name} would unpack to far more than a document of its size holds, so it was not opened. If you "
+                "trust it, save it as plain text and choose that.",
+                name=path.name,
+            ),
             detail=f"{member.file_size:,} bytes from {member.compress_size:,}",
         )
     return member

@@ -22,6 +22,7 @@ from cfbatch_gui.core.inputs.files.open_file import (
 )
 from cfbatch_gui.core.inputs.input_values import Row, Source
 from cfbatch_gui.core.inputs.readers.plain_text import whole_text
+from cfbatch_gui.core.messages import message
 
 _TEXT_SUFFIXES = (".txt", ".text", ".md", ".markdown", ".rst")
 _Opener = Callable[[], AbstractContextManager[BinaryIO]]
@@ -53,7 +54,9 @@ def _codec(file: BinaryIO, name: str, source: Source) -> str:
     if not found.is_guessed:
         return found.codec
     if not source.encoding:
-        raise InputError(f"{PurePosixPath(name).name} does not say how its letters are encoded. Save it as UTF-8.")
+        raise InputError(
+            message("{name} does not say how its letters are encoded. Save it as UTF-8.", name=PurePosixPath(name).name)
+        )
     return source.encoding
 
 

@@ -29,6 +29,7 @@ from cfbatch_gui.core.inputs.readers.json_lines import read_json_lines, read_jso
 from cfbatch_gui.core.inputs.readers.parquet import read_parquet, recognise_parquet
 from cfbatch_gui.core.inputs.readers.plain_text import read_lines, read_paragraphs, read_whole
 from cfbatch_gui.core.inputs.readers.xlsx import read_xlsx
+from cfbatch_gui.core.messages import Message, message
 
 Progress = Callable[[int], None] | None
 Reader = Callable[[Source, Progress], Generator[Row, None, None]]
@@ -69,7 +70,7 @@ class Format:
     """
 
     name: str
-    words: str
+    words: Message
     read: Reader | Joined
     short: str = ""
     listed: str = ""
@@ -88,21 +89,27 @@ class Format:
         return self.suffixes + self.other_suffixes
 
 
-SPREADSHEETS, DOCUMENTS, JSON = "Spreadsheets", "Texts and documents", "JSON and JSON Lines"
-_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
+SPREADSHEETS, DOCUMENTS, JSON = message("Spreadsheets"), message("Texts and documents"), message("JSON and JSON Lines")
+_SEPARATORS = {
+    ",": message("commas"),
+    ";": message("semicolons"),
+    "\t": message("tabs"),
+    "|": message("bars"),
+    " ": message("spaces"),
+}
 _SHAPES = {
-    Shape.ARRAYS: "lists of cells",
-    Shape.REQUESTS: "requests as the Batch API takes them",
-    Shape.OPENAI: "an OpenAI batch; its inputs and their custom_id are taken",
-    Shape.RECORDS: "records; what surrounds each of them is not read",
-    Shape.RANK_LLM: "rank_llm's queries with candidates",
+    Shape.ARRAYS: message("lists of cells"),
+    Shape.REQUESTS: message("requests as the Batch API takes them"),
+    Shape.OPENAI: message("an OpenAI batch; its inputs and their custom_id are taken"),
+    Shape.RECORDS: message("records; what surrounds each of them is not read"),
+    Shape.RANK_LLM: message("rank_llm's queries with candidates"),
 }
 _TABLE = (
     Format(
         name=FileFormat.LINES,
-        words="Plain text, one text per line",
-        short="one text per line",
-        listed="text",
+        words=message("Plain text, one text per line"),
+        short=message("one text per line"),
+        listed=message("text"),
         group=DOCUMENTS,
         suffixes=(".txt", ".text", ".md"),
         other_suffixes=(".log", ".lst"),
@@ -110,19 +117,19 @@ _TABLE = (
     ),
     Format(
         name=FileFormat.PARAGRAPHS,
-        words="Plain text, one text per paragraph, with blank lines between them",
-        short="one text per paragraph",
+        words=message("Plain text, one text per paragraph, with blank lines between them"),
+        short=message("one text per paragraph"),
         read=read_paragraphs,
     ),
     Format(
         name=FileFormat.WHOLE,
-        words="Plain text, the whole file one text",
-        short="the whole file one text",
+        words=message("Plain text, the whole file one text"),
+        short=message("the whole file one text"),
         read=read_whole,
     ),
     Format(
         name=FileFormat.DELIMITED,
-        words="A table separated by {separator}, {header}",
+        words=message("A table separated by {separator}, {header}"),
         listed="CSV",
         group=SPREADSHEETS,
         suffixes=(".csv", ".tsv", ".tab"),
@@ -133,13 +140,13 @@ _TABLE = (
     ),
     Format(
         name=FileFormat.ASCII_TABLE,
-        words="A table drawn with bars and lines; the spaces around cells belong to the drawing",
-        short="drawn with bars and lines",
+        words=message("A table drawn with bars and lines; the spaces around cells belong to the drawing"),
+        short=message("drawn with bars and lines"),
         read=read_ascii_table,
     ),
     Format(
         name=FileFormat.JSON,
-        words="A JSON document",
+        words=message("A JSON document"),
         short="JSON",
         listed="JSON",
         group=JSON,
@@ -150,8 +157,8 @@ _TABLE = (
     ),
     Format(
         name=FileFormat.JSON_LINES,
-        words="JSON Lines",
-        short="JSON Lines",
+        words=message("JSON Lines"),
+        short=message("JSON Lines"),
         group=JSON,
         suffixes=(".jsonl", ".ndjson"),
         other_suffixes=(".jl",),
@@ -161,8 +168,8 @@ _TABLE = (
     ),
     Format(
         name="xlsx",
-        words="The sheet “{sheet}”, {header}",
-        listed="a spreadsheet",
+        words=message("The sheet “{sheet}”, {header}"),
+        listed=message("a spreadsheet"),
         group=SPREADSHEETS,
         suffixes=(".xlsx", ".xlsm"),
         is_table=True,
@@ -171,7 +178,7 @@ _TABLE = (
     ),
     Format(
         name="sheet",  # other workbooks, whose files say less about their content
-        words="The sheet “{sheet}”, {header}",
+        words=message("The sheet “{sheet}”, {header}"),
         group=SPREADSHEETS,
         suffixes=(".xls", ".xlsb", ".ods"),
         is_table=True,
@@ -180,7 +187,7 @@ _TABLE = (
     ),
     Format(
         name="parquet",
-        words="A Parquet file",
+        words=message("A Parquet file"),
         short="Parquet",
         listed="Parquet",
         group="Parquet",
@@ -192,8 +199,8 @@ _TABLE = (
     ),
     Format(
         name="docx",
-        words="A document, one text per paragraph",
-        short="a document, one text per paragraph",
+        words=message("A document, one text per paragraph"),
+        short=message("a document, one text per paragraph"),
         listed=".docx",
         group=DOCUMENTS,
         suffixes=(".docx",),
@@ -203,8 +210,8 @@ _TABLE = (
     ),
     Format(
         name=FileFormat.COLLECTION,
-        words="A collection of queries and documents, joined to pairs",
-        short="a data set of queries and texts",
+        words=message("A collection of queries and documents, joined to pairs"),
+        short=message("a data set of queries and texts"),
         recognise=recognise_collection,
         recognise_text=recognise_run,
         read=Joined(read_collection, read_collection_judgements, settle_candidates, read_collection_texts),
@@ -212,8 +219,8 @@ _TABLE = (
     ),
     Format(
         name=FileFormat.FOLDER,
-        words="A folder of text files, each one text with its name as id",
-        short="a folder, one text per file",
+        words=message("A folder of text files, each one text with its name as id"),
+        short=message("a folder, one text per file"),
         read=read_folder,
     ),
 )
@@ -254,21 +261,28 @@ def explain(source: Source) -> str:
 
     Where the header is not sure, the sentence says so: "…, the first row looks like data, in UTF-8.".
     """
-    said = format_of(source).words.format(
+    said = format_of(source).words.filled(
         separator=_SEPARATORS.get(source.separator, ""),
         header=_header(source),
         sheet=source.sheet,
     )
     if source.shape is not Shape.PLAIN:
-        said += f": {_SHAPES[source.shape]}"
+        said = message("{file}: {content}", file=said, content=_SHAPES[source.shape])
     if source.shape is Shape.ARRAYS:
-        said += f", {_header(source)}"
+        said = message("{file}, {header}", file=said, header=_header(source))
     if source.encoding:
-        said += f", in {shown_name(source.encoding)}{', our guess' if source.is_encoding_guessed else ''}"
-    return f"{said}."
+        encoding = shown_name(source.encoding)
+        said = (
+            message("{file}, in {encoding}, our guess", file=said, encoding=encoding)
+            if source.is_encoding_guessed
+            else message("{file}, in {encoding}", file=said, encoding=encoding)
+        )
+    return message("{sentence}.", sentence=said)
 
 
 def _header(source: Source) -> str:
     if source.is_header_sure:
-        return "with a header" if source.has_header else "without a header"
-    return "the first row looks like a header" if source.has_header else "the first row looks like data"
+        return message("with a header") if source.has_header else message("without a header")
+    return (
+        message("the first row looks like a header") if source.has_header else message("the first row looks like data")
+    )

@@ -14,6 +14,7 @@ from cfbatch_gui.core.inputs.readers.json_blocks import objects_of_array, rows_o
 from cfbatch_gui.core.inputs.readers.json_shapes import is_frame, rows_of, rows_of_frame, with_index
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, lenient_decoder, reason_of
 from cfbatch_gui.core.inputs.readers.row_widths import unusual_row
+from cfbatch_gui.core.messages import message
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _FIRST_KEY = re.compile(r'\{[ \t\r\n]*"[^"\\]*"')
@@ -54,7 +55,7 @@ def _rows_of_value(source: Source, number: int, value: object) -> Iterable[Row]:
         return (row_of_array(source, number, value),) if number > source.has_header else ()
     fields = {"text": value} if isinstance(value, str) else value
     if not isinstance(fields, dict):
-        return (Row(number, empty, f"Element {number:,} is neither an object nor a text."),)
+        return (Row(number, empty, message("Element {number:,} is neither an object nor a text.", number=number)),)
     rows = rows_of(source, fields)
     if isinstance(rows, str):
         return (Row(number, empty, rows),)
@@ -72,7 +73,7 @@ class Broken:
 
     def __init__(self, cause: str) -> None:
         self.cause = cause
-        self.reason = f"From here on this is not valid JSON: {cause}."
+        self.reason = message("From here on this is not valid JSON: {cause}.", cause=cause)
 
 
 class _Objects:
@@ -115,9 +116,11 @@ def _values(file: BinaryIO, source: Source, progress: Callable[[int], None] | No
             if text.peek() == ",":
                 text.take(",")
     except json.JSONDecodeError as exc:
-        yield Broken(f"{reason_of(exc)}, near character {text.position(exc):,}")
+        yield Broken(
+            message("{reason}, near character {position:,}", reason=reason_of(exc), position=text.position(exc))
+        )
     except (ValueError, RecursionError):
-        yield Broken("it is nested too deeply, or a number has too many digits")
+        yield Broken(message("it is nested too deeply, or a number has too many digits"))
 
 
 def _elements(text: "_Text") -> Iterator[object]:
@@ -145,7 +148,7 @@ def _of_object(text: "_Text", *, is_first: bool) -> Iterator[object]:
         key = text.key()
         text.take(":")
         if key == rows_under:
-            text.refuse(f"the key “{key}” comes twice")
+            text.refuse(message("the key “{key}” comes twice", key=key))
         if not rows_under and text.peek() == "[" and _holds_rows(key, fields):
             yield from _rows_of_split(fields, text) if _is_split(key, fields) else _elements(text)
             rows_under = key
@@ -337,6 +340,10 @@ class _Text:
 
     def _too_large(self) -> InputError:
         return InputError(
-            f"{self._source.path.name} has a JSON value of more than {LONGEST_LINE:,} characters. "
-            "Write one object a line (JSON Lines), and choose that."
+            message(
+                "{name} has a JSON value of more than {most:,} characters. Write one object a line (JSON "
+                "Lines), and choose that.",
+                name=self._source.path.name,
+                most=LONGEST_LINE,
+            )
         )

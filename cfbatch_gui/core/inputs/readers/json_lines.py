@@ -10,8 +10,9 @@ from cfbatch_gui.core.inputs.readers.json_blocks import objects_of_lines, rows_o
 from cfbatch_gui.core.inputs.readers.json_document import row_of_array
 from cfbatch_gui.core.inputs.readers.json_shapes import rows_of
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, parse_array, parse_object
+from cfbatch_gui.core.messages import message
 
-_NO_ARRAY = "This line is not a JSON array. Each line must be one, such as [“1”, “text”]."
+_NO_ARRAY = message("This line is not a JSON array. Each line must be one, such as [“1”, “text”].")
 
 
 def read_json_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:

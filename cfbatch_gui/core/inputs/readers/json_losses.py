@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 from cfbatch_gui.core.inputs.readers.json_values import harmless
+from cfbatch_gui.core.messages import comma_list, message, quoted
 
 _START = re.compile(r"[\[{]")
 _HIGH, _LOW = r"[dD][89abAB][0-9a-fA-F]{2}", r"[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -36,12 +37,12 @@ def notice_of_repeated_keys(parts: Iterable[str]) -> tuple[str, ...]:
             at = 0
             while start := _START.search(part, at):
                 _, at = decoder.raw_decode(part, start.start())
-    names = ", ".join(f"“{harmless(key)}”" for key in islice(found, 3))
+    names = comma_list([quoted(harmless(key)) for key in islice(found, 3)])
+    if len(found) > 3:
+        return (message("Objects repeat keys ({names} and more); the last value of each is read.", names=names),)
     if len(found) > 1:
-        return (
-            f"Objects repeat keys ({names}{' and more' if len(found) > 3 else ''}); the last value of each is read.",
-        )
-    return (f"Objects repeat the key {names}; the last of its values is read.",) if found else ()
+        return (message("Objects repeat keys ({names}); the last value of each is read.", names=names),)
+    return (message("Objects repeat the key {names}; the last of its values is read.", names=names),) if found else ()
 
 
 class LostCharacters:

@@ -11,6 +11,7 @@ from cfbatch_gui.core.inputs import column_vocabulary as vocabulary
 from cfbatch_gui.core.inputs.column_names import complete_names
 from cfbatch_gui.core.inputs.input_values import Shape, Source
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, columns_of
+from cfbatch_gui.core.messages import enumerated, message, quoted
 
 Fields = dict[str, Any]
 _RANK_COLUMNS = ("external_reference", "query", "contexts")
@@ -115,11 +116,12 @@ def notice_for(shape: Shape, objects: Sequence[Fields]) -> str:
     if shape is Shape.REQUESTS:
         settings = [key for key in ("truncate_inputs", "pooling") if any(key in fields for fields in objects)]
         if settings:
-            return (
-                f"The requests say {' and '.join(f'“{key}”' for key in settings)}; here that is an option of the job."
+            return message(
+                "The requests say {names}; here that is an option of the job.",
+                names=enumerated([quoted(key) for key in settings]),
             )
     if shape is Shape.OPENAI:
-        return "Only the texts and their custom_id are taken over; the model is an option of the job."
+        return message("Only the texts and their custom_id are taken over; the model is an option of the job.")
     return ""
 
 
@@ -138,7 +140,7 @@ def rows_of(source: Source, fields: Fields) -> list[tuple[str, ...]] | str:
         case Shape.RECORDS:
             found = _record_in(fields)
             if not found:
-                return "This object holds no record, while others of the file do."
+                return message("This object holds no record, while others of the file do.")
             return [tuple([cell_text(found.get(column)) for column in source.columns])]
 
 
@@ -190,9 +192,9 @@ def _record_in(fields: Fields) -> Fields:
 
 def _ranking(fields: Fields) -> list[tuple[str, ...]] | str:
     if "contexts" not in fields:
-        return "This request has no contexts, while others of the file rank theirs."
+        return message("This request has no contexts, while others of the file rank theirs.")
     if "query" not in fields:
-        return (
+        return message(
             "This request has no query, while others of the file have one. Put such requests into a file of their own."
         )
     return [tuple([cell_text(fields.get(column)) for column in _RANK_COLUMNS])]
@@ -200,7 +202,7 @@ def _ranking(fields: Fields) -> list[tuple[str, ...]] | str:
 
 def _embedding(fields: Fields) -> list[tuple[str, ...]] | str:
     if "query" in fields:
-        return (
+        return message(
             "This request has a query, while others of the file have none. Put such requests into a file of their own."
         )
     reference = cell_text(fields.get("external_reference"))
@@ -217,7 +219,7 @@ def _embedding(fields: Fields) -> list[tuple[str, ...]] | str:
 def _openai(fields: Fields) -> list[tuple[str, ...]] | str:
     body = fields.get("body")
     if not isinstance(body, dict) or "input" not in body:
-        return "This line asks for something else than vectors: its body has no “input”."
+        return message("This line asks for something else than vectors: its body has no “input”.")
     given = body["input"]
     texts = given if isinstance(given, list) else [given]
     return _each_text([cell_text(fields.get("custom_id"))] * len(texts), texts)
@@ -225,16 +227,16 @@ def _openai(fields: Fields) -> list[tuple[str, ...]] | str:
 
 def _each_text(names: list[str], texts: list[Any]) -> list[tuple[str, ...]] | str:
     if not texts:
-        return "This request has no text."
+        return message("This request has no text.")
     if not all(isinstance(text, str) for text in texts):
-        return "This request has something else than texts, such as numbers of tokens. Only texts can be sent."
+        return message("This request has something else than texts, such as numbers of tokens. Only texts can be sent.")
     return [(name, cell_text(text)) for name, text in zip(names, texts, strict=True)]
 
 
 def _rank_llm(fields: Fields) -> list[tuple[str, ...]] | str:
     query, candidates = fields.get("query"), fields.get("candidates")
     if not isinstance(query, dict) or not isinstance(candidates, list):
-        return "This line has no query with candidates."
+        return message("This line has no query with candidates.")
     contexts = [
         {"id": cell_text(each.get("docid")), "text": _document_text(each.get("doc"))}
         for each in candidates

@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from cfbatch_gui.core.messages import message
+
 
 class Number(str):
     """A number with a fraction or an exponent, as it was written: 1.10 stays 1.10."""
@@ -31,13 +33,17 @@ def parse_object(line: str) -> dict[str, Any] | str:
         try:  # the strict decoder refuses lone surrogates and NaN, without which the rest can still be used
             value = lenient_decoder.decode(line)
         except json.JSONDecodeError as exc:
-            return f"This line is not valid JSON: {reason_of(exc)}, at character {exc.pos + 1:,}."
+            return message(
+                "This line is not valid JSON: {reason}, at character {position:,}.",
+                reason=reason_of(exc),
+                position=exc.pos + 1,
+            )
         except (ValueError, RecursionError):
-            return "This line is not valid JSON: it is nested too deeply, or has a number of too many digits."
+            return message("This line is not valid JSON: it is nested too deeply, or has a number of too many digits.")
     except RecursionError:
-        return "This line is not valid JSON: it is nested too deeply."
+        return message("This line is not valid JSON: it is nested too deeply.")
     if not isinstance(value, dict):
-        return "This line is not a JSON object. Each line must be one, such as {“text”: “…”}."
+        return message("This line is not a JSON object. Each line must be one, such as {“text”: “…”}.")
     return value
 
 
@@ -58,16 +64,16 @@ def reason_of(exc: json.JSONDecodeError) -> str:
 
 # The beginnings of the decoder's messages, and what they mean.
 _REASONS = {
-    "Expecting property name": "a key in double quotation marks is missing",
-    "Expecting ':'": "a colon is missing",
-    "Expecting ','": "a comma or a closing bracket is missing",
-    "Expecting value": "a value is missing",
-    "Illegal trailing comma": "a comma stands before a closing bracket",
-    "Extra data": "something follows after the end",
-    "Unterminated string": "a text has no closing quotation mark",
-    "Invalid control character": "a text has a line break, a tab or the like without a backslash",
-    "Invalid \\escape": "a backslash has no meaning",
-    "Invalid \\uXXXX": "four digits are missing after “\\u”",
+    "Expecting property name": message("a key in double quotation marks is missing"),
+    "Expecting ':'": message("a colon is missing"),
+    "Expecting ','": message("a comma or a closing bracket is missing"),
+    "Expecting value": message("a value is missing"),
+    "Illegal trailing comma": message("a comma stands before a closing bracket"),
+    "Extra data": message("something follows after the end"),
+    "Unterminated string": message("a text has no closing quotation mark"),
+    "Invalid control character": message("a text has a line break, a tab or the like without a backslash"),
+    "Invalid \\escape": message("a backslash has no meaning"),
+    "Invalid \\uXXXX": message("four digits are missing after “\\u”"),
 }
 
 

@@ -14,6 +14,7 @@ from cfbatch_gui.core.inputs.input_values import Candidate, Row, Source
 from cfbatch_gui.core.inputs.readers import parquet_process
 from cfbatch_gui.core.inputs.readers.decoding_process import DecodingError, decoding
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, columns_of
+from cfbatch_gui.core.messages import message
 
 MARK = b"PAR1"
 
@@ -23,7 +24,7 @@ def recognise_parquet(candidate: Candidate) -> Source | None:
     is_named = candidate.suffix == ".parquet"
     if not candidate.head.startswith(MARK) or not (is_named or b"\0" in candidate.head[4:64]):
         return None
-    candidate.refuse_text_options("a Parquet file")
+    candidate.refuse_text_options(message("a Parquet file"))
     columns = _columns(candidate.path)
     if not columns:
         raise without_rows(candidate.path)
@@ -59,8 +60,11 @@ def _reading(path: Path) -> Iterator[tuple[Any, Callable[[], None]]]:
         from arro3.io import read_ipc_stream
     except ImportError as exc:
         raise InputError(
-            f"{path.name} is a Parquet file, and the part that reads those is not installed. "
-            "Install cfbatch-gui[parquet], or export the table as CSV or JSON Lines.",
+            message(
+                "{name} is a Parquet file, and the part that reads those is not installed. Install "
+                "cfbatch-gui[parquet], or export the table as CSV or JSON Lines.",
+                name=path.name,
+            ),
             detail=str(exc),
         ) from exc
     _check_frame(path)
@@ -95,7 +99,9 @@ def _check_frame(path: Path) -> None:
 
 
 def _damaged(path: Path, detail: str) -> InputError:
-    return InputError(f"{path.name} is damaged or incomplete. Write it again, and choose that file.", detail=detail)
+    return InputError(
+        message("{name} is damaged or incomplete. Write it again, and choose that file.", name=path.name), detail=detail
+    )
 
 
 def _cell(value: object) -> str:

@@ -7,6 +7,7 @@ from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.files.open_file import open_bytes
 from cfbatch_gui.core.inputs.input_values import Row, Source
 from cfbatch_gui.core.inputs.readers.decoded_text import LONGEST_LINE, text_lines, without_line_end
+from cfbatch_gui.core.messages import message
 
 
 def read_lines(source: Source, progress: Callable[[int], None] | None) -> Generator[Row, None, None]:
@@ -59,7 +60,11 @@ def whole_text(file: BinaryIO, name: str, encoding: str, progress: Callable[[int
         size += len(line)
         if size > LONGEST_LINE:
             raise InputError(
-                f"{name} has more than {LONGEST_LINE:,} characters, far more than one text may have. "
-                "Read it by line or by paragraph instead."
+                message(
+                    "{name} has more than {most:,} characters, far more than one text may have. Read it by "
+                    "line or by paragraph instead.",
+                    name=name,
+                    most=LONGEST_LINE,
+                )
             )
     return without_line_end("".join(parts))

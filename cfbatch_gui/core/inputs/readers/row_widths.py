@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from cfbatch_gui.core.inputs.input_values import Row
+from cfbatch_gui.core.messages import Message, counted_message, message
 
 
 def unusual_row(row: Row, width: int) -> Row:
@@ -23,14 +24,16 @@ def fitted(cells: Sequence[str], width: int) -> tuple[str, ...]:
 
 def width_problem(cells: int, columns: int) -> str:
     """The sentence for a row of so many cells in a table of so many columns."""
-    return f"This row has {cells_text(cells)}, but the file has {columns_text(columns)}."
+    return message(
+        "This row has {cells}, but the file has {columns}.", cells=cells_text(cells), columns=columns_text(columns)
+    )
 
 
-def cells_text(count: int) -> str:
+def cells_text(count: int) -> Message:
     """A number of cells as part of a sentence."""
-    return "1 cell" if count == 1 else f"{count:,} cells"
+    return counted_message(count, "{n:,} cell", "{n:,} cells")
 
 
-def columns_text(count: int) -> str:
+def columns_text(count: int) -> Message:
     """A number of columns as part of a sentence."""
-    return "1 column" if count == 1 else f"{count:,} columns"
+    return counted_message(count, "{n:,} column", "{n:,} columns")

@@ -23,11 +23,12 @@ from cfbatch_gui.core.inputs.readers.xlsx_check import (
     sheet_extent,
 )
 from cfbatch_gui.core.inputs.readers.xlsx_texts import exact_copy
+from cfbatch_gui.core.messages import message
 
 _PROGRESS_EVERY = 1000  # rows
-_TOO_LARGE = (
-    "This row has a number that is shown as a time, and is too large to be one. Format it as a number in a spreadsheet "
-    "program, save the file, and choose it again."
+_TOO_LARGE = message(
+    "This row has a number that is shown as a time, and is too large to be one. Format it as a number in a "
+    "spreadsheet program, save the file, and choose it again."
 )
 
 
@@ -127,7 +128,9 @@ def _decoded(path: Path, *arguments: str) -> Iterator[Iterator[Any]]:
 
 
 def _no_value(column: str, row: int) -> str:
-    return (
-        f"The formula in {column}{row} has no stored value. Open the file in a spreadsheet program, save it, "
-        "and choose it again."
+    return message(
+        "The formula in {column}{row} has no stored value. Open the file in a spreadsheet program, save it, and "
+        "choose it again.",
+        column=column,
+        row=row,
     )

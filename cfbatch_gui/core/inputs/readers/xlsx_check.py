@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.files.open_file import open_raw, regular_file_size
 from cfbatch_gui.core.inputs.readers.xlsx_texts import PIECE, has_inexact_texts, pieces_of, shared_texts
+from cfbatch_gui.core.messages import message
 
 MOST_BYTES = 4 * 1024**3  # unpacked; a full sheet of 1,048,576 rows takes about 1 GB
 MOST_RATIO = 200  # unpacked to packed, for members over 64 MiB; real sheets stay below 60
@@ -76,8 +77,12 @@ def check_archive(path: Path) -> None:
     ]
     if total > MOST_BYTES or swollen:
         raise InputError(
-            f"{path.name} would unpack to {total / 1e9:,.1f} GB, far more than a spreadsheet of its size holds, "
-            "so it was not opened. If you trust it, save it as CSV and choose that.",
+            message(
+                "{name} would unpack to {total:,.1f} GB, far more than a spreadsheet of its size holds, so it was "
+                "not opened. If you trust it, save it as CSV and choose that.",
+                name=path.name,
+                total=total / 1e9,
+            ),
             detail=f"{total:,} bytes in {len(members):,} members; swollen: {[m.filename for m in swollen][:3]}",
         )
 
@@ -107,8 +112,12 @@ def check_other_workbook(path: Path) -> None:
     if not names:
         if size > _MOST_OLD_WORKBOOK:
             raise InputError(
-                f"{path.name} has {size / 1e6:,.0f} MB, more than can be opened in this old form. Save it as .xlsx or "
-                "CSV, and choose that.",
+                message(
+                    "{name} has {size:,.0f} MB, more than can be opened in this old form. Save it as .xlsx or CSV, "
+                    "and choose that.",
+                    name=path.name,
+                    size=size / 1000000.0,
+                ),
             )
         return
     try:
@@ -148,8 +157,11 @@ def _cells_of_document(archive: zipfile.ZipFile) -> int:
 
 def _too_large(path: Path, total: int, members: int) -> InputError:
     return InputError(
-        f"{path.name} would unpack to more than a spreadsheet of its size holds, so it was not opened. "
-        "If you trust it, save it as CSV and choose that.",
+        message(
+            "{name} would unpack to more than a spreadsheet of its size holds, so it was not opened. If you trust "
+            "it, save it as CSV and choose that.",
+            name=path.name,
+        ),
         detail=f"{total:,} bytes in {members:,} members",
     )
 
@@ -157,10 +169,12 @@ def _too_large(path: Path, total: int, members: int) -> InputError:
 def _other_zip(path: Path, names: set[str]) -> str:
     lower = {name.lower() for name in names}
     if any(name.startswith("index/") and name.endswith(".iwa") for name in lower):
-        return f"{path.name} is an Apple Numbers file. Export it as Excel or CSV and choose that."
+        return message("{name} is an Apple Numbers file. Export it as Excel or CSV and choose that.", name=path.name)
     if any(name.startswith("ppt/") for name in lower):
-        return f"{path.name} is a presentation, not a table. Copy its texts to a text file, and choose that."
-    return f"{path.name} is a zip archive. Unpack it and choose a file that was in it."
+        return message(
+            "{name} is a presentation, not a table. Copy its texts to a text file, and choose that.", name=path.name
+        )
+    return message("{name} is a zip archive. Unpack it and choose a file that was in it.", name=path.name)
 
 
 def damaged(path: Path, exc: BaseException) -> InputError:
@@ -168,7 +182,10 @@ def damaged(path: Path, exc: BaseException) -> InputError:
     with open_raw(path):
         pass
     return InputError(
-        f"{path.name} is damaged or incomplete. Open it in a spreadsheet program, save it again, and choose that file.",
+        message(
+            "{name} is damaged or incomplete. Open it in a spreadsheet program, save it again, and choose that file.",
+            name=path.name,
+        ),
         detail=f"{type(exc).__name__}: {exc}",
     )
 
@@ -198,8 +215,14 @@ def _sheet_extent(path: Path, sheet: str, _size: int, _changed: int) -> SheetExt
         raise damaged(path, exc) from exc
     if extent.rows * extent.columns > MOST_CELLS:
         raise InputError(
-            f"The sheet “{sheet}” of {path.name} spreads over {extent.rows:,} rows and {extent.columns:,} columns, "
-            "more than can be opened. Delete what stands far outside the table, or save it as CSV.",
+            message(
+                "The sheet “{sheet}” of {name} spreads over {rows:,} rows and {columns:,} columns, more than can be "
+                "opened. Delete what stands far outside the table, or save it as CSV.",
+                sheet=sheet,
+                name=path.name,
+                rows=extent.rows,
+                columns=extent.columns,
+            ),
             detail=f"more than {MOST_CELLS:,} cells",
         )
     return extent

@@ -19,6 +19,7 @@ from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_hea
 from cfbatch_gui.core.inputs.recognise.row_habits import with_habits
 from cfbatch_gui.core.inputs.recognise.sample_records import filled_width
 from cfbatch_gui.core.inputs.recognise.table_bounds import with_ends
+from cfbatch_gui.core.messages import message
 
 
 def open_delimited(source: Source, candidate: Candidate, separator: str) -> Source:
@@ -38,7 +39,7 @@ def open_delimited(source: Source, candidate: Candidate, separator: str) -> Sour
     )
     source = with_ends(source, candidate.head, candidate.text, dialect.end_line)
     if dialect.separator == SPACE and not separator:
-        source = replace(source, notices=(*source.notices, "The cells are separated by spaces."))
+        source = replace(source, notices=(*source.notices, message("The cells are separated by spaces.")))
     first, wrong = _first_rows(source)
     if not first and source.end:  # the lines that were taken for notes below the table are its only rows
         source = replace(source, end=0, first_line=1, notices=())
@@ -67,8 +68,12 @@ def _notice_of_header(below: Sequence[Sequence[str]]) -> tuple[str, ...]:
     if not any(letter.isalpha() for cell in below[0] for letter in cell):
         return ()  # a ruled line
     if len(below) == 1:
-        return ("The row below the names is not read: in a survey it says more about the questions.",)
-    return (f"The {len(below)} rows below the names are not read: in a survey they say more about the questions.",)
+        return (message("The row below the names is not read: in a survey it says more about the questions."),)
+    return (
+        message(
+            "The {n} rows below the names are not read: in a survey they say more about the questions.", n=len(below)
+        ),
+    )
 
 
 def _first_rows(source: Source) -> tuple[list[tuple[str, ...]], str]:
@@ -97,4 +102,4 @@ def _without_empty_ends(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 
 def _unreadable(path: Path, problem: str) -> InputError:
-    return InputError(f"{path.name} cannot be read as a table. {problem}")
+    return InputError(message("{name} cannot be read as a table. {problem}", name=path.name, problem=problem))

@@ -17,6 +17,7 @@ from cfbatch_gui.core.inputs.readers.json_losses import notice_of_repeated_keys
 from cfbatch_gui.core.inputs.readers.json_shapes import columns_for, is_frame, notice_for, shape_of
 from cfbatch_gui.core.inputs.readers.json_values import cell_text, parse_array, parse_object
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, judge_header, table_width
+from cfbatch_gui.core.messages import message
 
 _OBJECTS_FOR_KEYS = 1000
 
@@ -91,8 +92,10 @@ def _with_keys(source: Source, has_header: bool | None) -> Source:
     if found.columns:
         return found
     raise InputError(
-        f"{source.path.name} holds no JSON object on a line of its own. Write one object a line, such as "
-        "{“text”: “…”}.",
+        message(
+            "{name} holds no JSON object on a line of its own. Write one object a line, such as {{“text”: “…”}}.",
+            name=source.path.name,
+        ),
         detail=f"line {line_number}: {reason}" if reason else "objects without keys",
     )
 
@@ -117,10 +120,18 @@ def _with_elements(source: Source, has_header: bool | None) -> Source:
     if found.columns:
         return found
     if reason:
-        raise InputError(f"{source.path.name} is not valid JSON: {reason}. Correct it there, and choose it again.")
+        raise InputError(
+            message(
+                "{name} is not valid JSON: {reason}. Correct it there, and choose it again.",
+                name=source.path.name,
+                reason=reason,
+            )
+        )
     raise InputError(
-        f"{source.path.name} holds no list of JSON objects. Write an array such as [{{“text”: “…”}}], or one object a "
-        "line."
+        message(
+            "{name} holds no list of JSON objects. Write an array such as [{{“text”: “…”}}], or one object a line.",
+            name=source.path.name,
+        )
     )
 
 

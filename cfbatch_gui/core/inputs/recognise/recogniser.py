@@ -4,7 +4,7 @@ The order is: folders, files that a format recognises by their bytes, workbooks,
 the format, the bounds of the table and the header are found.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -44,8 +44,10 @@ from cfbatch_gui.core.inputs.readers.json_losses import LostCharacters
 from cfbatch_gui.core.inputs.readers.xlsx_check import archive_names, check_archive
 from cfbatch_gui.core.inputs.recognise.text import HEAD, open_text
 from cfbatch_gui.core.inputs.recognise.workbook import open_workbook
+from cfbatch_gui.core.messages import Message, counted_message, message
 
 _NO_OPTIONS = ReadOptions()
+_MOST_NAMED = 5
 _FILES_FOR_GUESS = 200  # of a folder; they are read for it, as far as they are UTF-8
 
 
@@ -91,7 +93,7 @@ def as_guessed(source: Source, error: EncodingUnknown) -> Source:
     """
     if source.is_encoding_sure or source.path.name != error.file_name:
         return source
-    notice = f"Far down it is not UTF-8, so it is read as {shown_name(error.guess)}."
+    notice = message("Far down it is not UTF-8, so it is read as {encoding}.", encoding=shown_name(error.guess))
     source = replace(source, encoding=error.guess, is_encoding_sure=True, notices=(*source.notices, notice))
     return _with_guess(source, Encoding(error.guess, error.guess != "utf-8", error.others))
 
@@ -131,13 +133,17 @@ def _open_text(raw: Candidate) -> Source:
     with open_bytes(path) as file:
         head = _begin(file)
     if is_packed and head.startswith(compound_file.MARK):
-        raise InputError(f"{path.name} holds a workbook or a document. Unpack it, and choose the file in it.")
+        raise InputError(
+            message("{name} holds a workbook or a document. Unpack it, and choose the file in it.", name=path.name)
+        )
     if is_packed and head.startswith((ZIP, GZIP, parquet.MARK)):
-        raise InputError(f"{path.name} holds a file that is itself packed. Unpack it, and choose the file in it.")
+        raise InputError(
+            message("{name} holds a file that is itself packed. Unpack it, and choose the file in it.", name=path.name)
+        )
     if is_packed:
         _refuse_unsupported(Path(name), head)
     if options.sheet:
-        raise UsageError(f"{path.name} is a text file and has no sheets. Leave the sheet out.")
+        raise UsageError(message("{name} is a text file and has no sheets. Leave the sheet out.", name=path.name))
     most_checked = MOST_CHECKED if is_size_sure else MOST_TRIED
     encoding = _wanted_encoding(options, head) or _encoding_of(path, head, most_checked)
     text, _ = without_marks(head.decode(encoding.codec, "ignore"))
@@ -168,21 +174,29 @@ def _replaced_signs(source: Source, encoding: str, most_checked: int) -> Iterato
         marks, nuls, broken = count_signs(file, encoding, most_checked, see)
     nuls += escapes.nuls
     if marks:
-        what = "1 byte order mark" if marks == 1 else f"{marks:,} byte order marks"
-        yield f"{what} within the file {'is' if marks == 1 else 'are'} left out: it seems to be made of several files."
-    if nuls:
-        what = (
-            "1 NUL character, which is not text, is"
-            if nuls == 1
-            else f"{nuls:,} NUL characters, which are not text, are"
+        yield counted_message(
+            marks,
+            "{n:,} byte order mark within the file is left out: it seems to be made of several files.",
+            "{n:,} byte order marks within the file are left out: it seems to be made of several files.",
         )
-        yield f"{what} shown as “\ufffd”."
+    if nuls:
+        yield counted_message(
+            nuls,
+            "{n:,} NUL character, which is not text, is shown as “\ufffd”.",
+            "{n:,} NUL characters, which are not text, are shown as “\ufffd”.",
+        )
     if broken:
-        what = "1 character is" if broken == 1 else f"{broken:,} characters are"
-        yield f"{what} damaged in the file and shown as “\ufffd”."
+        yield counted_message(
+            broken,
+            "{n:,} character is damaged in the file and shown as “\ufffd”.",
+            "{n:,} characters are damaged in the file and shown as “\ufffd”.",
+        )
     if escapes.halves:
-        what = "1 character is" if escapes.halves == 1 else f"{escapes.halves:,} characters are"
-        yield f"{what} shown as “\ufffd”, because the file has only one half of each (\\ud800 to \\udfff)."
+        yield counted_message(
+            escapes.halves,
+            "{n:,} character is shown as “\ufffd”, because the file has only one half of each (\\ud800 to \\udfff).",
+            "{n:,} characters are shown as “\ufffd”, because the file has only one half of each (\\ud800 to \\udfff).",
+        )
 
 
 def _begin(file: BinaryIO) -> bytes:
@@ -195,7 +209,11 @@ def _begin(file: BinaryIO) -> bytes:
 def _encoding_of(path: Path, head: bytes, most_checked: int) -> Encoding:
     if not marked_encoding(head) and unsupported_files.is_binary(head) and not unmarked_utf16(head):
         raise InputError(
-            f"{path.name} is not a text file or a spreadsheet. {unsupported_files.CHOOSE_TABLE}",
+            message(
+                "{name} is not a text file or a spreadsheet. {cure}",
+                name=path.name,
+                cure=unsupported_files.CHOOSE_TABLE,
+            ),
             detail=f"begins with {head[:16].hex(' ')}",
         )
     return find_encoding(path, most_checked)
@@ -212,10 +230,18 @@ def _open_folder(candidate: Candidate) -> Source:
     if found.closed and not files:
         raise next(iter(found.closed.values()))
     if not files or (tables and len(files) < len(tables)):
-        listed = f" It holds {', '.join(tables[:5])}{' and more' if len(tables) > 5 else ''}." if tables else ""
-        raise InputError(f"{path.name} is a folder. Choose a file in it.{listed}", detail=str(path))
+        raise InputError(_folder_of_tables(path.name, tables), detail=str(path))
     others = sum(not is_text_name(each.name) for each in beside)
     return _folder(candidate, sum(map(size_of, files)), others)
+
+
+def _folder_of_tables(name: str, tables: Sequence[str]) -> Message:
+    names = ", ".join(tables[:_MOST_NAMED])
+    if len(tables) > _MOST_NAMED:
+        return message("{name} is a folder. Choose a file in it. It holds {names} and more.", name=name, names=names)
+    if tables:
+        return message("{name} is a folder. Choose a file in it. It holds {names}.", name=name, names=names)
+    return message("{name} is a folder. Choose a file in it.", name=name)
 
 
 def _open_packed_folder(candidate: Candidate) -> Source | None:
@@ -231,12 +257,12 @@ def _open_packed_folder(candidate: Candidate) -> Source | None:
 
 def _folder(candidate: Candidate, size: int, others: int) -> Source:
     encoding = _wanted_encoding(candidate.options, b"") or guessed_encoding(candidate.path, _FILES_FOR_GUESS)
-    left = (
-        "1 file in the folder is not a text file and is"
-        if others == 1
-        else f"{others:,} files in the folder are not text files and are"
+    left = counted_message(
+        others,
+        "{n:,} file in the folder is not a text file and is not read.",
+        "{n:,} files in the folder are not text files and are not read.",
     )
-    notices = (f"{left} not read.",) if others > 0 else ()
+    notices = (left,) if others > 0 else ()
     codec = encoding.codec if encoding else ""
     source = Source(candidate.path, FileFormat.FOLDER, ("file", "text"), size, codec, has_header=True, notices=notices)
     return _with_guess(source, encoding) if encoding else source

@@ -8,11 +8,19 @@ from cfbatch_gui.core.inputs.input_values import RowHabits, Source
 from cfbatch_gui.core.inputs.readers.delimited.row_doubts import STRAY_QUOTE, doubt_about
 from cfbatch_gui.core.inputs.readers.row_widths import cells_text, columns_text
 from cfbatch_gui.core.inputs.recognise.sample_records import Record, sample_records
+from cfbatch_gui.core.messages import message
 
 _LEAST_ROWS = 3  # one row may be damaged, and a second one by chance
 _LEAST_SHARE = 0.05  # of all rows
 _MOST_ROWS = 0.8  # share of the rows that are shorter than the header, if that is a habit
 _NO_HABITS = RowHabits()
+_OTHER_WIDTH = message(
+    "The first row names {columns}, but the rows have {cells}. Check that each name is above its own texts."
+)
+_AS_R = message(
+    "The first row names {columns}, but the rows have {cells}. Check that each name is above its own texts. R writes"
+    " tables so, and then the first column has no name."
+)
 
 
 def with_habits(source: Source, sample: str, *, is_whole: bool) -> Source:
@@ -31,17 +39,14 @@ def with_habits(source: Source, sample: str, *, is_whole: bool) -> Source:
 
 def _notices_of_header(header: Record, rows: Sequence[Record], source: Source) -> Iterator[str]:
     if doubt_about(header.raw, source.separator, source.quoting, _NO_HABITS):
-        yield "There is a quotation mark in the first row where none belongs. Check the names of the columns."
+        yield message("There is a quotation mark in the first row where none belongs. Check the names of the columns.")
     names, width = header.reach, len(source.columns)
     cells = Counter(len(row.cells) for row in rows).most_common(1)[0][0] if rows else width
     widest = max((row.reach for row in rows if len(row.cells) == cells), default=width)
     is_wider = names > cells or (len(header.cells) > cells and names > widest)
     if is_wider or names < width or len(header.cells) < cells:
-        as_r = " R writes tables so, and then the first column has no name." if source.columns[0] == "Column 1" else ""
-        yield (
-            f"The first row names {columns_text(names)}, but the rows have {cells_text(cells)}. Check that each "
-            f"name is above its own texts.{as_r}"
-        )
+        template = _AS_R if source.columns[0] == "Column 1" else _OTHER_WIDTH
+        yield template.filled(columns=columns_text(names), cells=cells_text(cells))
 
 
 def _habits(rows: Sequence[Record], source: Source) -> RowHabits:

@@ -15,6 +15,7 @@ from cfbatch_gui.core.inputs.input_values import Quoting, Source
 from cfbatch_gui.core.inputs.readers.delimited.csv_quoting import csv_rows
 from cfbatch_gui.core.inputs.recognise.headers import has_header, judge_header
 from cfbatch_gui.core.inputs.recognise.sample_records import Record
+from cfbatch_gui.core.messages import Message, counted_message, message, quoted
 
 _MOST_ABOVE = 20  # records of a preamble
 _ROWS_OF_UNNAMED = 5  # at least so many rows of several cells are a table even without known column names
@@ -34,12 +35,14 @@ _TAIL = 16 * 1024  # bytes
 _MOST_BELOW = 12  # lines
 _SHOWN = 40  # characters of a line in a notice
 _QUOTING_NOTICES = {
-    Quoting.ESCAPED: "The backslashes before quotation marks are not read as part of the texts.",
-    Quoting.OUTFILE: "MySQL wrote this file: \\N is read as an empty cell, and the backslashes before quotation marks, "
-    "line breaks and other backslashes are not read as part of the texts.",
-    Quoting.WRAPPED: "The quotation marks around whole lines are not read as part of the texts.",
-    Quoting.SPACED: "The space after each separator is not read as part of the texts.",
-    Quoting.NONE: "Quotation marks are read as part of the texts, because they do not enclose whole cells.",
+    Quoting.ESCAPED: message("The backslashes before quotation marks are not read as part of the texts."),
+    Quoting.OUTFILE: message(
+        "MySQL wrote this file: \\N is read as an empty cell, and the backslashes before quotation marks, line "
+        "breaks and other backslashes are not read as part of the texts."
+    ),
+    Quoting.WRAPPED: message("The quotation marks around whole lines are not read as part of the texts."),
+    Quoting.SPACED: message("The space after each separator is not read as part of the texts."),
+    Quoting.NONE: message("Quotation marks are read as part of the texts, because they do not enclose whole cells."),
 }
 
 
@@ -241,7 +244,7 @@ def with_ends(source: Source, head: bytes, sample: str, end_line: int) -> Source
 
     `sample` is the text of `head` without a byte order mark.
     """
-    notices = [_QUOTING_NOTICES[source.quoting]] if source.quoting in _QUOTING_NOTICES else []
+    notices: list[str] = [_QUOTING_NOTICES[source.quoting]] if source.quoting in _QUOTING_NOTICES else []
     lines = lines_of(sample) if source.first_line > 1 else []
     if source.first_line > 1:
         notice = notice_above(lines[: source.first_line - 1])
@@ -270,37 +273,50 @@ def lines_of(text: str) -> list[str]:
 
 def notice_of_other_tables(begin: str) -> str:
     """The notice that only the first of several tables is read. `begin` is the text up to its end."""
-    return (
-        f"The file has several tables. Only the first is read, down to line {len(lines_of(begin.rstrip())):,}. "
-        "To use the others, save each as a file of its own."
+    return message(
+        "The file has several tables. Only the first is read, down to line {line:,}. To use the others, "
+        "save each as a file of its own.",
+        line=len(lines_of(begin.rstrip())),
     )
 
 
 def notice_below(lines: list[str]) -> str:
     """The notice for lines below the table, of which none is blank."""
-    return _left_aside(lines, "line", "below")
+    return counted_message(
+        len(lines),
+        "{n:,} line below the table is not read: {first}.",
+        "{n:,} lines below the table are not read: {first}.",
+        first=_first_of(lines),
+    )
 
 
 def notice_above(lines: list[str]) -> str:
     """The notice for lines above the table; "" if they are blank or only declare the separator."""
     said = [line.strip().strip(",;|\t").strip() for line in lines]
     said = [line for line in said if line and not line.casefold().strip('"').startswith("sep=")]
-    return _left_aside(said, "line", "above") if said else ""
+    if not said:
+        return ""
+    return counted_message(
+        len(said),
+        "{n:,} line above the table is not read: {first}.",
+        "{n:,} lines above the table are not read: {first}.",
+        first=_first_of(said),
+    )
 
 
 def notice_of_rows_above(rows: list[str]) -> str:
     """The notice for rows of a sheet above the table, of which none is blank."""
-    return _left_aside(rows, "row", "above")
+    return counted_message(
+        len(rows),
+        "{n:,} row above the table is not read: {first}.",
+        "{n:,} rows above the table are not read: {first}.",
+        first=_first_of(rows),
+    )
 
 
-def _left_aside(lines: list[str], what: str, where: str) -> str:
-    count = f"1 {what}" if len(lines) == 1 else f"{len(lines):,} {what}s"
-    return f"{count} {where} the table {'is' if len(lines) == 1 else 'are'} not read: {_quoted(lines)}."
-
-
-def _quoted(lines: list[str]) -> str:
+def _first_of(lines: list[str]) -> Message:
     first = lines[0] if len(lines[0]) <= _SHOWN else f"{lines[0][:_SHOWN].rstrip()}…"
-    return f"“{first}”" + (" and more" if len(lines) > 1 else "")
+    return message("“{text}” and more", text=first) if len(lines) > 1 else quoted(first)
 
 
 def plain_codec(encoding: str) -> str:

@@ -23,6 +23,7 @@ from cfbatch_gui.core.inputs.recognise.delimited_text import open_delimited
 from cfbatch_gui.core.inputs.recognise.json_text import json_format, open_json
 from cfbatch_gui.core.inputs.recognise.paragraphs import has_paragraphs
 from cfbatch_gui.core.inputs.recognise.table_bounds import lines_of
+from cfbatch_gui.core.messages import message
 
 HEAD = 64 * 1024  # bytes
 _NAMED_AS_WORKBOOK = (".xlsx", ".xls", ".xlsm")  # some programs write text under these names
@@ -80,7 +81,7 @@ def _wanted_separator(wanted: str | None) -> str:
         return ""
     separator = NAMES.get(wanted, wanted)
     if separator not in (*SEPARATORS, SPACE):
-        raise UsageError(f"“{wanted}” cannot be the separator. Choose , or ; or tab or |.")
+        raise UsageError(message("“{wanted}” cannot be the separator. Choose , or ; or tab or |.", wanted=wanted))
     return separator
 
 

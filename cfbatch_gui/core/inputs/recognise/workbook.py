@@ -16,6 +16,7 @@ from cfbatch_gui.core.inputs.readers.xlsx_check import is_xlsx
 from cfbatch_gui.core.inputs.recognise.headers import ROWS_FOR_HEADER, has_header, judge_header
 from cfbatch_gui.core.inputs.recognise.sample_records import Record
 from cfbatch_gui.core.inputs.recognise.table_bounds import below_groups, below_titles, notice_of_rows_above
+from cfbatch_gui.core.messages import cut_list, message, quoted
 
 Cells = Sequence[str]
 _NAMES = """
@@ -72,11 +73,17 @@ def open_workbook(candidate: Candidate) -> Source:
     """
     path, options = candidate.path, candidate.options
     if options.separator or options.encoding:
-        raise UsageError(f"{path.name} is a workbook. It has no separator and no encoding to choose.")
+        raise UsageError(
+            message("{name} is a workbook. It has no separator and no encoding to choose.", name=path.name)
+        )
     sheets = sheets_of(path)
     names = tuple(name for name, _ in sheets)
     if options.sheet and options.sheet not in names:
-        raise InputError(f"{path.name} has no sheet “{options.sheet}”. It has {_list(names)}.")
+        raise InputError(
+            message(
+                "{name} has no sheet “{sheet}”. It has {list}.", name=path.name, sheet=options.sheet, list=_list(names)
+            )
+        )
     chosen = _first_rows(path, options.sheet) if options.sheet else _choose(path, sheets)
     if not chosen.rows:
         raise _empty_sheets(path, options.sheet, names)
@@ -139,7 +146,7 @@ def _choose(path: Path, sheets: Sequence[tuple[str, bool]]) -> _Sheet:
         return visible
     hidden = _better([name for name, is_visible in sheets if not is_visible], path)
     is_unexpected = hidden.rows and any(is_visible for _, is_visible in sheets)
-    notice = f"The sheet “{hidden.name}” is hidden; those that are not are empty."
+    notice = message("The sheet “{name}” is hidden; those that are not are empty.", name=hidden.name)
     return replace(hidden, notices=(notice,)) if is_unexpected else hidden
 
 
@@ -157,18 +164,26 @@ def _better(names: Sequence[str], path: Path) -> _Sheet:
                 return sheet
             note = sheet
         elif note and is_table(name, [row.cells for row in sheet.table]):
-            return replace(sheet, notices=(f"The sheet “{name}” is read, for “{note.name}” looks like a note.",))
+            return replace(
+                sheet,
+                notices=(
+                    message("The sheet “{name}” is read, for “{note}” looks like a note.", name=name, note=note.name),
+                ),
+            )
     return note or _Sheet("")
 
 
 def _list(names: tuple[str, ...]) -> str:
-    shown = ", ".join(f"“{name}”" for name in names[:10])
-    return f"{shown} and {len(names) - 10:,} more" if len(names) > 10 else shown
+    return cut_list([quoted(name) for name in names[:10]], len(names) - 10)
 
 
 def _empty_sheets(path: Path, sheet: str | None, names: tuple[str, ...]) -> InputError:
     if not sheet:
         return without_rows(path)
     others = tuple(name for name in names if name != sheet)
-    cure = f"Choose another: {_list(others)}." if others else "Choose a file with at least one row."
-    return InputError(f"The sheet “{sheet}” of {path.name} is empty. {cure}")
+    cure = (
+        message("Choose another: {list}.", list=_list(others))
+        if others
+        else message("Choose a file with at least one row.")
+    )
+    return InputError(message("The sheet “{sheet}” of {name} is empty. {cure}", sheet=sheet, name=path.name, cure=cure))

@@ -18,6 +18,7 @@ from cfbatch_gui.core.jobs.plan.cutting import Request, cut_into_batches
 from cfbatch_gui.core.jobs.plan.planning import Plan, PlannedBatch, plan_items, planned_batch
 from cfbatch_gui.core.jobs.plan.request_bodies import Pieces, copied_elements, element_of
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job, JobOptions
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.wire.requests import encode_batch
 
@@ -54,7 +55,12 @@ def plan(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None, *, 
     """
     metadata = metadata or find_model(job.model)
     if job.kind is Kind.RANK and not metadata.can_rank:
-        raise UsageError(f"{metadata.title} cannot rank texts in batches; bge-m3 can. Choose bge-m3, or make vectors.")
+        raise UsageError(
+            message(
+                "{title} cannot rank texts in batches; bge-m3 can. Choose bge-m3, or make vectors.",
+                title=metadata.title,
+            )
+        )
     with folder.open() as database, transaction(database):
         return plan_items(database, job, metadata, writes_positions=not is_trial or job.kind is Kind.RANK)
 
@@ -91,7 +97,7 @@ def _body(
         elements = [[element] for element in _elements(rows, job.options)]
     if known is not None and len(elements) != known.requests:
         raise DataError(
-            "This job's requests are not laid out as they were. Duplicate the job to send it.",
+            message("This job's requests are not laid out as they were. Duplicate the job to send it."),
             detail=f"batch {number}: {len(elements)} requests, not {known.requests}",
         )
     if known is not None and known.at_once:

@@ -10,6 +10,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import metadata_value
 from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, plan
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.messages import Message, counted_message, day_in_words, message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata, find_model
 from cfbatch_gui.core.workers_ai.prices import Price, price
 
@@ -81,7 +82,7 @@ def examine(folder: JobFolder, job: Job, metadata: ModelMetadata | None = None) 
         price_high=price(planned.tokens_high, metadata),
         too_long=planned.too_long - planned.left_out,
         fits_synchronous=fits,
-        synchronous_sentence=f"{_counted(job, planned)}: an answer in seconds, without the queue." if fits else "",
+        synchronous_sentence=_synchronous_sentence(job, planned) if fits else "",
         problems=_count(folder),
         blocker=_blocker(job, planned),
         repeated=planned.repeated,
@@ -94,83 +95,97 @@ def without_queue(found: Preflight, job: Job, checked_at: float) -> Preflight:
 
     It says so, and offers to send without the queue however large the job is.
     """
-    day = datetime.fromtimestamp(checked_at).astimezone()
-    notice = (
-        f"When this connection was checked, on {day.day} {day:%B %Y}, the model took no batches: they would be refused."
-        " Run the texts at once instead."
+    notice = message(
+        "When this connection was checked, on {day}, the model took no batches: they would be refused. Run the texts at"
+        " once instead.",
+        day=day_in_words(datetime.fromtimestamp(checked_at).astimezone()),
     )
     return replace(
         found,
         fits_synchronous=True,
-        synchronous_sentence=found.synchronous_sentence or "Without the queue, four requests at a time.",
+        synchronous_sentence=found.synchronous_sentence or message("Without the queue, four requests at a time."),
         notices=found.notices if job.options.at_once else (*found.notices, notice),
     )
 
 
 def _notices(folder: JobFolder, planned: Plan) -> Iterator[str]:
     if planned.repeated:
-        what = "1 text comes" if planned.repeated == 1 else f"{planned.repeated:,} texts come"
-        yield (
-            f"{what} more than once. Each is sent once and answered everywhere, which saves up to "
-            f"{planned.saved_tokens:,} tokens."
+        yield counted_message(
+            planned.repeated,
+            "{n:,} text comes more than once. Each is sent once and answered everywhere, which saves up to {tokens:,}"
+            " tokens.",
+            "{n:,} texts come more than once. Each is sent once and answered everywhere, which saves up to {tokens:,}"
+            " tokens.",
+            tokens=planned.saved_tokens,
         )
     with folder.open(read_only=True) as database:
         repeated_ids = metadata_value(database, "repeated_ids", 0)
         parts = database.execute("SELECT count(DISTINCT item_no) FROM parts").fetchone()[0]
     if isinstance(repeated_ids, int) and repeated_ids:
-        rows = "1 row has" if repeated_ids == 1 else f"{repeated_ids:,} rows have"
-        yield f"{rows} an id that another row has too. All are sent; their results can only be told apart by row."
+        yield counted_message(
+            repeated_ids,
+            "{n:,} row has an id that another row has too. All are sent; their results can only be told apart by row.",
+            "{n:,} rows have an id that another row has too. All are sent; their results can only be told apart by"
+            " row.",
+        )
     if parts:
         yield (
-            "Long texts go in parts." if planned.queries == 0 else "Long texts go in parts and count as their best one."
+            message("Long texts go in parts.")
+            if planned.queries == 0
+            else message("Long texts go in parts and count as their best one.")
         )
 
 
-def _counted(job: Job, planned: Plan) -> str:
-    texts = "1 text" if planned.texts == 1 else f"{planned.texts:,} texts"
-    if job.kind is not Kind.RANK:
-        return texts
-    return f"1 query with {texts}" if planned.queries == 1 else f"{planned.queries:,} queries with {texts}"
+def _synchronous_sentence(job: Job, planned: Plan) -> Message:
+    counted = counted_message(planned.texts, "{n:,} text", "{n:,} texts")
+    if job.kind is Kind.RANK:
+        counted = counted_message(
+            planned.queries, "{n:,} query with {texts}", "{n:,} queries with {texts}", texts=counted
+        )
+    return message("{texts}: an answer in seconds, without the queue.", texts=counted)
 
 
 def _blocker(job: Job, planned: Plan) -> str:
     if planned.batches:
         return ""
     if job.kind is Kind.RANK:
-        return "No row has both a query and a context. Choose the columns that hold them."
-    return "No row has a text. Choose the column that holds it."
+        return message("No row has both a query and a context. Choose the columns that hold them.")
+    return message("No row has a text. Choose the column that holds it.")
 
 
-_SENTENCES: dict[ProblemKind, tuple[str, str]] = {
-    ProblemKind.EMPTY_TEXT: ("1 row has no text and will be left out.", "{} rows have no text and will be left out."),
-    ProblemKind.EMPTY_QUERY: (
-        "1 row has no query and will be left out.",
-        "{} rows have no query and will be left out.",
+_SENTENCES: dict[ProblemKind, Message] = {
+    ProblemKind.EMPTY_TEXT: counted_message(
+        1, "{n:,} row has no text and will be left out.", "{n:,} rows have no text and will be left out."
     ),
-    ProblemKind.EMPTY_CONTEXT: (
-        "1 row has no context and will be left out.",
-        "{} rows have no context and will be left out.",
+    ProblemKind.EMPTY_QUERY: counted_message(
+        1, "{n:,} row has no query and will be left out.", "{n:,} rows have no query and will be left out."
     ),
-    ProblemKind.UNREADABLE_ROW: (
-        "1 row could not be read and will be left out.",
-        "{} rows could not be read and will be left out.",
+    ProblemKind.EMPTY_CONTEXT: counted_message(
+        1, "{n:,} row has no context and will be left out.", "{n:,} rows have no context and will be left out."
     ),
-    ProblemKind.DUPLICATE_ID: ("1 row repeats an id.", "{} rows repeat an id."),
-    ProblemKind.TOO_LONG: (
-        "1 text is too long for the model and will be left out.",
-        "{} texts are too long for the model and will be left out.",
+    ProblemKind.UNREADABLE_ROW: counted_message(
+        1, "{n:,} row could not be read and will be left out.", "{n:,} rows could not be read and will be left out."
     ),
-    ProblemKind.FORMULA_WITHOUT_VALUE: (
-        "1 row has a formula without a stored value and will be left out.",
-        "{} rows have formulas without a stored value and will be left out.",
+    ProblemKind.DUPLICATE_ID: counted_message(1, "{n:,} row repeats an id.", "{n:,} rows repeat an id."),
+    ProblemKind.TOO_LONG: counted_message(
+        1,
+        "{n:,} text is too long for the model and will be left out.",
+        "{n:,} texts are too long for the model and will be left out.",
     ),
-    ProblemKind.DOUBTFUL_ROW: (
-        "1 row may have been misread and will be left out.",
-        "{} rows may have been misread and will be left out.",
+    ProblemKind.FORMULA_WITHOUT_VALUE: counted_message(
+        1,
+        "{n:,} row has a formula without a stored value and will be left out.",
+        "{n:,} rows have formulas without a stored value and will be left out.",
     ),
-    ProblemKind.DOUBTFUL_SENT: (
-        "1 row that may have been misread will be sent as it was read.",
-        "{} rows that may have been misread will be sent as they were read.",
+    ProblemKind.DOUBTFUL_ROW: counted_message(
+        1,
+        "{n:,} row may have been misread and will be left out.",
+        "{n:,} rows may have been misread and will be left out.",
+    ),
+    ProblemKind.DOUBTFUL_SENT: counted_message(
+        1,
+        "{n:,} row that may have been misread will be sent as it was read.",
+        "{n:,} rows that may have been misread will be sent as they were read.",
     ),
 }
 
@@ -180,6 +195,5 @@ def _count(folder: JobFolder) -> tuple[ProblemCount, ...]:
         counts = Counter(dict(database.execute("SELECT kind, count(*) FROM problems GROUP BY kind")))
     found = []
     for kind, count in counts.most_common():
-        one, many = _SENTENCES[ProblemKind(kind)]
-        found.append(ProblemCount(ProblemKind(kind), count, one if count == 1 else many.format(f"{count:,}")))
+        found.append(ProblemCount(ProblemKind(kind), count, _SENTENCES[ProblemKind(kind)].filled(n=count)))
     return tuple(found)

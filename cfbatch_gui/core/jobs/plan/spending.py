@@ -7,6 +7,7 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.plan.planning import read_estimate
 from cfbatch_gui.core.jobs.states import ENDED, Attempt, Batch, BatchState, Job
+from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.settings import Budget
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
@@ -97,24 +98,41 @@ def over_budget(high: Price, budget: Budget, spent: Spent, before: Spent = Spent
     wanted = _amount(high, budget)
     in_all = wanted + _amount(before, budget)
     if budget.a_job and in_all > budget.a_job:
-        return f"This job may cost {_shown(in_all, budget)}; your budget for a job is {_shown(budget.a_job, budget)}."
+        return message(
+            "This job may cost {amount}; your budget for a job is {budget}.",
+            amount=_shown(in_all, budget),
+            budget=_shown(budget.a_job, budget),
+        )
     today = wanted + _amount(spent, budget)
     if budget.a_day and today > budget.a_day:
-        with_it = "With what was sent since midnight UTC, this job" if spent.neurons else "This job"
-        return (
-            f"{with_it} may come to {_shown(today, budget)}; your budget for a day is {_shown(budget.a_day, budget)}."
-        )
+        template = _WITH_TODAY if spent.neurons else _FIRST_TODAY
+        return template.filled(amount=_shown(today, budget), budget=_shown(budget.a_day, budget))
     return ""
+
+
+_WITH_TODAY = message(
+    "With what was sent since midnight UTC, this job may come to {amount}; your budget for a day is {budget}."
+)
+_FIRST_TODAY = message("This job may come to {amount}; your budget for a day is {budget}.")
+_DOLLARS = {
+    2: message("${amount:,.2f}"),
+    3: message("${amount:,.3f}"),
+    4: message("${amount:,.4f}"),
+    5: message("${amount:,.5f}"),
+    6: message("${amount:,.6f}"),
+}
 
 
 def _amount(cost: Price | Spent, budget: Budget) -> float:
     return cost.dollars if budget.unit == "dollars" else cost.neurons
 
 
-def _shown(amount: float, budget: Budget) -> str:
+def _shown(amount: float, budget: Budget) -> Message:
     if budget.unit == "neurons":
-        return f"{amount:,.0f} neurons" if amount >= 10 else f"{amount:.2g} neurons"
+        if amount >= 10:
+            return message("{amount:,.0f} neurons", amount=amount)
+        return message("{amount:.2g} neurons", amount=amount)
     if amount < 1e-6:
-        return "$0"
+        return message("$0")
     digits = next((digits for digits in (2, 3, 4, 5) if amount >= 10**-digits), 6)
-    return f"${amount:,.{digits}f}"
+    return _DOLLARS[digits].filled(amount=amount)

@@ -18,6 +18,7 @@ from cfbatch_gui.core.job_folder.schema import cells_sql
 from cfbatch_gui.core.jobs.plan.request_bodies import frame_of
 from cfbatch_gui.core.jobs.plan.sequence import Sequence, read_groups
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_most
 
@@ -31,6 +32,10 @@ class Sendable:
     left_out: int
 
 
+_LONGER = message("The text is longer than {model} reads ({tokens:,} tokens).")
+_LONGER_PAIR = message("The text, or its query, is longer than {model} reads ({tokens:,} tokens).")
+
+
 def without_too_long(database: sqlite3.Connection, sequence: Sequence, job: Job, metadata: ModelMetadata) -> Sendable:
     """Leave out what the service would not cut, or not take at all, and write it down among the job's problems."""
     most = metadata.max_tokens
@@ -38,9 +43,10 @@ def without_too_long(database: sqlite3.Connection, sequence: Sequence, job: Job,
     is_cut = job.options.truncate_inputs and metadata.can_truncate
     is_too_long = ((sequence.lower > most) | np.isin(sequence.query, longer)) & (not is_cut)
     is_too_large = _too_large(database, sequence, job, metadata) & ~is_too_long
-    what = "The text, or its query," if job.kind is Kind.RANK else "The text"
-    reads = f"{what} is longer than {metadata.title} reads ({metadata.max_tokens:,} tokens)."
-    large = f"The text alone is larger than a batch may be ({metadata.body_bytes / 1_000_000:.0f} MB)."
+    reads = (_LONGER_PAIR if job.kind is Kind.RANK else _LONGER).filled(model=metadata.title, tokens=most)
+    large = message(
+        "The text alone is larger than a batch may be ({size:.0f} MB).", size=metadata.body_bytes / 1_000_000
+    )
     left_out = repeats = 0
     for is_left_out, reason in ((is_too_long, reads), (is_too_large, large)):
         for item_no in sequence.item[is_left_out].tolist():
@@ -112,22 +118,28 @@ def too_long_texts(folder: JobFolder, metadata: ModelMetadata, *, limit: int = -
             (metadata.max_tokens,),
         )
         found = merge(
-            _problems(queries, metadata, "The query: "), _problems(texts, metadata), key=attrgetter("file", "row")
+            _problems(queries, metadata, _QUERY, _QUERY_UP_TO),
+            _problems(texts, metadata, _TEXT, _TEXT_UP_TO),
+            key=attrgetter("file", "row"),
         )
         yield from islice(found, limit if limit >= 0 else None)
 
 
+_QUERY = message("The query: {low:,} to {high:,} tokens; the model reads {most:,}.")
+_QUERY_UP_TO = message("The query: up to {high:,} tokens; the model reads {most:,}.")
+_TEXT = message("{low:,} to {high:,} tokens; the model reads {most:,}.")
+_TEXT_UP_TO = message("Up to {high:,} tokens; the model reads {most:,}.")
 _SENT = "i.item_no NOT IN (SELECT item_no FROM problems WHERE item_no IS NOT NULL)"
 
 
-def _problems(found: sqlite3.Cursor, metadata: ModelMetadata, what: str = "") -> Iterator[StoredProblem]:
+def _problems(
+    found: sqlite3.Cursor, metadata: ModelMetadata, between: Message, up_to: Message
+) -> Iterator[StoredProblem]:
     for file, row, text, cells, *_ in found:
         high = tokens_most(text)
         if high <= metadata.max_tokens:
             continue
         low = tokens_lower(text)
-        reads = f"tokens; the model reads {metadata.max_tokens:,}."
-        size = f"{low:,} to {high:,}" if low > metadata.max_tokens else f"{'up' if what else 'Up'} to {high:,}"
-        yield StoredProblem(
-            file, row, ProblemKind.TOO_LONG, f"{what}{size} {reads}", tuple(json.loads(cells)) if cells else ()
-        )
+        size = between if low > metadata.max_tokens else up_to
+        reason = size.filled(low=low, high=high, most=metadata.max_tokens)
+        yield StoredProblem(file, row, ProblemKind.TOO_LONG, reason, tuple(json.loads(cells)) if cells else ())

@@ -22,6 +22,7 @@ from cfbatch_gui.core.job_folder.filling import fill
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, transaction
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.workers_ai.wire.answers import is_request_id
 from cfbatch_gui.core.workers_ai.wire.replies import Answered, Element, Finished, Queued, read_answer, what_it_holds
@@ -29,9 +30,13 @@ from cfbatch_gui.core.workers_ai.wire.replies import Answered, Element, Finished
 _SHORTEST_ID: Final = 4  # characters of a pasted id
 _RANK_COLUMNS: Final = ("query", "context", "reference")
 _EMBED_COLUMNS: Final = ("text", "reference")
-_FITS_NOT: Final = (
-    "The answer does not fit the input file: {}. Choose the file that was sent, or add the job without one."
+_FITS_NOT: Final = message(
+    "The answer does not fit the input file: {reason}. Choose the file that was sent, or add the job without one."
 )
+_OTHER_KIND: Final = {
+    Kind.RANK: message("it has scores, and the file is read for vectors"),
+    Kind.EMBED: message("it has vectors, and the file is read for scores"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,7 @@ def read_pasted_job(text: str) -> PastedJob:
     word = text.strip().strip("\"'`“”‘’")
     if len(word) < _SHORTEST_ID or not is_request_id(word) or word.startswith(("{", "[", "<", "http://", "https://")):
         raise UsageError(
-            "This holds no request ID. Paste the id, or the whole answer that the service gave to the batch."
+            message("This holds no request ID. Paste the id, or the whole answer that the service gave to the batch.")
         )
     return PastedJob(word)
 
@@ -85,12 +90,11 @@ def lay_out(folder: JobFolder, job: Job, finished: Finished) -> LaidOut:
     held = [what_it_holds(element) for element in elements]
     kinds = {answered.kind for answered in held if answered is not None}
     if len(kinds) > 1:
-        raise ReplyError("This answer has both scores and vectors. Such a job cannot be shown.")
+        raise ReplyError(message("This answer has both scores and vectors. Such a job cannot be shown."))
     has_file = bool(job.source_name)
     kind = {"scores": Kind.RANK, "embeddings": Kind.EMBED}[kinds.pop()] if kinds else job.kind
     if has_file and kind is not job.kind:
-        has, wanted = ("scores", "vectors") if kind is Kind.RANK else ("vectors", "scores")
-        raise ReplyError(_FITS_NOT.format(f"it has {has}, and the file is read for {wanted}"))
+        raise ReplyError(_FITS_NOT.filled(reason=_OTHER_KIND[kind]))
     if not has_file:
         _fill(
             folder,
@@ -128,7 +132,9 @@ def _in_order(elements: Sequence[Element]) -> list[Element]:
     placed: dict[int, Element] = {}
     for element in elements:
         if element.id is None or not 0 <= element.id < len(elements) or element.id in placed:
-            raise ReplyError("The results of this job do not say which request each belongs to, so they are not shown.")
+            raise ReplyError(
+                message("The results of this job do not say which request each belongs to, so they are not shown.")
+            )
         placed[element.id] = element
     return [placed[index] for index in range(len(elements))]
 
@@ -144,20 +150,29 @@ def _counts_of_file(folder: JobFolder, kind: Kind, held: Sequence[Answered | Non
             rows = database.execute("SELECT count(*) FROM items GROUP BY query_no ORDER BY query_no").fetchall()
             counts = [row[0] for row in rows]
             if len(counts) != len(held):
-                raise ReplyError(
-                    _FITS_NOT.format(f"it has {len(held):,} requests, and the file {len(counts):,} queries")
+                reason = message(
+                    "it has {requests:,} requests, and the file {queries:,} queries",
+                    requests=len(held),
+                    queries=len(counts),
                 )
+                raise ReplyError(_FITS_NOT.filled(reason=reason))
             for number, (count, answered) in enumerate(zip(counts, held, strict=True), start=1):
                 if answered is not None and answered.count != count:
-                    reason = f"request {number} has {answered.count:,} scores, and query {number} {count:,} contexts"
-                    raise ReplyError(_FITS_NOT.format(reason))
+                    reason = message(
+                        "request {number} has {scores:,} scores, and query {number} {contexts:,} contexts",
+                        number=number,
+                        scores=answered.count,
+                        contexts=count,
+                    )
+                    raise ReplyError(_FITS_NOT.filled(reason=reason))
             return counts
         items = database.execute("SELECT count(*) FROM items").fetchone()[0]
     known = sum(answered.count for answered in held if answered is not None)
     failed = sum(answered is None for answered in held)
     rest = items - known
     if (rest != 0 and failed == 0) or rest < failed or (failed > 1 and rest != failed):
-        raise ReplyError(_FITS_NOT.format(f"it has {known:,} vectors, and the file {items:,} texts"))
+        reason = message("it has {vectors:,} vectors, and the file {texts:,} texts", vectors=known, texts=items)
+        raise ReplyError(_FITS_NOT.filled(reason=reason))
     share = rest // failed if failed else 0
     return [share if answered is None else answered.count for answered in held]
 

@@ -33,6 +33,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.job_folder.vector_file import VectorFile, new_vectors, open_vectors
 from cfbatch_gui.core.jobs.plan.packing import TEXTS_OF_REQUEST
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Expected, Finished, Matched, Refused, Scored, match
 from cfbatch_gui.core.workers_ai.wire.requests import AnswerKind
 
@@ -104,7 +105,7 @@ def verify(folder: JobFolder, kind: Kind, batch: int, finished: Finished) -> Non
     for element in finished.elements:
         if not element.external_reference:
             raise ReplyError(
-                "That answer carries no references, so it cannot be told whether it belongs to this batch."
+                message("That answer carries no references, so it cannot be told whether it belongs to this batch.")
             )
     for _ in match(finished, expected):
         pass
@@ -237,8 +238,10 @@ class _Collecting:
         wanted = answered or asked or matched.pooling
         if matched.pooling and matched.pooling != wanted:
             raise ReplyError(
-                "The vectors of this batch are pooled in another way than was asked for, or than those before, so they"
-                " cannot be compared.",
+                message(
+                    "The vectors of this batch are pooled in another way than was asked for, or than those before, "
+                    "so they cannot be compared."
+                ),
                 detail=f"pooling {matched.pooling[:40]!r}, not {str(wanted)[:40]!r}",
             )
         if self._vectors is None:
@@ -262,11 +265,14 @@ class _Collecting:
         if metadata_value(self._database, "dimension") is not None:
             found = self._files.enter_context(open_vectors(path))
             if found.layout.dimension != dimension:
-                raise ReplyError("The vectors of this batch have another length than those before.")
+                raise ReplyError(message("The vectors of this batch have another length than those before."))
             return found
         if self._known.dimensions and dimension not in self._known.dimensions:
             raise ReplyError(
-                "The vectors of this batch do not have the length that those of its model have, so they are put aside.",
+                message(
+                    "The vectors of this batch do not have the length that those of its model have, so they are put "
+                    "aside."
+                ),
                 detail=f"{dimension} numbers, not {' or '.join(map(str, sorted(self._known.dimensions)))}",
             )
         count = self._database.execute("SELECT max(item_no) FROM items").fetchone()[0]

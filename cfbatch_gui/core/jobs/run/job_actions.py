@@ -55,7 +55,7 @@ class JobActions:
         self._check_may_send()
         job = self._store.job(job_id)
         if job.is_sent or job_id in self._planning:
-            raise UsageError("This job was sent already. Duplicate it to send it again.")
+            raise UsageError(message("This job was sent already. Duplicate it to send it again."))
         self._store.client(job)
         self._planning.add(job_id)
         try:
@@ -68,7 +68,7 @@ class JobActions:
     async def _plan(self, job: Job) -> None:
         plan = await asyncio.to_thread(packing.plan, self._store.folder(job.id), job, self._metadata_for(job))
         if not plan.batches:
-            raise UsageError("There is nothing to send: no row has a text. Choose the column that holds it.")
+            raise UsageError(message("There is nothing to send: no row has a text. Choose the column that holds it."))
         change = sent(job, plan, self._clock())
         await asyncio.to_thread(write_manifest, self._store.folder(job.id), change(job))
         await self._store.change(job.id, change)
@@ -97,7 +97,7 @@ class JobActions:
         """
         job, batch = self._in_doubt(job_id, number)
         if batch.at_once:
-            raise UsageError("This request was run at once, so there is no request ID to ask for.")
+            raise UsageError(message("This request was run at once, so there is no request ID to ask for."))
         self._check_is_new(job.connection, request_id, but=batch)
         client = self._store.client(job)
         check_account(client, batch)
@@ -127,7 +127,7 @@ class JobActions:
             folder = self._store.folder(job_id)
             repacked = await asyncio.to_thread(packing.repack_failed, folder, job, self._metadata_for(job))
             if not repacked and not any(batch.state in ENDED for batch in job.batches):
-                raise UsageError("Nothing of this job failed.")
+                raise UsageError(message("Nothing of this job failed."))
             await self._commit(job, failed_sent_again(job, repacked, self._clock()))
         return await self._runner.carry_on(job_id)
 
@@ -147,7 +147,7 @@ class JobActions:
     async def _repack_as_synchronous(self, job: Job) -> None:
         repacked = await asyncio.to_thread(packing.repack_as_synchronous, self._store.folder(job.id), job)
         if not repacked:
-            raise UsageError("Everything of this job was accepted by the service already.")
+            raise UsageError(message("Everything of this job was accepted by the service already."))
         await self._commit(job, rest_as_synchronous(job.id, repacked, self._clock()))
 
     async def dismiss(self, job_id: str, number: int) -> Job:
@@ -191,18 +191,20 @@ class JobActions:
         for job in self._store.jobs():
             ids = {batch.request_id for batch in job.batches if batch is not but}
             if job.connection == connection and request_id in ids:
-                raise UsageError(f"The job “{job.name}” has this request ID already.")
+                raise UsageError(message("The job “{name}” has this request ID already.", name=job.name))
 
     def _in_doubt(self, job_id: str, number: int) -> tuple[Job, Batch]:
         batch = self._store.batch(job_id, number)
         if batch.state is not BatchState.OUTCOME_UNKNOWN:
-            raise UsageError("The outcome of this batch is known.")
+            raise UsageError(message("The outcome of this batch is known."))
         return self._store.job(job_id), batch
 
 
 def _check_is_ours(job: Job) -> None:
     if job.attached:
-        raise UsageError("This job was made elsewhere, so it is not sent from here. Duplicate it to send its texts.")
+        raise UsageError(
+            message("This job was made elsewhere, so it is not sent from here. Duplicate it to send its texts.")
+        )
 
 
 def planned_batch(job_id: str, each: PlannedBatch, now: float) -> Batch:
@@ -217,7 +219,7 @@ def sent(planned: Job, plan: Plan, now: float) -> Change:
 
     def change(job: Job) -> Job:
         if _what_is_planned(job) != _what_is_planned(planned):
-            raise UsageError("This job was changed while it was being sent. Check it, and send it again.")
+            raise UsageError(message("This job was changed while it was being sent. Check it, and send it again."))
         return replace(
             job, is_sent=True, sent_at=now, queries=plan.queries, texts=plan.texts + plan.repeated, batches=batches
         )
@@ -231,7 +233,7 @@ def sent_again(number: int, now: float) -> Change:
     def change(job: Job) -> Job:
         batch = next((each for each in job.batches if each.number == number), None)
         if batch is None or batch.state not in MAY_BE_SENT_AGAIN:
-            raise UsageError("This batch is not one that can be sent again.")
+            raise UsageError(message("This batch is not one that can be sent again."))
         batches = tuple(_fresh(each, now) if each is batch else each for each in job.batches)
         return replace(job, finished_at=0.0, batches=batches)
 

@@ -28,6 +28,7 @@ from cfbatch_gui.core.jobs.run.poll_schedule import sleep_until
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.submissions import Event, Submission, submissions
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.wire.replies import Queued
 
@@ -184,8 +185,10 @@ class Submitter:
             replace(
                 batch,
                 state=BatchState.OUTCOME_UNKNOWN,
-                error="The program ended while this batch was being sent. It may have been accepted and billed, so it"
-                " is not sent again by itself.",
+                error=message(
+                    "The program ended while this batch was being sent. It may have been accepted and billed, so it "
+                    "is not sent again by itself."
+                ),
             )
         )
 
@@ -267,8 +270,10 @@ class Submitter:
         unknown = replace(
             batch,
             state=BatchState.OUTCOME_UNKNOWN,
-            error="The service answered with the id of another batch. This one may have been accepted and billed, so it"
-            " is not sent again by itself.",
+            error=message(
+                "The service answered with the id of another batch. This one may have been accepted and billed, so "
+                "it is not sent again by itself."
+            ),
             error_detail=f"request ID {queued.request_id[:80]}",
         )
         await self._store.save(unknown)
@@ -286,7 +291,7 @@ class Submitter:
             if batch.number == refused.number:
                 await self._store.save(with_error(replace(batch, state=BatchState.FAILED), error))
             elif batch.state is BatchState.PLANNED:
-                because = f"Not sent, because batch {refused.number} was refused."
+                because = message("Not sent, because batch {number} was refused.", number=refused.number)
                 action = error.action if isinstance(error, QueueNotSupported) else Action.NONE
                 await self._store.save(replace(batch, state=BatchState.FAILED, error=because, error_action=action))
 

@@ -31,6 +31,7 @@ from cfbatch_gui.core.jobs.run.submitting import (
 )
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
+from cfbatch_gui.core.messages import message
 
 CONCURRENT = 4  # requests in flight for one job
 
@@ -170,7 +171,7 @@ class SynchronousCalls:
         shared.is_over = True
         for batch in self._store.job(shared.job_id).batches:
             if batch.state is BatchState.PLANNED and batch.at_once and batch.number not in shared.taken:
-                because = f"Not sent, because request {refused.number} was refused."
+                because = message("Not sent, because request {number} was refused.", number=refused.number)
                 await self._store.save(replace(batch, state=BatchState.FAILED, error=because))
 
 

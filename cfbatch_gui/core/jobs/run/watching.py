@@ -23,11 +23,12 @@ from cfbatch_gui.core.jobs.run.collecting import Collected, KnownBefore, collect
 from cfbatch_gui.core.jobs.run.poll_schedule import SLICE, age_of, backed_off, interval
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI, ends_batch, is_passing
 from cfbatch_gui.core.workers_ai.wire.answers import read_run
 from cfbatch_gui.core.workers_ai.wire.replies import Finished, Waiting, read_answer
 
-NOT_THERE = (
+NOT_THERE = message(
     "{service} does not know this request ID. Is it of this account, and of this model? Results are not kept for ever,"
     " either."
 )
@@ -120,7 +121,7 @@ class Watcher:
         except RequestGone as error:
             if job.attached:
                 error = RequestGone(
-                    NOT_THERE.format(service=self._store.client(job).connection.title), detail=error.detail
+                    NOT_THERE.filled(service=self._store.client(job).connection.title), detail=error.detail
                 )
                 error.action = Action.NONE
             await self._end(batch, BatchState.GONE, error)
@@ -153,7 +154,9 @@ class Watcher:
                 if isinstance(kept, Finished) and kept.request_id in ("", batch.request_id):
                     return Reply(raw, kept)
         if not batch.request_id:
-            raise ReplyError("The answer to this batch cannot be read from the job's folder, and its id is lost.")
+            raise ReplyError(
+                message("The answer to this batch cannot be read from the job's folder, and its id is lost.")
+            )
         client = self._store.client(job)
         check_account(client, batch)
         return await client.ask(job.model, batch.request_id)
@@ -252,7 +255,7 @@ def _read_kept_run(folder: JobFolder, batch: int) -> Reply:
     try:
         raw = folder.read_reply(batch)
     except (OSError, EOFError) as error:
-        raise ReplyError("The answer to this request is missing from the job's folder.") from error
+        raise ReplyError(message("The answer to this request is missing from the job's folder.")) from error
     return Reply(raw, read_run(raw))
 
 
@@ -261,8 +264,11 @@ def check_account(client: WorkersAI, batch: Batch) -> None:
     here = client.connection
     if batch.account_mark and here.account_mark != batch.account_mark:
         raise WrongAccount(
-            f"This job was sent with another account than the one that {here.title} has now. Its results are with that"
-            " one: enter it again to collect them, and give the new one a connection of its own."
+            message(
+                "This job was sent with another account than the one that {connection} has now. Its results are with "
+                "that one: enter it again to collect them, and give the new one a connection of its own.",
+                connection=here.title,
+            )
         )
 
 
@@ -273,6 +279,8 @@ def _away(job: Job) -> list[Batch]:
 def _failed_sentence(collected: Collected) -> str:
     if not collected.failed_requests:
         return ""
-    if collected.failed_requests == 1:
-        return f"The service refused 1 of {collected.requests:,} requests."
-    return f"The service refused {collected.failed_requests:,} of {collected.requests:,} requests."
+    return message(
+        "The service refused {failed:,} of {requests:,} requests.",
+        failed=collected.failed_requests,
+        requests=collected.requests,
+    )

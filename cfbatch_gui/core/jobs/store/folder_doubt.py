@@ -15,22 +15,23 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import Submission, read_submissions
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import make_own_folder
 from cfbatch_gui.core.system.folder_identity import Identity, Place, new_id, read_identity, write_identity
 from cfbatch_gui.core.system.paths import Paths
 
-FROM_COPY = (
-    "This job comes from a copy. What it shows as not sent may have been sent from the other one, or after the copy was"
-    " made; carry on to send it, which is then paid for again."
+FROM_COPY = message(
+    "This job comes from a copy. What it shows as not sent may have been sent from the other one, or after the "
+    "copy was made; carry on to send it, which is then paid for again."
 )
-FROM_BACKUP = (
-    "This job comes from a backup. What it shows as not sent may have been sent after the backup was made; carry on to"
-    " send it, which is then paid for again."
+FROM_BACKUP = message(
+    "This job comes from a backup. What it shows as not sent may have been sent after the backup was made; "
+    "carry on to send it, which is then paid for again."
 )
 WAITS_FOR_WORD = frozenset({FROM_BACKUP, FROM_COPY})  # reasons to pause; such a job goes on only when it is named
-HELD_BACK = (
-    "Nothing is sent from this data folder before you have said whether it was copied or restored from a backup: what"
-    " waits here may have been sent already."
+HELD_BACK = message(
+    "Nothing is sent from this data folder before you have said whether it was copied or restored from a "
+    "backup: what waits here may have been sent already."
 )
 FOLDER, GENERATION = "folder", "generation"  # in the ledger's metadata
 

@@ -19,6 +19,7 @@ from cfbatch_gui.core.job_folder.schema import transaction, translated
 from cfbatch_gui.core.jobs.states import Batch, Job, ListedJob
 from cfbatch_gui.core.jobs.store import ledger_tables
 from cfbatch_gui.core.jobs.store.ledger_tables import HAS_ALL_ATTEMPTS, IS_IN_USE, put_metadata
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.databases import connect_durably
 from cfbatch_gui.core.system.file_locks import is_held_elsewhere, is_unsupported, take_lock
 from cfbatch_gui.core.system.files import OWN_FILE, OWN_FOLDER, create_own_file
@@ -52,20 +53,28 @@ class WriterLock:
 def _lock_failed(error: OSError, path: Path) -> DataError:
     if is_held_elsewhere(error):
         return DataInUse(
-            "CF Batch is already at work with this data. Use the window that is open, or close it first.",
+            message("CF Batch is already at work with this data. Use the window that is open, or close it first."),
             detail=str(path),
         )
     detail = f"{path}: {error.strerror} ({errno.errorcode.get(error.errno or 0, error.errno)})"
     if is_unsupported(error):
         return LocksUnsupported(
-            f"The disk with the folder for the program's data, “{path.parent}”, has no file locks. Without them two"
-            " programs could send the same texts twice, so nothing was opened. Choose a folder on a disk of this"
-            f" computer with --data-dir or {OVERRIDE}.",
+            message(
+                "The disk with the folder for the program's data, “{folder}”, has no file locks. Without them two "
+                "programs could send the same texts twice, so nothing was opened. Choose a folder on a disk of this "
+                "computer with --data-dir or {variable}.",
+                folder=path.parent,
+                variable=OVERRIDE,
+            ),
             detail=detail,
         )
     return DataError(
-        f"The folder for the program's data, “{path.parent}”, could not be locked. Try again, or choose another one"
-        f" with --data-dir or {OVERRIDE}.",
+        message(
+            "The folder for the program's data, “{folder}”, could not be locked. Try again, or choose another one "
+            "with --data-dir or {variable}.",
+            folder=path.parent,
+            variable=OVERRIDE,
+        ),
         detail=detail,
     )
 
@@ -182,7 +191,7 @@ class Ledger:
         """One job. Raises UsageError when there is none."""
         with self._guard:
             if job_id not in self._jobs:
-                raise UsageError(f"There is no job “{job_id}”.")
+                raise UsageError(message("There is no job “{id}”.", id=job_id))
             return self._jobs[job_id]
 
     def find(self, words: str) -> Job:
@@ -196,15 +205,17 @@ class Ledger:
             if len(fits) == 1:
                 return fits[0]
             if fits:
-                raise UsageError(f"“{words}” fits {len(fits)} jobs. Use the id that “cfbatch jobs” shows.")
-        raise UsageError(f"There is no job “{words}”. “cfbatch jobs” lists them.")
+                raise UsageError(
+                    message("“{name}” fits {n} jobs. Use the id that “cfbatch jobs” shows.", name=words, n=len(fits))
+                )
+        raise UsageError(message("There is no job “{name}”. “cfbatch jobs” lists them.", name=words))
 
     def batch(self, job_id: str, number: int) -> Batch:
         """One batch. Raises UsageError when there is none."""
         batches = self.job(job_id).batches
         index = _index(batches, number)
         if index == len(batches):
-            raise UsageError(f"This job has no batch {number}.")
+            raise UsageError(message("This job has no batch {number}.", number=number))
         return batches[index]
 
     def save_job(self, job: Job) -> Job:
@@ -239,6 +250,16 @@ class Ledger:
                     after = replace(after, batches=self._jobs[job_id].batches)  # with checks shown in the meantime
                 self._jobs[job_id] = after
             return after
+
+    def change_all(self, job_ids: Iterable[str], change: Callable[[Job], Job]) -> tuple[Job, ...]:
+        """`change` for several jobs, in one transaction: of all or of none. It may not touch their batches."""
+        with self._writing:
+            changed = {job_id: change(self.job(job_id)) for job_id in job_ids}
+            self._write(tuple(changed.values()))
+            with self._guard:
+                for job_id, job in changed.items():
+                    changed[job_id] = self._jobs[job_id] = replace(job, batches=self._jobs[job_id].batches)
+            return tuple(changed.values())
 
     def save_batch(self, batch: Batch, **job_changes: object) -> Job:
         """Write one batch, and what changes in its job, in one transaction."""

@@ -19,10 +19,11 @@ import msgspec
 from cfbatch_gui.core.errors import DataError, LedgerDamaged
 from cfbatch_gui.core.job_folder.schema import transaction
 from cfbatch_gui.core.jobs.states import Batch, Job, ListedBatch, ListedJob
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import flush_folder, flush_to_disk
 
 VERSION = 2
-DAMAGED = "The list of your jobs is damaged."
+DAMAGED = message("The list of your jobs is damaged.")
 T = TypeVar("T")
 
 _TABLES_OF_1 = """
@@ -78,7 +79,7 @@ def check_version(database: sqlite3.Connection) -> int:
         raise LedgerDamaged(DAMAGED, detail=f"its version is not {version}")
     if version > VERSION:
         raise DataError(
-            "Your jobs were written by a newer version of CF Batch. Update to open them; nothing was changed."
+            message("Your jobs were written by a newer version of CF Batch. Update to open them; nothing was changed.")
         )
     return version
 
@@ -303,11 +304,14 @@ def _checksum(value: bytes) -> int:
     return zlib.crc32(value)
 
 
+_encode = msgspec.json.Encoder(enc_hook=str).encode  # messages as their text
+
+
 def _job_row(job: Job) -> JobRow:
-    value = msgspec.json.encode(replace(job, batches=()))
+    value = _encode(replace(job, batches=()))
     return job.id, value, _checksum(value)
 
 
 def _batch_row(batch: Batch) -> BatchRow:
-    value = msgspec.json.encode(batch)
+    value = _encode(batch)
     return batch.job_id, batch.number, value, _checksum(value)

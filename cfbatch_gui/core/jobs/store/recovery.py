@@ -23,12 +23,15 @@ from cfbatch_gui.core.jobs.store.submissions import (
     put_damage_aside,
     read_submissions,
 )
+from cfbatch_gui.core.messages import counted_message, message
 from cfbatch_gui.core.system.files import write_own_file
 from cfbatch_gui.core.system.folder_identity import Place
 from cfbatch_gui.core.system.paths import Paths
 
-PUT_TOGETHER = "This job was put together again after its record was lost. Carry on to collect what is at the service."
-MAY_HAVE_LEFT = "Its record was lost: it may have been accepted and billed, so it is not sent again by itself."
+PUT_TOGETHER = message(
+    "This job was put together again after its record was lost. Carry on to collect what is at the service."
+)
+MAY_HAVE_LEFT = message("Its record was lost: it may have been accepted and billed, so it is not sent again by itself.")
 
 _log = logging.getLogger(__name__)
 
@@ -54,7 +57,7 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
     `here` is where the folder is; None does not ask whether it was moved, copied or restored. Raises DataError when
     another process holds it, or when it was written by a newer version.
     """
-    damage = []
+    damage: list[str] = []
     is_new = not paths.ledger.exists()
     try:
         ledger = Ledger.open(paths)
@@ -64,7 +67,10 @@ def open_or_recover(paths: Paths, *, clock: Callable[[], float] = time.time, her
         paths.ledger.replace(aside)
         paths.ledger.with_name(f"{paths.ledger.name}-journal").unlink(missing_ok=True)
         damage.append(
-            f"The list of your jobs was damaged. It was made anew from their folders; “{aside.name}” is kept."
+            message(
+                "The list of your jobs was damaged. It was made anew from their folders; “{name}” is kept.",
+                name=aside.name,
+            )
         )
         ledger, is_new = Ledger.open(paths), True
     # One without the folder's id that keeps its attempts was made anew, by this start or by one that was cut short.
@@ -123,14 +129,20 @@ class _Recovering:
         name = f"{path.name}.damaged-{int(self._clock())}"
         count = len(here.damaged)
         _log.warning("%d damaged lines in %s", count, path.name)
-        which = "One line" if count == 1 else f"{count:,} lines"
         try:
             put_damage_aside(path, here, name)
         except DataError:
             name = path.name  # a full disk: at the next start
         self._damage.append(
-            f"{which} of “{path.name}”, which holds the ids of your batches, {'is' if count == 1 else 'are'} damaged."
-            f" Nothing was sent because of it; “{name}” keeps the file as it was."
+            counted_message(
+                count,
+                "One line of “{file}”, which holds the ids of your batches, is damaged. Nothing was sent because of it;"
+                " “{copy}” keeps the file as it was.",
+                "{n:,} lines of “{file}”, which holds the ids of your batches, are damaged. Nothing was sent because of"
+                " it; “{copy}” keeps the file as it was.",
+                file=path.name,
+                copy=name,
+            )
         )
         self._mark_in_doubt(here)
 
@@ -266,7 +278,7 @@ def _batch(folder: JobFolder, planned: Batch, lines: Sequence[Submission]) -> Ba
 
 def write_manifest(folder: JobFolder, job: Job) -> None:
     """Keep the job, batches included. Raises DiskFull and DataError."""
-    write_own_file(folder.manifest, msgspec.json.encode(job))
+    write_own_file(folder.manifest, msgspec.json.encode(job, enc_hook=str))  # messages as their text
 
 
 def read_manifest(folder: JobFolder) -> Job | None:

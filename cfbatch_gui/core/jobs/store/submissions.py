@@ -18,6 +18,7 @@ from typing import Final
 import msgspec
 
 from cfbatch_gui.core.errors import DataError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.system.files import append_line_durably, write_own_file
 
 _CHECKED: Final = re.compile(rb'(\{.*),"crc32":"([0-9a-f]{8})"\}', re.DOTALL)
@@ -100,8 +101,11 @@ def read_submissions(path: Path) -> Written:
         return Written()
     except OSError as error:
         raise DataError(
-            f"“{path.name}”, which holds the ids of your batches, could not be read. Is a permission missing in the"
-            " program's own folder? Nothing was lost; carry on once that is mended.",
+            message(
+                "“{name}”, which holds the ids of your batches, could not be read. Is a permission missing in the "
+                "program's own folder? Nothing was lost; carry on once that is mended.",
+                name=path.name,
+            ),
             detail=f"{path.name}: {error.strerror}",
         ) from error
     return _parsed(data)
@@ -112,7 +116,9 @@ def put_damage_aside(path: Path, written: Written, name: str) -> None:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise DataError(f"“{path.name}” could not be read.", detail=f"{path.name}: {error.strerror}") from error
+        raise DataError(
+            message("“{name}” could not be read.", name=path.name), detail=f"{path.name}: {error.strerror}"
+        ) from error
     write_own_file(path.with_name(name), data)
     write_own_file(path, _encode_all(written.lines))
 

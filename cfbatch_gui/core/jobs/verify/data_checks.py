@@ -11,6 +11,7 @@ from cfbatch_gui.core.jobs.plan.packing import body_of_tables
 from cfbatch_gui.core.jobs.states import Batch, Job
 from cfbatch_gui.core.jobs.verify.job_check import Damage, Finding, JobCheck, Outcome
 from cfbatch_gui.core.jobs.verify.result_sums import items_of_batch
+from cfbatch_gui.core.messages import message
 
 _SCORE_COLUMNS = (" in items.score", " in parts.score")
 _INDEX_ONLY = ("wrong # of entries in index", "missing from index", "non-unique entry in index")
@@ -19,11 +20,20 @@ _INDEX_ONLY = ("wrong # of entries in index", "missing from index", "non-unique 
 def unreadable(job: Job, detail: str) -> Finding:
     """What is beyond mending here; it says what can be done instead."""
     if job.attached:
-        again = "Add it again by its request ID."
+        again = message("Add it again by its request ID.")
     else:
-        again = "The answers are in its folder. Put data.db back from a backup, or send the file again as a new job"
-        again += f"; it was “{job.source_path}”." if job.source_path else "."
-    words = f"This job's data cannot be read, or is damaged inside. {again}"
+        again = (
+            message(
+                "The answers are in its folder. Put data.db back from a backup, or send the file again as a new job; it"
+                " was “{path}”.",
+                path=job.source_path,
+            )
+            if job.source_path
+            else message(
+                "The answers are in its folder. Put data.db back from a backup, or send the file again as a new job."
+            )
+        )
+    words = message("This job's data cannot be read, or is damaged inside. {cure}", cure=again)
     return Finding(Damage.DATA, 0, (), Outcome.LOST, words, detail)
 
 
@@ -43,7 +53,7 @@ def indexes(folder: JobFolder, job: Job, check: JobCheck, *, mend: bool) -> JobC
         if mend:
             database.execute("REINDEX")
     outcome = Outcome.HEALED if mend else Outcome.HEALABLE
-    words = "An index of this job's data is damaged."
+    words = message("An index of this job's data is damaged.")
     return check.with_finding(Finding(Damage.DATA, 0, (), outcome, words, problems[0]))
 
 
@@ -81,9 +91,11 @@ def inputs(folder: JobFolder, job: Job, done: list[Batch], check: JobCheck) -> J
                 continue  # requests that failed are in another batch now
             if batch.sha256 and hashlib.sha256(body).hexdigest() != batch.sha256:
                 rows = rows_of_items(database, items_of_batch(database, batch.number).tolist())
-                words = (
-                    f"Batch {batch.number}: of {rows_in_words(rows, most=50)}, a text or the order is damaged; it is"
-                    " not what was sent. Its results are left as they are."
+                words = message(
+                    "Batch {number}: of {rows}, a text or the order is damaged; it is not what was sent. Its results"
+                    " are left as they are.",
+                    number=batch.number,
+                    rows=rows_in_words(rows, most=50),
                 )
                 check = check.with_finding(Finding(Damage.INPUTS, batch.number, tuple(rows), Outcome.LOST, words))
     return check

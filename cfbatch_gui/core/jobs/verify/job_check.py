@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.messages import message
 
 
 class Damage(StrEnum):
@@ -88,9 +89,13 @@ def asked_for_again(job: Job, check: JobCheck) -> Job:
         if found is None or batch.state is not BatchState.DONE:
             return batch
         if found.may_ask:
-            because = "Its results were damaged on the disk. The service is asked for them again."
+            because = message("Its results were damaged on the disk. The service is asked for them again.")
             return replace(batch, state=BatchState.QUEUED, next_check_at=0.0, error=because, error_detail="")
-        because = f"The results of {found.requests:,} of {batch.requests:,} requests were lost on the disk."
+        because = message(
+            "The results of {lost:,} of {all:,} requests were lost on the disk.",
+            lost=found.requests,
+            all=batch.requests,
+        )
         failed = min(batch.requests, batch.failed_requests + found.requests)
         return replace(batch, failed_requests=failed, error=because, error_detail="")
 

@@ -14,6 +14,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.run.attaching import by_id_alone
 from cfbatch_gui.core.jobs.run.collecting import items_of_request, sent_requests
 from cfbatch_gui.core.jobs.states import Batch, Job
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.wire.answers import read_run
 from cfbatch_gui.core.workers_ai.wire.replies import Embedded, Finished, Refused, Scored, match, read_answer
 
@@ -44,20 +45,20 @@ def kept_answer(database: sqlite3.Connection, folder: JobFolder, job: Job, batch
     try:
         raw = folder.read_reply(batch.number)
     except FileNotFoundError:
-        return KeptAnswer(None, "is missing")
+        return KeptAnswer(None, message("is missing"))
     except (OSError, EOFError):
-        return KeptAnswer(None, "is damaged")
+        return KeptAnswer(None, message("is damaged"))
     is_noted = None if noted is None else noted == trailer
     try:
         finished = read_run(raw) if batch.at_once else read_answer(raw)
         if not isinstance(finished, Finished):
-            return KeptAnswer(None, "is not that of a finished batch", is_noted)
+            return KeptAnswer(None, message("is not that of a finished batch"), is_noted)
         if not batch.at_once and finished.request_id not in ("", batch.request_id):
-            return KeptAnswer(None, "is that of another batch", is_noted)
+            return KeptAnswer(None, message("is that of another batch"), is_noted)
         is_named = all(element.external_reference for element in finished.elements)
         finished = by_id_alone(finished) if job.attached else _without_moved(database, batch, finished)
     except ReplyError:
-        return KeptAnswer(None, "cannot be read", is_noted)
+        return KeptAnswer(None, message("cannot be read"), is_noted)
     is_foreign = noted is not None and trailer is not None and _is_foreign(database, noted, trailer)
     return KeptAnswer(finished, "", is_noted, is_named and not job.attached, is_foreign)
 

@@ -25,8 +25,9 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import put_metadata_value
 from cfbatch_gui.core.job_folder.vector_file import read_layout, stored_vectors
 from cfbatch_gui.core.jobs.states import Batch
+from cfbatch_gui.core.messages import message
 
-_LOST = "The results were damaged on the disk, and so was the answer."
+_LOST = message("The results were damaged on the disk, and so was the answer.")
 _AT_ONCE = 512  # vectors
 _SENT = np.dtype([("item", "<i8"), ("batch", "<i8"), ("is_done", "?")])
 

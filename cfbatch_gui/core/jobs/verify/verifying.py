@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,15 @@ from cfbatch_gui.core.errors import DataError, ReplyError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import vector_file
 from cfbatch_gui.core.job_folder.checksums import are_complete, note_reply, trailer_of
-from cfbatch_gui.core.job_folder.damage import one_moment, rows_in_words, rows_of_items
+from cfbatch_gui.core.job_folder.damage import (
+    ROWS,
+    ROWS_AT_START,
+    TEXTS,
+    TEXTS_AT_START,
+    one_moment,
+    rows_in_words,
+    rows_of_items,
+)
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.jobs.run.collecting import store
@@ -26,6 +35,7 @@ from cfbatch_gui.core.jobs.verify.data_checks import indexes, inputs, structure,
 from cfbatch_gui.core.jobs.verify.job_check import Damage, Finding, JobCheck, Lost, Outcome
 from cfbatch_gui.core.jobs.verify.kept_answers import Compared, KeptAnswer, compare, kept_answer, wrong_by_their_parts
 from cfbatch_gui.core.jobs.verify.result_sums import ResultSums, forget_results
+from cfbatch_gui.core.messages import message
 
 Progress = Callable[[int, int], None]  # batches done, and in all
 
@@ -138,6 +148,21 @@ def _add_checksums(folder: JobFolder, job: Job, done: list[Batch]) -> None:
                     note_reply(database, batch.number, trailer)
 
 
+_MENDED = message("They were put right from the answer.")
+_CAN_BE_MENDED = message("The answer is here: --mend puts them right.")
+_MISSING = message("The file of the vectors, vectors.npy, is missing.")
+_CUT_SHORT = message("The file of the vectors, vectors.npy, is cut short, or its header is damaged.")
+_NOT_AS_NOTED = message("Batch {number}: what is noted of its requests is not what the service answered.")
+_NOT_AS_ANSWERED = {
+    "scores": message("Batch {number}: the scores of {rows} are not what the service answered."),
+    "vectors": message("Batch {number}: the vectors of {rows} are not what the service answered."),
+}
+_LOST = {
+    "scores": message("{answer} The scores of {rows} are lost here. {cure}"),
+    "vectors": message("{answer} The vectors of {rows} are lost here. {cure}"),
+}
+
+
 class _Verifying:
     def __init__(
         self,
@@ -152,7 +177,7 @@ class _Verifying:
         self._database, self._folder, self._job, self._check = database, folder, job, check
         self._mend, self._is_whole_job = mend, is_whole_job
         self._outcome = Outcome.HEALED if mend else Outcome.HEALABLE
-        self._what = "scores" if job.kind is Kind.RANK else "vectors"
+        self._what: Literal["scores", "vectors"] = "scores" if job.kind is Kind.RANK else "vectors"
         self._is_complete = are_complete(database)
         self._unproven: dict[int, str] = {}  # batches without an answer to go by, and what is wrong with it
         self._not_to_touch = {each.batch for each in check.findings if each.damage is Damage.INPUTS}
@@ -176,13 +201,15 @@ class _Verifying:
         rows = rows_of_items(self._database, items)
         self._check = self._check.with_finding(Finding(damage, batch, tuple(rows), outcome, words))
 
-    def _named(self, items: Collection[int]) -> str:
+    def _named(self, items: Collection[int], *, at_start: bool = False) -> str:
         if self._job.attached and not self._job.source_name:
-            return rows_in_words(sorted(items), "text", most=50)
-        return rows_in_words(rows_of_items(self._database, items), most=50) or "some rows"
+            return rows_in_words(sorted(items), TEXTS_AT_START if at_start else TEXTS, most=50)
+        words = ROWS_AT_START if at_start else ROWS
+        some = message("Some rows") if at_start else message("some rows")
+        return rows_in_words(rows_of_items(self._database, items), words, most=50) or some
 
     def _ending(self) -> str:
-        return "They were put right from the answer." if self._mend else "The answer is here: --mend puts them right."
+        return _MENDED if self._mend else _CAN_BE_MENDED
 
     def _check_vector_file(self) -> None:
         dimension = metadata_value(self._database, "dimension")
@@ -196,13 +223,14 @@ class _Verifying:
             layout = None
         if layout is not None and (layout.rows, layout.dimension) == (count, dimension):
             return
-        state = "is missing" if not self._folder.vectors.exists() else "is cut short, or its header is damaged"
+        state = _CUT_SHORT if self._folder.vectors.exists() else _MISSING
         if self._mend:
             vector_file.rewrite(self._folder.vectors, count, dimension)
-            ending = "It was written anew."
+            ending = message("It was written anew.")
         else:
-            ending = "--mend writes it anew from the answers."
-        self._add(Damage.VECTOR_FILE, 0, (), self._outcome, f"The file of the vectors, vectors.npy, {state}. {ending}")
+            ending = message("--mend writes it anew from the answers.")
+        words = message("{sentence} {next}", sentence=state, next=ending)
+        self._add(Damage.VECTOR_FILE, 0, (), self._outcome, words)
 
     def _without_dimension(self) -> None:
         """The length of the vectors is stored with the first of them."""
@@ -212,7 +240,7 @@ class _Verifying:
             put_metadata_value(self._database, "dimension", vectors.shape[1])
         elif self._mend:
             self._database.execute("UPDATE requests SET state = 'waiting'")  # each is stored anew
-        words = f"It is no longer noted how long the vectors are. {self._ending()}"
+        words = message("It is no longer noted how long the vectors are. {ending}", ending=self._ending())
         self._add(Damage.VECTOR_FILE, 0, (), self._outcome, words)
 
     def _vectors(self) -> NDArray[np.float32] | None:
@@ -238,11 +266,11 @@ class _Verifying:
                 dimension=dimension if isinstance(dimension, int) else None,
             )
         except ReplyError:
-            self._unproven[batch.number] = "does not belong to this batch"
+            self._unproven[batch.number] = message("does not belong to this batch")
             return
         is_wrong = bool(found.wrong or found.wrong_requests)
         if is_wrong and not self._is_trusted(answer, found):
-            self._unproven[batch.number] = "is not the one that the results are from"
+            self._unproven[batch.number] = message("is not the one that the results are from")
             return
         if is_wrong:
             self._wrong_results(batch, answer, found.wrong)
@@ -260,22 +288,26 @@ class _Verifying:
         return not sums.are_as_stored(found.wrong)
 
     def _wrong_results(self, batch: Batch, answer: KeptAnswer, wrong: list[int]) -> None:
-        named = f"the {self._what} of {self._named(wrong)}" if wrong else "what is noted of its requests"
-        words = f"Batch {batch.number}: {named} {'are' if wrong else 'is'} not what the service answered."
+        template = _NOT_AS_ANSWERED[self._what] if wrong else _NOT_AS_NOTED
+        words = template.filled(number=batch.number, rows=self._named(wrong))
         if batch.number in self._not_to_touch:
             self._add(Damage.RESULTS, batch.number, wrong, Outcome.LOST, words)
             return
         self._wrong |= set(wrong)
         if self._mend and answer.finished is not None:
             store(self._database, self._folder, self._job.kind, batch.number, answer.finished)
-        self._add(Damage.RESULTS, batch.number, wrong, self._outcome, f"{words} {self._ending()}")
+        words = message("{sentence} {next}", sentence=words, next=self._ending())
+        self._add(Damage.RESULTS, batch.number, wrong, self._outcome, words)
 
     def _note_anew(self, batch: Batch) -> None:
         trailer = trailer_of(self._folder.reply(batch.number))
         if self._mend and trailer is not None:
             note_reply(self._database, batch.number, trailer)
         if self._is_complete:
-            words = f"Batch {batch.number}: the checksum of its answer is missing or damaged; the answer is whole."
+            words = message(
+                "Batch {number}: the checksum of its answer is missing or damaged; the answer is whole.",
+                number=batch.number,
+            )
             self._add(Damage.CHECKSUMS, batch.number, (), self._outcome, words)
 
     def _check_parts(self, done: list[Batch]) -> None:
@@ -283,7 +315,11 @@ class _Verifying:
         if not wrong or self._job.kind is not Kind.RANK:
             return
         self._wrong |= wrong
-        words = f"The scores of {self._named(wrong)} are not those of their best parts. {self._ending()}"
+        words = message(
+            "The scores of {named} are not those of their best parts. {ending}",
+            named=self._named(wrong),
+            ending=self._ending(),
+        )
         if self._mend:
             for batch in done:
                 answer = kept_answer(self._database, self._folder, self._job, batch)
@@ -297,10 +333,11 @@ class _Verifying:
         wrong = [item for (item,) in self._database.execute(f"SELECT item_no FROM items WHERE {unsent}")]  # noqa: S608
         if wrong:
             self._wrong |= set(wrong)
-            words = f"{self._named(wrong)} were not sent, and have scores."
+            rows = self._named(wrong, at_start=True)
+            words = message("{rows} were not sent, and have scores.", rows=rows)
             if self._mend:
                 self._database.execute(f"UPDATE items SET score = NULL WHERE {unsent}")  # noqa: S608 - a constant
-            self._add(Damage.RESULTS, 0, wrong, self._outcome, words[:1].upper() + words[1:])
+            self._add(Damage.RESULTS, 0, wrong, self._outcome, words)
 
     def _check_sums(self, sums: ResultSums, done: list[Batch]) -> None:
         """What the answers did not prove is proven by its checksums, and these by what the answers have proven."""
@@ -309,22 +346,31 @@ class _Verifying:
         for number, problem in self._unproven.items():
             self._without_answer(by_number[number], problem, judged.damaged.get(number, []), sums.is_complete)
         if judged.are_sums_wrong and sums.is_complete:
-            words = "Checksums are missing or damaged; the results are whole."
+            words = message("Checksums are missing or damaged; the results are whole.")
             self._add(Damage.CHECKSUMS, 0, (), self._outcome, words)
         if self._mend:
             sums.write()
 
     def _without_answer(self, batch: Batch, problem: str, damaged: list[int], is_complete: bool) -> None:
-        about = f"Batch {batch.number}: its answer, replies/{self._folder.reply(batch.number).name}, {problem}."
+        name = self._folder.reply(batch.number).name
+        about = message(
+            "Batch {number}: its answer, replies/{name}, {problem}.", number=batch.number, name=name, problem=problem
+        )
         if not damaged:
-            proof = "The results are whole." if is_complete else "The results have no checksums and cannot be checked."
-            self._add(Damage.ANSWER, batch.number, (), Outcome.WHOLE, f"{about} {proof}")
+            proof = (
+                message("The results are whole.")
+                if is_complete
+                else message("The results have no checksums and cannot be checked.")
+            )
+            self._add(
+                Damage.ANSWER, batch.number, (), Outcome.WHOLE, message("{sentence} {next}", sentence=about, next=proof)
+            )
             return
         may_ask = bool(batch.request_id) and not batch.at_once and self._has_all_requests(batch)
         if self._mend:
             requests = forget_results(self._database, damaged, is_failed=not may_ask)
             self._check = replace(self._check, lost=(*self._check.lost, Lost(batch.number, requests, may_ask)))
-        words = f"{about} The {self._what} of {self._named(damaged)} are lost here. {self._way_out(may_ask)}"
+        words = _LOST[self._what].filled(answer=about, rows=self._named(damaged), cure=self._way_out(may_ask))
         self._add(Damage.RESULTS, batch.number, damaged, Outcome.LOST, words)
 
     def _has_all_requests(self, batch: Batch) -> bool:
@@ -334,12 +380,15 @@ class _Verifying:
     def _way_out(self, may_ask: bool) -> str:
         job = self._job
         if not self._mend:
-            return "--mend takes them out of the results, and has the service asked for them again where it can be."
+            return message(
+                "--mend takes them out of the results, and has the service asked for them again where it can be."
+            )
         if may_ask:
-            return (
-                f"“cfbatch resume {job.id}” asks the service for the answer once more, which costs nothing; if it is"
-                f" gone there, “cfbatch resume {job.id} --failed” sends the batch again, which is paid for again."
+            return message(
+                "“cfbatch resume {id}” asks the service for the answer once more, which costs nothing; if it is "
+                "gone there, “cfbatch resume {id} --failed” sends the batch again, which is paid for again.",
+                id=job.id,
             )
         if job.attached:
-            return "They were sent from elsewhere, and cannot be sent again from here."
-        return f"“cfbatch resume {job.id} --failed” sends these again, which is paid for again."
+            return message("They were sent from elsewhere, and cannot be sent again from here.")
+        return message("“cfbatch resume {id} --failed” sends these again, which is paid for again.", id=job.id)

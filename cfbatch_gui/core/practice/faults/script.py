@@ -31,6 +31,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from cfbatch_gui.core.errors import InputError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.practice.faults.mutations import Mutation
 
 Kind: TypeAlias = Literal["submit", "poll", "check"]
@@ -331,9 +332,11 @@ def read_script(data: bytes | str) -> tuple[AnyFault, ...]:
     except msgspec.ValidationError as problem:
         words, _, path = str(problem).partition(" - at `$")
         where = f" at “{path.rstrip('`').lstrip('.')}”" if path else ""
-        raise InputError(f"The script of faults cannot be used: {words}{where}.") from problem
+        raise InputError(
+            message("The script of faults cannot be used: {reason}.", reason=f"{words}{where}")
+        ) from problem
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
-        raise InputError("The script of faults is not JSON.", detail=str(problem)) from problem
+        raise InputError(message("The script of faults is not JSON."), detail=str(problem)) from problem
 
 
 def load_script(path: Path) -> tuple[AnyFault, ...]:
@@ -341,7 +344,9 @@ def load_script(path: Path) -> tuple[AnyFault, ...]:
     try:
         data = path.read_bytes()
     except OSError as problem:
-        raise InputError(f"“{path.name}” could not be read.", detail=f"{path}: {problem.strerror}") from problem
+        raise InputError(
+            message("“{name}” could not be read.", name=path.name), detail=f"{path}: {problem.strerror}"
+        ) from problem
     return read_script(data)
 
 

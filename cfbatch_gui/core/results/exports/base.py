@@ -15,6 +15,7 @@ import msgspec
 from cfbatch_gui.core.errors import ExportError, UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.messages import comma_list, message, quoted
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 
 Progress = Callable[[int, int], None]
@@ -58,6 +59,8 @@ class Work:
 
     Call `tick` with the number of items written so far, `tick_back` with the number read back, and `tick_end` last,
     before the files are moved to their final paths. An exception from them stops the export.
+
+    `say` words what is ours in files for people in their language: headers, names of sheets, reasons.
     """
 
     folder: JobFolder
@@ -67,6 +70,7 @@ class Work:
     tick: Callable[[int], None]
     tick_back: Callable[[int], None]
     tick_end: Callable[[], None]
+    say: Callable[[str], str] = str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +98,8 @@ class Measure(StrEnum):
 class Target:
     """A format that the results of one kind of job can be written in.
 
-    `name` is what the terminal's `--format` and `--to` take, `title` what people read, and `about` one line about it,
-    in English as the window translates it. Of the targets for one kind, the first with a file's suffix is taken; a
+    `name` is what the terminal's `--format` and `--to` take, `title` what people read, and `about` one line about it.
+    Of the targets for one kind, the first with a file's suffix is taken; a
     suffix of two parts is only proposed, never recognised.
     `write` raises ExportError and DiskFull, and reads the files back before they are moved to their final paths. The
     command that opens them in the program they are for is part of its result.
@@ -136,7 +140,7 @@ class Digest:
 
     def __init__(self) -> None:
         self._hash = hashlib.blake2b()
-        self._encoder = msgspec.msgpack.Encoder()
+        self._encoder = msgspec.msgpack.Encoder(enc_hook=str)  # messages as their text
 
     def add(self, row: Sequence[Cell]) -> None:
         """Add a row of texts, integers and doubles; 1, 1.0 and "1" are different."""
@@ -155,8 +159,11 @@ class Digest:
 def not_as_written(path: Path, detail: str) -> NoReturn:
     """Raise the ExportError for a file that does not read back as written."""
     raise ExportError(
-        f"“{path.name}” did not read back as it was written, so it was not kept. What was there before is intact."
-        " Try again, or choose another disk.",
+        message(
+            "“{name}” did not read back as it was written, so it was not kept. What was there before is intact. Try "
+            "again, or choose another disk.",
+            name=path.name,
+        ),
         detail=f"{path}: {detail}",
     )
 
@@ -180,6 +187,6 @@ def indices_of(wanted: Sequence[str] | None, there: Sequence[str]) -> tuple[int,
     index_of = {name: index for index, name in reversed(list(enumerate(there)))}
     unknown = [name for name in wanted if name not in index_of]
     if unknown:
-        known = ", ".join(f"“{name}”" for name in there) or "none to choose from"
-        raise UsageError(f"This job has no column “{unknown[0]}”. There are: {known}.")
+        known = comma_list([quoted(name) for name in there]) if there else message("none to choose from")
+        raise UsageError(message("This job has no column “{name}”. There are: {known}.", name=unknown[0], known=known))
     return tuple(index_of[name] for name in dict.fromkeys(wanted))

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 import msgspec
 
 from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import checked_file
 from cfbatch_gui.core.results.exports.qrels import BEIR_HEADER, check_labels, job_grades, judgements, outside_judgements
@@ -71,7 +72,11 @@ def _is_new(known: dict[str, bytes], document: str, context: RankedContext) -> b
         return True
     if before != digest:
         raise ExportError(
-            f"The id “{document}” stands for two different texts, again in row {context.row}. In this format an id is"
-            " one text. Nothing was written. Choose another format, or give each text an id of its own."
+            message(
+                "The id “{document}” stands for two different texts, again in row {row}. In this format an id is "
+                "one text. Nothing was written. Choose another format, or give each text an id of its own.",
+                document=document,
+                row=context.row,
+            )
         )
     return False

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Role
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import excel, workbooks
 from cfbatch_gui.core.results.exports.base import Cell, Work, Written
 from cfbatch_gui.core.results.exports.export_manifest import about
@@ -19,6 +20,7 @@ from cfbatch_gui.core.results.original_columns import column_mapping
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.system.files import atomic_writer
 
+_EMBEDDINGS, _ROW = message("Embeddings"), message("Row")
 _NUMBER_WIDTH = 11  # characters
 
 
@@ -38,8 +40,8 @@ def write(work: Work) -> Written:
     with atomic_writer(work.path) as stream:
         with workbooks.workbook(stream) as book:
             of_numbers = {at: count for at, count in enumerate(decimals) if count is not None}
-            vectors_sheet = workbooks.Sheet(book, "Embeddings", [*columns, *numbers], widths, of_numbers)
-            about_sheet = workbooks.Sheet(book, "About", excel.ABOUT, excel.ABOUT_WIDTHS)
+            vectors_sheet = workbooks.Sheet(book, work.say(_EMBEDDINGS), [*columns, *numbers], widths, of_numbers)
+            about_sheet = workbooks.Sheet(book, work.say(excel.ABOUT), (work.say(excel.ABOUT), ""), excel.ABOUT_WIDTHS)
             for texts, vectors in table.blocks():
                 for text, shown in zip(texts, shortest(vectors).tolist(), strict=True):
                     cells = _cells(table, text)
@@ -47,11 +49,12 @@ def write(work: Work) -> Written:
                     vectors_sheet.add([*named, *shown])
                 done += len(texts)
                 work.tick(done)
-            workbooks.fill(about_sheet, about(work.metadata, work.folder))
+            workbooks.fill(about_sheet, about(work.metadata, work.folder, work.say))
             vectors_sheet.finish()
         workbooks.read_back(work, stream, (vectors_sheet, about_sheet))
         work.tick_end()
-    return Written(done, (work.path,), {**table.notes, "sheets": {"Embeddings": done, "About": about_sheet.rows}})
+    sheets = {sheet.name: sheet.rows for sheet in (vectors_sheet, about_sheet)}
+    return Written(done, (work.path,), {**table.notes, "sheets": sheets})
 
 
 def _header_of_ids(work: Work, numbers: list[str]) -> str:
@@ -60,7 +63,7 @@ def _header_of_ids(work: Work, numbers: list[str]) -> str:
         roles = column_mapping(database).get("file 1", {})
     found = [header for header, role in roles.items() if role == Role.ID]
     if not found:
-        return "Row"
+        return work.say(_ROW)
     return found[0] if len(found) == 1 and found[0] and found[0] not in numbers else "id"
 
 
@@ -77,6 +80,12 @@ def _check_size(rows: int, columns: int) -> None:
     most_rows, most_columns = workbooks.MOST_ROWS - 1, workbooks.MOST_COLUMNS
     if rows > most_rows or columns > most_columns:
         raise ExportError(
-            f"Excel takes {most_rows:,} rows of {most_columns:,} columns below a header, and these are"
-            f" {rows:,} of {columns:,}. Nothing was written. Choose CSV or Parquet."
+            message(
+                "Excel takes {most_rows:,} rows of {most_columns:,} columns below a header, and these are {rows:,} "
+                "of {columns:,}. Nothing was written. Choose CSV or Parquet.",
+                most_rows=most_rows,
+                most_columns=most_columns,
+                rows=rows,
+                columns=columns,
+            )
         )

@@ -15,6 +15,7 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.results.original_columns import column_mapping
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, count_items
@@ -50,8 +51,11 @@ def old_manifest(path: Path) -> Iterator[Callable[[], None]]:
             return
         except OSError as error:
             raise ExportError(
-                f"“{target.name}”, which speaks of the older file, could not be replaced. Close it where it is open,"
-                " or choose another place.",
+                message(
+                    "“{name}”, which speaks of the older file, could not be replaced. Close it where it is open, or "
+                    "choose another place.",
+                    name=target.name,
+                ),
                 detail=f"{target}: {error.strerror}",
             ) from error
         flush_folder(target.parent)  # else a power failure may bring it back beside the new file
@@ -109,32 +113,35 @@ def write_manifest(
     return target
 
 
-def about(metadata: JobMetadata, folder: JobFolder) -> Iterator[tuple[str, str]]:
+def about(metadata: JobMetadata, folder: JobFolder, say: Callable[[str], str]) -> Iterator[tuple[str, str]]:
     """What people want to know of the origin of a workbook, as rows (name, value); the manifest has the rest.
 
     The time of the export is left out, so that two exports of the same results are identical.
     """
     is_ranking = metadata.kind is Kind.RANK
-    yield "Made with", f"CF Batch {metadata.program_version}".rstrip()
-    yield "Job", metadata.name
-    yield "File", metadata.source_name
-    yield "Model", metadata.model
-    yield "Connection", metadata.connection
+    yield say(message("Made with")), f"CF Batch {metadata.program_version}".rstrip()
+    yield say(message("Job")), metadata.name
+    yield say(message("File")), metadata.source_name
+    yield say(message("Model")), metadata.model
+    yield say(message("Connection")), metadata.connection
     if metadata.sent_at:
-        yield "Sent", f"{datetime.fromtimestamp(metadata.sent_at, UTC):%Y-%m-%d %H:%M} UTC"
+        yield say(message("Sent")), f"{datetime.fromtimestamp(metadata.sent_at, UTC):%Y-%m-%d %H:%M} UTC"
     with folder.open(read_only=True) as database:
         counts = count_items(database, metadata.failed_batches)
-    yield "Texts with a score" if is_ranking else "Texts with a vector", str(counts.done)
+    yield say(message("Texts with a score") if is_ranking else message("Texts with a vector")), str(counts.done)
     missing = {
-        "Failed": counts.failed,
-        "Not back yet": counts.waiting,
-        "Left out": counts.left_out + counts.skipped,
-        "Sent although doubtful": counts.doubtful_sent,
+        message("Failed"): counts.failed,
+        message("Not back yet"): counts.waiting,
+        message("Left out"): counts.left_out + counts.skipped,
+        message("Sent although doubtful"): counts.doubtful_sent,
     }
-    yield from ((name, str(count)) for name, count in missing.items() if count)
+    yield from ((say(name), str(count)) for name, count in missing.items() if count)
     if is_ranking:
-        yield "Ranks", "Equal scores share a rank, and the next rank counts all before it: 1, 2, 2, 4."
-        yield "Scores", "Compare scores within one query; they are not percentages."
+        yield (
+            say(message("Ranks")),
+            say(message("Equal scores share a rank, and the next rank counts all before it: 1, 2, 2, 4.")),
+        )
+        yield say(message("Scores")), say(message("Compare scores within one query; they are not percentages."))
 
 
 def _job(metadata: JobMetadata, folder: JobFolder) -> dict[str, object]:

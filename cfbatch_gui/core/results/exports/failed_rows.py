@@ -15,6 +15,7 @@ from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.schema import cells_sql
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import Cell, Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
 from cfbatch_gui.core.results.exports.delimited import Dialect
@@ -38,6 +39,7 @@ LEFT JOIN raw_rows w ON w.file = p.file AND w.row = p.row
 LEFT JOIN items i ON i.item_no = p.item_no LEFT JOIN texts t USING(text_no)
 WHERE p.file = :file ORDER BY p.row, p.reason
 """
+_COLUMNS, _IN_THE_FILE = (message("row_number"), message("reason")), message("in_the_file")
 _NAMES_STORED_AS = {1: "columns", 2: "second_columns"}
 _CELLS = msgspec.json.Decoder(list[str])
 _NAMES = msgspec.json.Decoder(tuple[str, ...])
@@ -46,7 +48,7 @@ _NAMES = msgspec.json.Decoder(tuple[str, ...])
 @dataclass(frozen=True, slots=True)
 class _FailedRow:
     number: int
-    reason: str
+    reasons: tuple[str, ...]
     cells: list[str]
     raw: str
 
@@ -65,7 +67,7 @@ def write(work: Work) -> Written:
                 with_raw.add(file)
     total = sum(counts.values())
     if not total:
-        raise ExportError("No row failed, so there is nothing to mend and nothing was written.")
+        raise ExportError(message("No row failed, so there is nothing to mend and nothing was written."))
     written = [file for file, count in counts.items() if count]
     # If only one of the two files has failed rows, they are written to the requested path.
     names = paths if len(written) == 2 else {written[0]: work.path}
@@ -80,7 +82,7 @@ def write(work: Work) -> Written:
             done = 0
             for row in _rows(work, file):
                 cells = (row.cells + [""] * len(own))[: len(own)]
-                about: Sequence[Cell] = (row.number, row.reason, row.raw)
+                about: Sequence[Cell] = (row.number, " ".join(map(work.say, row.reasons)), row.raw)
                 stream.write(dialect.encode([[*cells, *about[: len(added)]]]))
                 done += 1
                 if done % _BLOCK == 0:
@@ -94,12 +96,12 @@ def write(work: Work) -> Written:
 def _columns(work: Work, file: int, *, has_raw: bool) -> tuple[Sequence[str], Sequence[str]]:
     """The columns of the user's file, and those after them: "row_number", "reason" and perhaps "in_the_file".
 
-    The latter get "_" added until they differ from the former.
+    The latter are in the user's language, and get "_" added until they differ from the former.
     """
     with work.folder.open(read_only=True) as database:
         names = _NAMES.decode(msgspec.json.encode(schema.metadata_value(database, _NAMES_STORED_AS[file], ())))
     ours = []
-    for name in ("row_number", "reason", *(["in_the_file"] if has_raw else [])):
+    for name in map(work.say, (*_COLUMNS, *((_IN_THE_FILE,) if has_raw else ()))):
         while name in names:
             name += "_"  # noqa: PLW2901  # until it is unused
         ours.append(name)
@@ -116,7 +118,7 @@ def _rows(work: Work, file: int) -> Iterator[_FailedRow]:
         # A ranking stores the cells of every row; an embedding job may store only the text, which its item gives.
         item="NULL" if is_ranking else "i.item_no",
     )
-    batches = msgspec.json.encode({str(number): reason for number, reason in work.metadata.failed_batches.items()})
+    batches = msgspec.json.encode({str(number): str(reason) for number, reason in work.metadata.failed_batches.items()})
     values = {"batches": batches.decode(), "file": file}
     if items is not None:
         values["items"] = str(sorted(items))
@@ -131,5 +133,5 @@ def _rows(work: Work, file: int) -> Iterator[_FailedRow]:
         for number, same in groupby(found, itemgetter(1)):
             reasons, cells, raw = [], "", ""
             for _, _, reason, cells, raw in same:  # noqa: B007
-                reasons.append(reason or "The service gave no result.")
-            yield _FailedRow(number, " ".join(dict.fromkeys(reasons)), _CELLS.decode(cells) if cells else [], raw or "")
+                reasons.append(reason or message("The service gave no result."))
+            yield _FailedRow(number, tuple(dict.fromkeys(reasons)), _CELLS.decode(cells) if cells else [], raw or "")

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import BinaryIO
 
 from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import Digest, Work, Written, command, not_as_written, slug
 from cfbatch_gui.core.results.exports.vector_rows import BLOCK, VectorRows
 from cfbatch_gui.core.system.files import atomic_writer
@@ -97,7 +98,7 @@ def _database(stream: BinaryIO) -> Iterator[sqlite3.Connection]:
         except sqlite3.OperationalError as error:
             _ask_the_system(stream)
             raise ExportError(
-                "The SQLite file could not be written. Choose another place.", detail=str(error)
+                message("The SQLite file could not be written. Choose another place."), detail=str(error)
             ) from error
 
 
@@ -124,8 +125,10 @@ def _insert(database: sqlite3.Connection, rows: list[_Row]) -> None:
         database.executemany(_INSERT, rows)
     except sqlite3.IntegrityError as error:
         raise ExportError(
-            "An id comes twice, and a collection keeps one text for an id. Nothing was written. Give each text an id"
-            " of its own, or choose another format.",
+            message(
+                "An id comes twice, and a collection keeps one text for an id. Nothing was written. Give each text "
+                "an id of its own, or choose another format."
+            ),
             detail=str(error),
         ) from error
 

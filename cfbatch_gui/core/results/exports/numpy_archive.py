@@ -7,6 +7,7 @@ from typing import IO
 import numpy as np
 
 from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import Digest, Work, Written, not_as_written
 from cfbatch_gui.core.results.exports.numpy_file import are_same, header
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
@@ -52,11 +53,14 @@ def _write_ids(member: IO[bytes], ids: list[str]) -> None:
     longest = max(1, max(map(len, ids), default=1))
     if longest * 4 * len(ids) > _MOST_ID_BYTES:
         raise ExportError(
-            f"An id has {longest:,} characters, and a NumPy archive makes room for as many for every id. Nothing was"
-            " written. Choose .npy, with the ids in a text file."
+            message(
+                "An id has {longest:,} characters, and a NumPy archive makes room for as many for every id. Nothing "
+                "was written. Choose .npy, with the ids in a text file.",
+                longest=longest,
+            )
         )
     if any(identifier.endswith("\0") for identifier in ids):
-        raise ExportError("An id ends with a NUL character, which a NumPy archive loses. Nothing was written.")
+        raise ExportError(message("An id ends with a NUL character, which a NumPy archive loses. Nothing was written."))
     np.lib.format.write_array_header_1_0(
         member, {"descr": f"<U{longest}", "fortran_order": False, "shape": (len(ids),)}
     )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import Work, Written, not_as_written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
@@ -79,7 +80,11 @@ def _lines(rows: Sequence[int], names: Sequence[str], path: Path) -> bytes:
     if "\r" in text or text.count("\n") != len(rows):
         row = next(row for row, name in zip(rows, names, strict=True) if "\n" in name or "\r" in name)
         raise ExportError(
-            f"The id of row {row} has a line break, and “{path.name}” holds one id a line."
-            " Nothing was written. Choose .npz, which takes any id.",
+            message(
+                "The id of row {row} has a line break, and “{name}” holds one id a line. Nothing was written. "
+                "Choose .npz, which takes any id.",
+                row=row,
+                name=path.name,
+            ),
         )
     return text.encode()

@@ -12,6 +12,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import atlas
 from cfbatch_gui.core.results.exports.base import Work, Written, command, not_as_written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
@@ -42,8 +43,10 @@ def _check_installed() -> None:
         import arro3.io  # noqa: F401  # the second half of the same extra
     except ImportError as error:
         raise ExportError(
-            "Parquet needs a part of this program that is not installed. Install it with “pip install"
-            " 'cfbatch-gui[parquet]'” and start again, or choose CSV or JSON Lines. Nothing was written.",
+            message(
+                "Parquet needs a part of this program that is not installed. Install it with “pip install "
+                "'cfbatch-gui[parquet]'” and start again, or choose CSV or JSON Lines. Nothing was written."
+            ),
             detail=str(error),
         ) from error
 

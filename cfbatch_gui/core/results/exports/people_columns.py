@@ -5,25 +5,39 @@ were chosen by name.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
 from cfbatch_gui.core.inputs.input_values import Layout, Role
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import PART, Cell
 from cfbatch_gui.core.results.exports.score_rows import COLUMNS, Block, ScoreRows
 from cfbatch_gui.core.results.original_columns import column_mapping
 
-_OURS = {"rank": "Rank", "score": "Score", "error": "Reason", PART: "Part"}
+_OURS = {"rank": message("Rank"), "score": message("Score"), "error": message("Reason"), PART: message("Part")}
 _FIRST = ("query", "rank", "score", "text", "doc_id", "query_id", "label", PART)
 _BY_ROLE: dict[str, tuple[tuple[Role, ...], str]] = {
-    "query": ((Role.QUERY,), "Query"),
-    "text": ((Role.CONTEXT, Role.TEXT), "Text"),
-    "doc_id": ((Role.ID,), "ID"),
-    "query_id": ((Role.ID,), "Query ID"),
-    "label": ((Role.LABEL,), "Label"),
+    "query": ((Role.QUERY,), message("Query")),
+    "text": ((Role.CONTEXT, Role.TEXT), message("Text")),
+    "doc_id": ((Role.ID,), message("ID")),
+    "query_id": ((Role.ID,), message("Query ID")),
+    "label": ((Role.LABEL,), message("Label")),
+}
+_OTHERS = {
+    "query": message("Query"),
+    "text": message("Text"),
+    "doc_id": message("Doc id"),
+    "query_id": message("Query id"),
+    "label": message("Label"),
+    "tie_group": message("Tie group"),
+    "initial_rank": message("Initial rank"),
+    "rank_change": message("Rank change"),
+    "external_reference": message("External reference"),
+    "request_id": message("Request id"),
+    "status": message("Status"),
 }
 _ADDED = ("rank", "score", PART, "error")  # to the user's own sheet
 _SHOWN_AGAIN = re.compile(r"(?!-0(?:\.0+)?$)-?(?:0|[1-9][0-9]*)(?:\.([0-9]+))?")
@@ -54,12 +68,17 @@ class PeopleColumn:
 
 
 def people_columns(
-    folder: JobFolder, table: ScoreRows, chosen: Sequence[str] | None = None, *, as_in_file: bool = False
+    folder: JobFolder,
+    table: ScoreRows,
+    chosen: Sequence[str] | None = None,
+    say: Callable[[str], str] = str,
+    *,
+    as_in_file: bool = False,
 ) -> tuple[PeopleColumn, ...]:
     """The columns of a ranking in the order in which people read them, or as they were chosen by their names.
 
     With `as_in_file` they are those of the user's file, in its order and also where they are empty, before ours.
-    `table` has all columns.
+    `table` has all columns; `say` words our own headers.
     """
     names, are_chosen = table.columns, chosen is not None
     own = _as_in_file(folder, table) if as_in_file else ()
@@ -67,7 +86,7 @@ def people_columns(
     if as_in_file:
         rest = [*(name for name in rest if name not in _ADDED), *(name for name in _ADDED if name in names)]
     wanted: Sequence[str] = (*own, *rest) if chosen is None else chosen
-    headers = _headers(folder, table)
+    headers = _headers(folder, table, say)
     blocks = table.in_file_order() if as_in_file else table.blocks()
     found = looked_at(blocks, [names.index(name) for name in wanted], stop_early=not are_chosen)
     columns = []
@@ -175,16 +194,16 @@ def _width(cell: Cell) -> int:
     return min(_WIDEST, max(map(len, str(cell).split("\n")))) if cell is not None else 0
 
 
-def _headers(folder: JobFolder, table: ScoreRows) -> dict[str, str]:
+def _headers(folder: JobFolder, table: ScoreRows, say: Callable[[str], str]) -> dict[str, str]:
     """The header of each column, by its name: the user's own where one column of the file has that role."""
     with folder.open(read_only=True) as database:
         files = column_mapping(database)
-    headers = {name: table.own_names.get(name, name.replace("_", " ").capitalize()) for name in table.columns}
-    headers |= {name: words for name, words in _OURS.items() if name in COLUMNS or name == PART}
+    headers = {name: table.own_names.get(name) or say(_OTHERS[name]) for name in table.columns if name not in _OURS}
+    headers |= {name: say(words) for name, words in _OURS.items()}
     for name, (roles, usual) in _BY_ROLE.items():
         of_query = name in ("query", "query_id")
         file = files.get("file 1", {}) if of_query or "file 2" not in files else files["file 2"]
         own = [header for header, role in file.items() if role in roles]
         is_shared = name == "query_id" and "file 2" not in files  # the id of the only file is the text's
-        headers[name] = own[0] if len(own) == 1 and own[0] and not is_shared else usual
+        headers[name] = own[0] if len(own) == 1 and own[0] and not is_shared else say(usual)
     return headers

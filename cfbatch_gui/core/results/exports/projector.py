@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable
 
 from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import checked_file
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
@@ -27,7 +28,9 @@ def write(work: Work) -> Written:
     """
     table = VectorRows(work, reserved=("id", "text"), has_text_column=True)
     if table.dimension < 2:
-        raise ExportError("The Embedding Projector takes vectors of two numbers and more. Nothing was written.")
+        raise ExportError(
+            message("The Embedding Projector takes vectors of two numbers and more. Nothing was written.")
+        )
     header = [_cell(name) or f"column {index}" for index, name in enumerate(("id", "text", *table.columns), 1)]
     done = changed = 0
     with atomic_folder(work.path, _NAMES.__contains__) as folder:

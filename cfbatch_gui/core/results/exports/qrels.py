@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Layout
 from cfbatch_gui.core.job_folder import schema
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import Work, Written
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
 from cfbatch_gui.core.results.exports.score_rows import by_query, document_id, query_id
@@ -68,21 +69,29 @@ def check_labels(work: Work) -> str:
         grades = LabelGrades(database)
         labels = database.execute("SELECT label, min(row) FROM texts WHERE label <> '' GROUP BY label")
         if layout == Layout.SHARED:
-            return "The labels of this job belong to the texts alone, not to a query with a text: they judge nothing."
+            return message(
+                "The labels of this job belong to the texts alone, not to a query with a text: they judge nothing."
+            )
         found = False
         for label, row in labels:
             if label.strip() and grades.of(label) == NO_LABEL:
-                return f"The label of row {row} is “{label[:40]}”, and judgements are whole numbers such as 0 and 1."
+                return message(
+                    "The label of row {row} is “{label}”, and judgements are whole numbers such as 0 and 1.",
+                    row=row,
+                    label=label[:40],
+                )
             found = found or bool(label.strip())
         found = found or database.execute("SELECT 1 FROM outside_judgements LIMIT 1").fetchone() is not None
     if not found:
-        return "This job has no labels, and judgements are made of them: say which column is the label, and send again."
+        return message(
+            "This job has no labels, and judgements are made of them: say which column is the label, and send again."
+        )
     return ""
 
 
 def _write(work: Work, header: str, form: str) -> Written:
     if reason := check_labels(work):
-        raise ExportError(f"{reason} Nothing was written.")
+        raise ExportError(message("{reason} Nothing was written.", reason=reason))
     ids = RetrievalIds(work.folder)
     outside = outside_judgements(work, ids)
     grades = job_grades(work)

@@ -16,6 +16,7 @@ from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Layout, Role
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.messages import message, stored_message
 from cfbatch_gui.core.results.exports.base import PART, Cell, ExportOptions, Work, indices_of
 from cfbatch_gui.core.results.original_columns import column_of, columns_of_rankings
 from cfbatch_gui.core.results.outcomes import Status, has_parts
@@ -26,6 +27,8 @@ COLUMNS = (
     "query_id", "query", "rank", "doc_id", "text", "score", "tie_group", "initial_rank", "rank_change",
     "label", "external_reference", "request_id", "status", "error",
 )  # fmt: skip
+_ROW = message("Row {number}: {reason}")
+_ROW_OF_SECOND = message("Row {number} of the second file: {reason}")
 _INTEGERS = ("rank", "tie_group", "initial_rank", "rank_change", PART)
 _KINDS = {"score": "float64", **dict.fromkeys(_INTEGERS, "int64")}
 _BLOCK = 5_000
@@ -100,7 +103,7 @@ class ScoreRows:
         everything = ours + own
         indices = indices_of(work.options.columns, everything)
         if not indices:
-            raise UsageError("Choose at least one column. Nothing was written.")
+            raise UsageError(message("Choose at least one column. Nothing was written."))
         self._picked = None if indices == tuple(range(len(everything))) else _picker(indices)
         self.columns: tuple[str, ...] = tuple(everything[index] for index in indices)
         self.kinds = tuple(_KINDS.get(everything[index], "utf8") if index < len(ours) else "utf8" for index in indices)
@@ -203,7 +206,7 @@ class _SkippedShape:
 
         is_context = self._is_long or file == 2
         identifier = cell(self._ids[file - 1])
-        where = f"Row {number}" if file == 1 else f"Row {number} of the second file"
+        where = _ROW if file == 1 else _ROW_OF_SECOND
         return (
             "" if is_context else identifier,
             cell(self._queries) if file == 1 else "",
@@ -212,7 +215,7 @@ class _SkippedShape:
             cell(self._texts[file - 1]),
             None, None, None, None,
             cell(self._labels[file - 1]) if is_context else "",
-            "", "", Status.SKIPPED.value, f"{where}: {reason}", *self._part,
+            "", "", Status.SKIPPED.value, where.filled(number=number, reason=stored_message(reason)), *self._part,
             *self._kept.cells(stored if file == 1 else None, stored if file == 2 else None),
         )  # fmt: skip
 

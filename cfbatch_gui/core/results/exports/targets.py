@@ -9,6 +9,7 @@ from pathlib import Path
 from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports import (
     beir_folder,
     embeddings_cell_csv,
@@ -32,27 +33,27 @@ from cfbatch_gui.core.results.exports.base import Measure, Preset, Target
 from cfbatch_gui.core.results.exports.score_rows import score_columns
 from cfbatch_gui.core.results.exports.vector_rows import vector_columns
 
-_FOR_EXCEL = "The same, made to open with a double click; formulas are made harmless."
+_FOR_EXCEL = message("The same, made to open with a double click; formulas are made harmless.")
 _JUDGEMENTS = "one row for each label of your file"
 
 _SCORES = Target(
     "csv",
-    "CSV for programs",
+    message("CSV for programs"),
     Kind.RANK,
     (".csv",),
     scores_csv.write,
-    "One row per context, for scripts, databases and other programs.",
+    message("One row per context, for scripts, databases and other programs."),
     Preset.PROGRAMS,
     has_columns=True,
     has_limits=True,
 )
 _EXCEL = Target(
     "xlsx",
-    "Excel",
+    message("Excel"),
     Kind.RANK,
     (".xlsx",),
     excel.write,
-    "Your own columns under your own headers, with rank and score; with a filter.",
+    message("Your own columns under your own headers, with rank and score; with a filter."),
     is_for_people=True,
     has_columns=True,
     has_limits=True,
@@ -62,8 +63,8 @@ _RANKINGS = (
     replace(
         _SCORES,
         name="csv-excel",
-        title="CSV for Excel",
-        about="Opens with a double click; what looks like a formula is made harmless.",
+        title=message("CSV for Excel"),
+        about=message("Opens with a double click; what looks like a formula is made harmless."),
         preset=Preset.EXCEL,
         is_for_people=True,
     ),
@@ -71,88 +72,88 @@ _RANKINGS = (
     replace(
         _EXCEL,
         name="xlsx-rows",
-        title="Excel, your own sheet",
+        title=message("Excel, your own sheet"),
         write=excel.write_in_file_order,
-        about="All your columns and rows in their own order, with rank and score added at the end.",
+        about=message("All your columns and rows in their own order, with rank and score added at the end."),
     ),
     Target(
         "parquet",
-        "Parquet",
+        message("Parquet"),
         Kind.RANK,
         (".parquet",),
         parquet.write,
-        "The same rows with types, compressed; for DuckDB, pandas and Polars.",
+        message("The same rows with types, compressed; for DuckDB, pandas and Polars."),
         has_columns=True,
         has_limits=True,
     ),
     Target(
         "jsonl",
-        "JSON Lines",
+        message("JSON Lines"),
         Kind.RANK,
         (".jsonl", ".ndjson"),
         json_lines.write,
-        "One object per line, with all fields by name.",
+        message("One object per line, with all fields by name."),
         has_columns=True,
         has_limits=True,
     ),
     Target(
         "trec",
-        "TREC run",
+        message("TREC run"),
         Kind.RANK,
         (".run", ".trec"),
         trec_run.write,
-        "For trec_eval and programs like it; ties keep their order.",
+        message("For trec_eval and programs like it; ties keep their order."),
         has_limits=True,
         measure=Measure.SCORES,
     ),
     Target(
         "qrels",
-        "TREC qrels",
+        message("TREC qrels"),
         Kind.RANK,
         (".qrels",),
         qrels.write_trec,
-        "The labels of your file as judgements, as trec_eval reads them.",
+        message("The labels of your file as judgements, as trec_eval reads them."),
         contents=_JUDGEMENTS,
     ),
     Target(
         "qrels-beir",
-        "BEIR qrels",
+        message("BEIR qrels"),
         Kind.RANK,
         (".qrels.tsv",),
         qrels.write_beir,
-        "The same judgements as a table with a header, as BEIR reads them.",
+        message("The same judgements as a table with a header, as BEIR reads them."),
         contents=_JUDGEMENTS,
     ),
     Target(
         "beir",
-        "BEIR folder",
+        message("BEIR folder"),
         Kind.RANK,
         (),
         beir_folder.write,
-        "A folder of texts, queries, labels and rankings, for BEIR and MTEB.",
+        message("A folder of texts, queries, labels and rankings, for BEIR and MTEB."),
         is_folder=True,
         has_limits=True,
-        contents="all texts and queries, and how they rank",
+        contents=message("all texts and queries, and how they rank"),
     ),
 )
 
 _VECTORS = Target(
     "csv",
-    "CSV, a column for each number",
+    message("CSV, a column for each number"),
     Kind.EMBED,
     (".csv",),
     embeddings_csv.write,
-    "One row per text, one column for each number of its vector.",
+    message("One row per text, one column for each number of its vector."),
     has_columns=True,
     bytes_per_number=11,
 )
 _CELLS = Target(
     "csv-cell",
-    "CSV, each vector in one cell",
+    message("CSV, each vector in one cell"),
     Kind.EMBED,
     (".csv",),
     embeddings_cell_csv.write,
-    "One row per text, its vector as [0.1, …] in a single cell.",
+    message("One row per text, its vector as [0.1, …] in a single cell."),
     bytes_per_number=11,
 )
 _EMBEDDINGS = (
@@ -160,28 +161,28 @@ _EMBEDDINGS = (
     replace(
         _VECTORS,
         name="csv-excel",
-        title="CSV for Excel, a column for each number",
+        title=message("CSV for Excel, a column for each number"),
         about=_FOR_EXCEL,
         preset=Preset.EXCEL,
         is_for_people=True,
     ),
     Target(
         "xlsx",
-        "Excel",
+        message("Excel"),
         Kind.EMBED,
         (".xlsx",),
         excel_vectors.write,
-        "A workbook with a column for each number, as long as it fits.",
+        message("A workbook with a column for each number, as long as it fits."),
         is_for_people=True,
         has_columns=True,
     ),
     Target(
         "parquet",
-        "Parquet",
+        message("Parquet"),
         Kind.EMBED,
         (".parquet",),
         parquet.write,
-        "Vectors, texts and columns; for DuckDB, LanceDB, pandas and Polars.",
+        message("Vectors, texts and columns; for DuckDB, LanceDB, pandas and Polars."),
         has_columns=True,
         bytes_per_number=4,
     ),
@@ -189,88 +190,88 @@ _EMBEDDINGS = (
     replace(
         _CELLS,
         name="csv-cell-excel",
-        title="CSV for Excel, each vector in one cell",
+        title=message("CSV for Excel, each vector in one cell"),
         about=_FOR_EXCEL,
         preset=Preset.EXCEL,
         is_for_people=True,
     ),
     Target(
         "npy",
-        "NumPy array",
+        message("NumPy array"),
         Kind.EMBED,
         (".npy",),
         numpy_file.write,
-        "The bare numbers, float32, one row per text; for Python.",
+        message("The bare numbers, float32, one row per text; for Python."),
         bytes_per_number=4,
     ),
     Target(
         "npz",
-        "NumPy archive with ids",
+        message("NumPy archive with ids"),
         Kind.EMBED,
         (".npz",),
         numpy_archive.write,
-        "Numbers and ids in one file; for Python.",
+        message("Numbers and ids in one file; for Python."),
         bytes_per_number=4,
     ),
     Target(
         "jsonl",
-        "JSON Lines",
+        message("JSON Lines"),
         Kind.EMBED,
         (".jsonl", ".ndjson"),
         json_lines.write,
-        "One object per line: text, id and vector.",
+        message("One object per line: text, id and vector."),
         has_columns=True,
         bytes_per_number=11,
     ),
     Target(
         "atlas",
-        "Embedding Atlas",
+        message("Embedding Atlas"),
         Kind.EMBED,
         (".atlas.parquet",),
         parquet.write_with_map,
-        "Parquet with the map, each text's neighbours, and the command to open it.",
+        message("Parquet with the map, each text's neighbours, and the command to open it."),
         has_columns=True,
         bytes_per_number=4,
     ),
     Target(
         "projector",
-        "Embedding Projector",
+        message("Embedding Projector"),
         Kind.EMBED,
         (),
         projector.write,
-        "A folder that TensorFlow's Embedding Projector loads: vectors and metadata.",
+        message("A folder that TensorFlow's Embedding Projector loads: vectors and metadata."),
         is_folder=True,
         has_columns=True,
         bytes_per_number=11,
     ),
     Target(
         "vectorize",
-        "Cloudflare Vectorize",
+        message("Cloudflare Vectorize"),
         Kind.EMBED,
         (),
         vectorize.write,
-        "A folder of files as Cloudflare takes them, and the commands to load them.",
+        message("A folder of files as Cloudflare takes them, and the commands to load them."),
         is_folder=True,
         has_columns=True,
         bytes_per_number=11,
     ),
     Target(
         "llm",
-        "SQLite for llm",
+        message("SQLite for llm"),
         Kind.EMBED,
         (".db", ".sqlite"),
         llm_sqlite.write,
-        "A collection for the command-line program llm: “llm similar” works at once.",
+        message("A collection for the command-line program llm: “llm similar” works at once."),
         has_columns=True,
         bytes_per_number=4,
     ),
     Target(
         "openai",
-        "OpenAI batch answers",
+        message("OpenAI batch answers"),
         Kind.EMBED,
         (".openai.jsonl",),
         openai_lines.write,
-        "The lines that an OpenAI batch of embeddings answers with.",
+        message("The lines that an OpenAI batch of embeddings answers with."),
         bytes_per_number=11,
     ),
 )
@@ -278,11 +279,11 @@ _EMBEDDINGS = (
 # Failed rows are usually corrected in a spreadsheet; our CSV reader removes the marks of Preset.EXCEL again.
 _FAILED = Target(
     "failed",
-    "Failed rows",
+    message("Failed rows"),
     Kind.RANK,
     (".failed.csv",),
     failed_rows.write,
-    "Your own rows that gave no score, with the reason, to mend and load again.",
+    message("Your own rows that gave no score, with the reason, to mend and load again."),
     Preset.EXCEL,
     needs_results=False,
     measure=Measure.FAILED_ROWS,
@@ -296,10 +297,17 @@ TARGETS: tuple[Target, ...] = (
     replace(
         _FAILED,
         kind=Kind.EMBED,
-        about="Your own rows that gave no vector, with the reason, to mend and load again.",
+        about=message("Your own rows that gave no vector, with the reason, to mend and load again."),
     ),
 )
-_WHAT = {Kind.RANK: "a ranking", Kind.EMBED: "embeddings"}
+_WHAT = {Kind.RANK: message("a ranking"), Kind.EMBED: message("embeddings")}
+
+
+_FORMAT_CANNOT = message("The format “{name}” cannot hold {results}. Choose one of: {choices}.")
+_FORMAT_UNKNOWN = message("Nothing is known about the format “{name}”. Choose one of: {choices}.")
+_FILE_CANNOT = message("A file named “{name}” cannot hold {results}. Choose one of: {choices}.")
+_FILE_UNKNOWN = message("Nothing is known about a file named “{name}”. Choose one of: {choices}.")
+_NAME_UNKNOWN = message("Nothing is known about “{name}”, a name without a suffix. Choose one of: {choices}.")
 
 
 def targets_for(kind: Kind) -> tuple[Target, ...]:
@@ -318,23 +326,20 @@ def columns_of(folder: JobFolder, kind: Kind) -> tuple[str, ...]:
 
 def target_for(path: Path, kind: Kind, name: str = "") -> Target:
     """The target called `name`, or the first one for the file's suffix. Raises UsageError, which lists the choices."""
+    is_named = bool(name)
     if name:
         found = [target for target in TARGETS if target.name == name.lower()]
-        what = f"the format “{name}”"
+        cannot, unknown = _FORMAT_CANNOT, _FORMAT_UNKNOWN
     else:
         suffix = path.suffix.lower()
         found = [target for target in TARGETS if suffix in target.suffixes]
-        what = f"a file named “*{suffix}”" if suffix else f"“{path.name}”, a name without a suffix"
+        cannot, unknown = _FILE_CANNOT, _FILE_UNKNOWN if suffix else _NAME_UNKNOWN
+        name = f"*{suffix}" if suffix else path.name
+        is_named = False
     fitting = [target for target in found if target.kind is kind]
     if fitting:
         return fitting[0]
     known = targets_for(kind)
     by_suffix = (target.suffixes[0] for target in known if target.suffixes and target.suffixes[0].count(".") == 1)
-    choices = ", ".join(dict.fromkeys((target.name for target in known) if name else by_suffix))
-    if found:
-        raise UsageError(f"{_capital(what)} cannot hold {_WHAT[kind]}. Choose one of: {choices}.")
-    raise UsageError(f"Nothing is known about {what}. Choose one of: {choices}.")
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
+    choices = ", ".join(dict.fromkeys((target.name for target in known) if is_named else by_suffix))
+    raise UsageError((cannot if found else unknown).filled(name=name, results=_WHAT[kind], choices=choices))

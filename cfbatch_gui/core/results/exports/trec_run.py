@@ -8,6 +8,7 @@ and readers keep the order of the ranks.
 import numpy as np
 
 from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import Work, Written, slug
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream
 from cfbatch_gui.core.results.exports.score_rows import by_query, document_id, keeps, query_id
@@ -41,7 +42,9 @@ def write(work: Work) -> Written:
             done += len(contexts)
             work.tick(done)
         if not rows:
-            raise ExportError("Top k and the threshold leave nothing to write. Nothing was written; let more through.")
+            raise ExportError(
+                message("Top k and the threshold leave nothing to write. Nothing was written; let more through.")
+            )
         stream.compare(work, done)
         work.tick_end()
     notes = {

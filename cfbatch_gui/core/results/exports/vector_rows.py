@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import PART, Work, indices_of
 from cfbatch_gui.core.results.original_columns import column_of, columns_of_vectors
 from cfbatch_gui.core.results.outcomes import has_parts
@@ -159,6 +160,9 @@ def _check_finite(texts: Sequence[EmbeddedText], vectors: NDArray[np.float32]) -
 
 def _refuse(text: EmbeddedText) -> NoReturn:
     raise ExportError(
-        f"The vector of row {text.row} holds a value that is not a number. Nothing was written. Send the job again.",
+        message(
+            "The vector of row {row} holds a value that is not a number. Nothing was written. Send the job again.",
+            row=text.row,
+        ),
         detail=f"item {text.item_no}",
     )

@@ -10,6 +10,7 @@ from types import TracebackType
 import msgspec
 
 from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import Work, Written, command, slug
 from cfbatch_gui.core.results.exports.checked_stream import CheckedStream, checked_file
 from cfbatch_gui.core.results.exports.vector_rows import VectorRows
@@ -53,19 +54,31 @@ def write(work: Work) -> Written:
 def _check_size(table: VectorRows) -> None:
     if table.dimension > MOST_NUMBERS:
         raise ExportError(
-            f"Vectorize takes vectors of {MOST_NUMBERS:,} numbers, and these have {table.dimension:,}. Nothing was"
-            " written. Choose another format."
+            message(
+                "Vectorize takes vectors of {most:,} numbers, and these have {dimension:,}. Nothing was "
+                "written. Choose another format.",
+                most=MOST_NUMBERS,
+                dimension=table.dimension,
+            )
         )
     if table.count > MOST_VECTORS:
         raise ExportError(
-            f"An index of Vectorize takes {MOST_VECTORS:,} vectors, and these are {table.count:,}. Nothing was written."
+            message(
+                "An index of Vectorize takes {most:,} vectors, and these are {count:,}. Nothing was written.",
+                most=MOST_VECTORS,
+                count=table.count,
+            )
         )
 
 
 def _repeated(identifier: str, text: EmbeddedText) -> ExportError:
     return ExportError(
-        f"The id “{identifier[:60]}” comes twice, again in row {text.row}. Vectorize keeps one vector for an id, so"
-        " the first would be lost. Nothing was written. Give each text an id of its own, or choose another format."
+        message(
+            "The id “{identifier}” comes twice, again in row {row}. Vectorize keeps one vector for an id, so the "
+            "first would be lost. Nothing was written. Give each text an id of its own, or choose another format.",
+            identifier=identifier[:60],
+            row=text.row,
+        )
     )
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from xml.parsers import expat
 
 from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import Cell, Digest, Work, not_as_written
 from cfbatch_gui.core.system.unfinished import temporary_folder
 
@@ -72,7 +73,13 @@ class Sheet:
         if self.width <= _MOST_ON_PAPER:
             self._sheet.fit_to_pages(1, 0)
         if self.width > MOST_COLUMNS:
-            raise ExportError(f"Excel takes {MOST_COLUMNS:,} columns; these are {self.width:,}. Choose CSV.")
+            raise ExportError(
+                message(
+                    "Excel takes {most:,} columns; these are {width:,}. Choose CSV.",
+                    most=MOST_COLUMNS,
+                    width=self.width,
+                )
+            )
         # “_)” leaves room for a parenthesis, so that a number does not touch the text at its right.
         shown = {count: f"0.{'0' * count}_)" if count else "0_)" for count in set(decimals.values())}
         forms = {count: workbook.add_format({"num_format": form}) for count, form in shown.items()}
@@ -92,8 +99,12 @@ class Sheet:
         """Write the next row. Raises ExportError if Excel's limits of rows or of characters in a cell are exceeded."""
         if self.rows + 1 >= MOST_ROWS:
             raise ExportError(
-                f"Excel takes {MOST_ROWS:,} rows, and the sheet “{self.name}” needs more. Nothing was written."
-                " Keep fewer with top k or a threshold, or choose CSV.",
+                message(
+                    "Excel takes {most:,} rows, and the sheet “{name}” needs more. Nothing was written. Keep "
+                    "fewer with top k or a threshold, or choose CSV.",
+                    most=MOST_ROWS,
+                    name=self.name,
+                ),
             )
         self.rows += 1
         self._write(row)
@@ -118,8 +129,14 @@ class Sheet:
         # A character outside the Basic Multilingual Plane counts as two; texts of half the limit need no encoding.
         if len(cell) * 2 > MOST_CHARACTERS and len(cell.encode("utf-16-le")) // 2 > MOST_CHARACTERS:
             raise ExportError(
-                f"Excel takes {MOST_CHARACTERS:,} characters a cell, and a text in row {self.rows + 1:,} of the sheet"
-                f" “{self.name}” has {len(cell):,}. Nothing was written, and nothing is ever cut. Choose CSV.",
+                message(
+                    "Excel takes {most:,} characters a cell, and a text in row {row:,} of the sheet "
+                    "“{name}” has {length:,}. Nothing was written, and nothing is ever cut. Choose CSV.",
+                    most=MOST_CHARACTERS,
+                    row=self.rows + 1,
+                    name=self.name,
+                    length=len(cell),
+                ),
                 detail=f"{row[0]!r}",
             )
 

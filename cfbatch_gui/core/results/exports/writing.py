@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cfbatch_gui.core.errors import ExportError, UsageError
+from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.exports.base import ExportOptions, Progress, Target, Work
 from cfbatch_gui.core.results.exports.export_manifest import (
     kept_manifest_path,
@@ -47,6 +49,7 @@ def export(
     *,
     options: ExportOptions | None = None,
     keeps_manifest: bool = True,
+    say: Callable[[str], str] = str,
     progress: Progress | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Exported:
@@ -54,14 +57,15 @@ def export(
 
     Blocking, with constant memory use; call it in a thread. `progress` gets (done, total); an exception from it stops
     the export and leaves all files as they were. Without `keeps_manifest`, a file for people has none unless it is
-    needed to read the file again. Raises UsageError, ExportError, DiskFull and DataError.
+    needed to read the file again. `say` words files for people in their language. Raises UsageError,
+    ExportError, DiskFull and DataError.
     """
     target = target or target_for(path, metadata.kind)
     options = _checked(metadata, target, options or ExportOptions())
     with folder.open(read_only=True) as database:
         counts = count_items(database, metadata.failed_batches)
     if target.needs_results and not counts.done:
-        raise ExportError("There is nothing to write yet: no result has come back. Try again when some have.")
+        raise ExportError(message("There is nothing to write yet: no result has come back. Try again when some have."))
     steps = _Steps(counts.items + counts.skipped, progress)
     with old_manifest(path) as step_aside:
 
@@ -69,7 +73,7 @@ def export(
             steps.end()
             step_aside()
 
-        written = target.write(Work(folder, metadata, path, options, steps.writing, steps.reading, end))
+        written = target.write(Work(folder, metadata, path, options, steps.writing, steps.reading, end, say))
     # Without it beside the file, a CSV whose formulas were made harmless could not be read again as it was.
     is_beside = not target.is_for_people or _has_marks(written.notes)
     manifest = manifest_path(path) if is_beside else kept_manifest_path(path, folder)
@@ -104,12 +108,17 @@ def _name(file: Path, path: Path) -> str:
 
 def _checked(metadata: JobMetadata, target: Target, options: ExportOptions) -> ExportOptions:
     if metadata.kind is not target.kind:
-        held = "rankings" if metadata.kind.value == "embed" else "embeddings"
-        raise UsageError(f"“{target.title}” is for {held}, and this job has none. Choose another format.")
+        raise UsageError(
+            message(
+                "“{format}” is for {results}, and this job has none. Choose another format.",
+                format=target.title,
+                results=message("rankings") if target.kind is Kind.RANK else message("embeddings"),
+            )
+        )
     if options.top_k is not None and options.top_k < 1:
-        raise UsageError("Top k must be 1 or more.")
+        raise UsageError(message("Top k must be 1 or more."))
     if options.separator not in _SEPARATORS:
-        raise UsageError("The list separator must be a comma, a semicolon, a tab or a vertical bar.")
+        raise UsageError(message("The list separator must be a comma, a semicolon, a tab or a vertical bar."))
     return options if target.preset is None else replace(options, preset=target.preset)
 
 

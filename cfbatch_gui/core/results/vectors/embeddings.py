@@ -11,6 +11,7 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder import schema
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import cells_sql
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.casefold_index import CasefoldIndex
 from cfbatch_gui.core.results.original_columns import columns_of_vectors
 from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status, count_items, sent_of, status_of
@@ -169,10 +170,10 @@ class Embeddings:
         try:
             vectors: NDArray[np.float32] = np.load(self._folder.vectors, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError) as error:
-            raise DataError("This job's vectors could not be read.", detail=f"vectors.npy: {error}") from error
+            raise DataError(message("This job's vectors could not be read."), detail=f"vectors.npy: {error}") from error
         if vectors.ndim != 2 or vectors.dtype != np.dtype("<f4") or len(vectors) != self._count:
             raise DataError(
-                "This job's vectors are damaged.",
+                message("This job's vectors are damaged."),
                 detail=f"vectors.npy: {vectors.dtype} {vectors.shape} for {self._count} texts",
             )
         return vectors

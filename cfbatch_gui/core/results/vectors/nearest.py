@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import OutcomeUnknown, ReplyError, ServiceRefused, UsageError
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText, Embeddings
 from cfbatch_gui.core.workers_ai.client import WorkersAI
@@ -80,9 +81,15 @@ async def embed_sentence(
     """
     text = sentence.strip()
     if not text:
-        raise UsageError("There is nothing to look for yet. Type a sentence.")
+        raise UsageError(message("There is nothing to look for yet. Type a sentence."))
     if len(text) > LONGEST:
-        raise UsageError(f"A sentence to look for can have {LONGEST:,} characters; this has {len(text):,}.")
+        raise UsageError(
+            message(
+                "A sentence to look for can have {most:,} characters; this has {length:,}.",
+                most=LONGEST,
+                length=len(text),
+            )
+        )
     request = EmbedRequest(
         (text,), pooling=metadata.pooling, truncate_inputs=True if metadata.truncate_inputs else None
     )
@@ -90,8 +97,11 @@ async def embed_sentence(
         raw = await client.run(metadata.model, encode_request(request))
     except OutcomeUnknown as error:
         raise OutcomeUnknown(
-            f"The sentence was sent to {client.connection.title}, but no clear answer came back. It may have been"
-            " billed; trying again costs another request.",
+            message(
+                "The sentence was sent to {title}, but no clear answer came back. It may have been billed; trying "
+                "again costs another request.",
+                title=client.connection.title,
+            ),
             detail=error.detail,
         ) from error
     return await asyncio.to_thread(_vector, raw, request, embeddings)
@@ -100,13 +110,15 @@ async def embed_sentence(
 def _vector(raw: bytes, request: EmbedRequest, embeddings: Embeddings) -> NDArray[np.float32]:
     (matched,) = match(read_run(raw), [expect(request)], dimension=embeddings.dimension)
     if isinstance(matched, Refused):
-        raise ServiceRefused("The service did not take this sentence.", detail=matched.error)
+        raise ServiceRefused(message("The service did not take this sentence."), detail=matched.error)
     if not isinstance(matched, Embedded):
-        raise ReplyError("The answer to this sentence holds no vector.")
+        raise ReplyError(message("The answer to this sentence holds no vector."))
     stored = embeddings.pooling()
     if matched.pooling and stored and matched.pooling != stored:
         raise ReplyError(
-            "The sentence's vector is pooled in another way than those of this job, so they cannot be compared.",
+            message(
+                "The sentence's vector is pooled in another way than those of this job, so they cannot be compared."
+            ),
             detail=f"pooling {matched.pooling[:40]!r}, not {stored[:40]!r}",
         )
     return np.array(matched.vectors[0])

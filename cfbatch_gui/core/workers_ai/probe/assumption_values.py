@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
 
 READ_ON: Final = "2026-08"  # when the pages were read
@@ -21,32 +22,32 @@ PRICING: Final = "workers-ai/platform/pricing/"
 LIMITS: Final = "fundamentals/api/reference/limits/"
 LIST: Final = "api/resources/ai/subresources/models/methods/list/"
 GATEWAY: Final = "ai-gateway/usage/providers/workersai/"
-OTHERS: Final = "no page; other programs met it"
-NOWHERE: Final = "no page; assumed here"
+OTHERS: Final = message("no page; other programs met it")
+NOWHERE: Final = message("no page; assumed here")
 
 
 class Sight(StrEnum):
     """Whether a probe can tell."""
 
     BOTH = "yes"
-    HELD_ONLY = "only that it holds"
+    HELD_ONLY = message("only that it holds")
     NEVER = "no"
 
 
 class Area(StrEnum):
     """The headings of the table, in their order."""
 
-    FORM = "Form of every answer"
-    MODELS = "List of models"
-    REFUSALS = "Refusals"
-    SENDING = "Sending a batch"
-    WAITING = "Waiting for a batch"
-    ANSWER = "The answer to a batch"
-    SCORES = "Scores"
-    VECTORS = "Vectors"
-    RUN = "Without the queue"
-    LIMITS = "Limits"
-    PRICE = "Price"
+    FORM = message("Form of every answer")
+    MODELS = message("List of models")
+    REFUSALS = message("Refusals")
+    SENDING = message("Sending a batch")
+    WAITING = message("Waiting for a batch")
+    ANSWER = message("The answer to a batch")
+    SCORES = message("Scores")
+    VECTORS = message("Vectors")
+    RUN = message("Without the queue")
+    LIMITS = message("Limits")
+    PRICE = message("Price")
 
 
 @dataclass(frozen=True, slots=True)

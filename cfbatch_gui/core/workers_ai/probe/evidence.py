@@ -13,15 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import UserError
+from cfbatch_gui.core.messages import message, quoted
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
 from cfbatch_gui.core.workers_ai.probe.probe_requests import Form, ProbePlan
 from cfbatch_gui.core.workers_ai.transport import HttpAnswer, Transport
 
 _TITLES: Final = {
-    ConnectionKind.PRACTICE: "Practice service",
+    ConnectionKind.PRACTICE: message("Practice service"),
     ConnectionKind.CLOUDFLARE: "Cloudflare",
-    ConnectionKind.WORKER: "The Worker",
-    ConnectionKind.GATEWAY: "The AI Gateway",
+    ConnectionKind.WORKER: message("The Worker"),
+    ConnectionKind.GATEWAY: message("The AI Gateway"),
 }
 _LONGEST_WORD: Final = 24  # characters; an API token has 40 and more, a request id 36
 
@@ -41,14 +42,14 @@ class Recorder(Transport):
 class Step(StrEnum):
     """What an exchange was for."""
 
-    NONSENSE = "the search for nonsense"
-    MODEL = "the search for the model"
-    UNKNOWN_ID = "the poll for an unknown id"
-    UNKNOWN_MODEL = "the poll of an unknown model"
-    SUBMIT = "a batch"
-    POLL = "a poll"
-    AGAIN = "another poll after the end"
-    RUN = "the call without the queue"
+    NONSENSE = message("the search for nonsense")
+    MODEL = message("the search for the model")
+    UNKNOWN_ID = message("the poll for an unknown id")
+    UNKNOWN_MODEL = message("the poll of an unknown model")
+    SUBMIT = message("a batch")
+    POLL = message("a poll")
+    AGAIN = message("another poll after the end")
+    RUN = message("the call without the queue")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,14 +237,16 @@ def shown(value: object) -> str:
     """
     match value:
         case None:
-            return "nothing"
+            return message("nothing")
         case bool() | int() | float():
             text = str(value)
-            return text if len(text) <= _LONGEST_WORD else "a very long number"
+            return text if len(text) <= _LONGEST_WORD else message("a very long number")
         case str() if len(value) <= _LONGEST_WORD and value.isprintable():
-            return f"“{value}”"
+            return quoted(value)
         case str():
-            return f"a text of {len(value):,} characters"
-        case list() | dict():
-            return f"a {'list' if isinstance(value, list) else 'group'} of {len(value):,} values"
-    return "something else"
+            return message("a text of {n:,} characters", n=len(value))
+        case list():
+            return message("a list of {n:,} values", n=len(value))
+        case dict():
+            return message("a group of {n:,} values", n=len(value))
+    return message("something else")

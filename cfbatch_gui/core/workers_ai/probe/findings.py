@@ -2,8 +2,12 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.probe.assumption_values import Assumption
+
+NOTHING_FINISHED: Final = message("No batch was finished.")
 
 
 class Outcome(StrEnum):

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from typing import Final
 
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.probe import judging_calls as calls
+from cfbatch_gui.core.workers_ai.probe import judging_elements as elements
 from cfbatch_gui.core.workers_ai.probe import judging_results as results
 from cfbatch_gui.core.workers_ai.probe.assumption_values import Assumption, Sight
 from cfbatch_gui.core.workers_ai.probe.assumptions import ASSUMPTIONS
@@ -33,16 +35,16 @@ JUDGES: Final[dict[str, Callable[[Evidence], Seen]]] = {
         calls.submit_model,
         calls.waiting_status,
         calls.waiting_id,
-        results.done_responses,
-        results.done_without_status,
-        results.done_again,
-        results.element_ids,
-        results.references,
-        results.order,
-        results.element_success,
-        results.result_depth,
-        results.usage,
-        results.usage_estimate,
+        elements.done_responses,
+        elements.done_without_status,
+        elements.done_again,
+        elements.element_ids,
+        elements.references,
+        elements.order,
+        elements.element_success,
+        elements.result_depth,
+        elements.usage,
+        elements.usage_estimate,
         results.scores_form,
         results.scores_range,
         results.scores_meaning,
@@ -67,7 +69,7 @@ def judge_all(evidence: Evidence) -> tuple[Finding, ...]:
 
 def _judge(assumption: Assumption, evidence: Evidence) -> Seen:
     if assumption.sight is Sight.NEVER:
-        return not_seen(f"A check cannot see this: {assumption.reason}.")
+        return not_seen(message("A check cannot see this: {reason}.", reason=assumption.reason))
     if evidence.kind not in assumption.kinds:
-        return not_seen("This is about another kind of connection.")
+        return not_seen(message("This is about another kind of connection."))
     return JUDGES[assumption.id](evidence)

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 from cfbatch_gui.core.errors import OverBudget
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_most
 from cfbatch_gui.core.workers_ai.prices import Price, price
@@ -23,9 +24,9 @@ _TOKENS_AROUND: Final = 2  # that a tokenizer sets before and after each text
 class Form(StrEnum):
     """The forms of a request; a batch of a probe has one alone, as a job's batches have."""
 
-    SCORES = "query and contexts"
-    CONTEXTS = "contexts"
-    TEXT = "text"
+    SCORES = message("query and contexts")
+    CONTEXTS = message("contexts")
+    TEXT = message("text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,13 @@ def plan_probe(model: ModelMetadata, mark: str) -> ProbePlan:
     cost = price(MARGIN * tokens, model)
     if cost.dollars >= MOST_DOLLARS:
         raise OverBudget(
-            f"A check of {model.name} may cost ${cost.dollars:.3f}, and a check must cost less than ${MOST_DOLLARS}."
-            " Nothing was sent. Choose another model."
+            message(
+                "A check of {name} may cost ${dollars:.3f}, and a check must cost less than ${most}. "
+                "Nothing was sent. Choose another model.",
+                name=model.name,
+                dollars=cost.dollars,
+                most=MOST_DOLLARS,
+            )
         )
     return ProbePlan(model, batches, cost)
 

@@ -21,6 +21,7 @@ from cfbatch_gui.core.errors import (
     Unreachable,
     UserError,
 )
+from cfbatch_gui.core.messages import message, stored_message
 from cfbatch_gui.core.workers_ai.client import Reply, WorkersAI, is_passing
 from cfbatch_gui.core.workers_ai.connection_kinds import ConnectionKind
 from cfbatch_gui.core.workers_ai.probe.evidence import Evidence, Exchange, Recorder, Step, exchange_of
@@ -128,10 +129,10 @@ class Probe:
     async def _free_calls(self) -> None:
         name = self._plan.model.name
         if self._client.connection.kind is not ConnectionKind.WORKER:  # which has no list of models
-            self._show("Searching the list of models…")
+            self._show(message("Searching the list of models…"))
             await self._first(Step.NONSENSE, self._client.find_models(NONSENSE))
             await self._first(Step.MODEL, self._client.find_models(name.rsplit("/", 1)[-1]))
-        self._show("Asking for a batch that does not exist…")
+        self._show(message("Asking for a batch that does not exist…"))
         await self._first(Step.UNKNOWN_ID, self._client.probe(name))
         await self._first(Step.UNKNOWN_MODEL, self._client.probe(NO_MODEL))
 
@@ -158,7 +159,7 @@ class Probe:
 
     async def _submit(self, batch: ProbeBatch) -> bool:
         """Send a batch, once; whether it makes sense to send the next one. A submit in flight is not cut off."""
-        self._show(f"Sending a batch of the form “{batch.form}”…")
+        self._show(message("Sending a batch of the form “{form}”…", form=stored_message(batch.form)))
         sending = asyncio.create_task(self._send(batch))
         try:
             return await asyncio.shield(sending)
@@ -172,13 +173,15 @@ class Probe:
         async def submit() -> None:
             queued = await self._client.submit(self._plan.model.name, body)
             self._evidence.request_ids[batch.form] = queued.request_id
-            self._sentences[batch.form] = "It was accepted."
+            self._sentences[batch.form] = message("It was accepted.")
             digest = hashlib.sha256(body).hexdigest()
             try:
                 await self._keep(Accepted(batch.form, attempt, queued.request_id, digest, self._client.now()))
             except DataError as error:
-                self._show(f"Its id could not be written down, so keep it yourself. {error.message}")
-            self._show(f"Accepted as {queued.request_id}.")
+                self._show(
+                    message("Its id could not be written down, so keep it yourself. {sentence}", sentence=error.message)
+                )
+            self._show(message("Accepted as {request_id}.", request_id=queued.request_id))
 
         error = (await self._call(Step.SUBMIT, batch.form, submit())).error
         if error is not None:
@@ -189,7 +192,7 @@ class Probe:
         waiting = dict(self._evidence.request_ids)
         until, pause = self._client.now() + self._wait_seconds, self._client.connection.first_check
         if waiting:
-            self._show("Waiting for the results…")
+            self._show(message("Waiting for the results…"))
         while waiting:
             for form, request_id in tuple(waiting.items()):
                 if await self._is_over(form, request_id):
@@ -201,7 +204,7 @@ class Probe:
             await self._sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
         for form in waiting:
-            self._sentences[form] = "It was accepted, and was not finished in the time that the check waits."
+            self._sentences[form] = message("It was accepted, and was not finished in the time that the check waits.")
         finished = next(iter(self._evidence.finished()), None)
         if finished is not None:
             await self._call(
@@ -217,7 +220,7 @@ class Probe:
 
         exchange = await self._call(Step.POLL, form, ask())
         if exchange.elements is not None and (exchange.elements or any(isinstance(each, Reply) for each in answers)):
-            self._sentences[form] = "It is finished."
+            self._sentences[form] = message("It is finished.")
             return True
         if exchange.error is None or is_passing(exchange.error) or _says_wait(exchange):
             return False
@@ -227,7 +230,7 @@ class Probe:
     async def _without_queue(self) -> None:
         if any(each.step is Step.SUBMIT and each.error and not each.status for each in self._evidence.exchanges):
             return  # the connection broke: the same would come of it, paid for or not
-        self._show("Sending one request without the queue…")
+        self._show(message("Sending one request without the queue…"))
         (request,) = self._plan.run.requests
         await self._call(Step.RUN, None, self._client.run(self._plan.model.name, encode_request(request)))
 

@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.limits import MAX_REQUEST_ID, MAX_STATUS
 from cfbatch_gui.core.workers_ai.wire.decoding import NULL, breach, decode, is_null
 
@@ -122,11 +123,11 @@ def read_answer(data: bytes | msgspec.Raw) -> Answer:
     """
     frame = decode(_frame_decoder, data, "answer")
     if frame.success is False:
-        raise breach("the service reports a failure where an answer was expected")
+        raise breach(message("the service reports a failure where an answer was expected"))
     body = frame if frame.result is None else frame.result
     request_id = body.request_id or frame.request_id or ""
     if frame.request_id and frame.request_id != request_id:
-        raise breach("it names two batches")
+        raise breach(message("it names two batches"))
     elements = _elements(body)
     if elements or (elements is not None and body.status is None):
         return Finished(tuple(elements), read_usage(body.usage), request_id)
@@ -135,7 +136,7 @@ def read_answer(data: bytes | msgspec.Raw) -> Answer:
         return Queued(request_id, decode(_model_decoder, body.model, "model") or "", status or "queued")
     if status:
         return Waiting(status)
-    raise breach("it says neither that the batch is waiting nor what came out")
+    raise breach(message("it says neither that the batch is waiting nor what came out"))
 
 
 def is_request_id(text: str) -> bool:
@@ -146,7 +147,7 @@ def is_request_id(text: str) -> bool:
 def _elements(body: _Body) -> list[Element] | None:
     """The list in `responses` or `results`, None without one. Raises ReplyError when both have elements."""
     if body.responses and body.results:
-        raise breach("it holds two lists of results")
+        raise breach(message("it holds two lists of results"))
     return body.responses or body.results or (body.responses if body.responses is not None else body.results)
 
 
@@ -188,11 +189,11 @@ def read_run(data: bytes) -> Finished:
     """
     frame = decode(_run_decoder, data, "answer")
     if frame.success is False:
-        raise breach("the service reports a failure where an answer was expected")
+        raise breach(message("the service reports a failure where an answer was expected"))
     output: _BareOutput = frame
     if frame.success is not None:
         output = decode(_bare_output_decoder, frame.result, "answer")
     if not all(map(is_null, (frame.request_id, output.request_id, output.responses, output.results))):
-        raise breach("it is the answer to a batch, and this was a single request")
+        raise breach(message("it is the answer to a batch, and this was a single request"))
     usage: Usage | None = read_usage(output.usage)
     return Finished((Element(id=0, result=output, success=True),), usage, is_synchronous=True)

@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from cfbatch_gui.core.errors import ReplyError
+from cfbatch_gui.core.messages import message
 
 Decoded = TypeVar("Decoded")
 
@@ -35,7 +36,7 @@ def decode(decoder: msgspec.json.Decoder[Decoded], data: bytes | memoryview | ms
             return decoder.decode(whole)
     except (ValueError, RecursionError) as error:  # msgspec's own errors and UnicodeDecodeError are ValueErrors
         raise ReplyError(
-            "The service sent an answer that this program cannot read. It was put aside.",
+            message("The service sent an answer that this program cannot read. It was put aside."),
             detail=f"{what}: {error}",
         ) from error
 
@@ -62,4 +63,6 @@ def is_null(raw: msgspec.Raw) -> bool:
 
 def breach(reason: str, detail: str = "") -> ReplyError:
     """Return the error for an answer that contradicts itself or the request. `reason` completes the sentence."""
-    return ReplyError(f"The answer to this batch cannot be trusted and was put aside: {reason}.", detail=detail)
+    return ReplyError(
+        message("The answer to this batch cannot be trusted and was put aside: {reason}.", reason=reason), detail=detail
+    )

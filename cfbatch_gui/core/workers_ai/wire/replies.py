@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfbatch_gui.core.errors import ForeignReply
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.wire.answers import (
     Answer,
     Element,
@@ -105,7 +106,7 @@ def expect(request: Request) -> Expected:
 
 def what_it_holds(element: Element) -> Answered | None:
     """Return whether an element holds scores or vectors, and how many; None if it failed. Raises ReplyError."""
-    where = f"the result for request {(element.id or 0) + 1}"
+    where = message("the result for request {number}", number=(element.id or 0) + 1)
     output = _output(element, where)
     if output is None:
         return None
@@ -139,7 +140,7 @@ def match(
     tables = [item[1] for item in prepared if isinstance(item, tuple)]
     dimension = _agreed_dimension(tables, dimension)
     if len({table.pooling for table in tables if table.pooling}) > 1:
-        raise breach("it mixes vectors of different kinds", "pooling differs between elements")
+        raise breach(message("it mixes vectors of different kinds"), "pooling differs between elements")
     for item in prepared:
         if isinstance(item, tuple):
             index, table = item
@@ -159,11 +160,14 @@ def _in_order(elements: Sequence[Element], expected: Sequence[Expected]) -> list
     for element in elements:
         index = _index(element, expected, by_reference)
         if ordered[index] is not None:
-            raise breach(f"the result for request {index + 1} is there twice")
+            raise breach(message("the result for request {number} is there twice", number=index + 1))
         ordered[index] = element
     missing = [index + 1 for index, element in enumerate(ordered) if element is None]
     if missing:
-        raise breach(f"{len(missing)} of {len(expected)} results are missing", f"first missing: request {missing[0]}")
+        raise breach(
+            message("{missing} of {expected} results are missing", missing=len(missing), expected=len(expected)),
+            f"first missing: request {missing[0]}",
+        )
     return [element for element in ordered if element is not None]
 
 
@@ -172,21 +176,23 @@ def _index(element: Element, expected: Sequence[Expected], by_reference: dict[st
     reference = element.external_reference or None
     if reference is not None and reference not in by_reference:
         raise ForeignReply(
-            "The service sent the answer of another job. It was put aside.",
+            message("The service sent the answer of another job. It was put aside."),
             detail=f"unknown external_reference {reference[:80]!r}",
         )
     if element.id is not None:
         if not 0 <= element.id < len(expected):
-            raise breach("it has a result for a request that was not sent", f"id {element.id} of {len(expected)}")
+            raise breach(
+                message("it has a result for a request that was not sent"), f"id {element.id} of {len(expected)}"
+            )
         if reference is not None and reference != expected[element.id].reference:
             raise breach(
-                f"the result for request {element.id + 1} carries the mark of another",
+                message("the result for request {number} carries the mark of another", number=element.id + 1),
                 f"id {element.id}, external_reference {reference[:80]!r}",
             )
         return element.id
     index = None if reference is None else by_reference[reference]
     if index is None:
-        raise breach("a result does not say which request it belongs to", f"external_reference {reference!r}")
+        raise breach(message("a result does not say which request it belongs to"), f"external_reference {reference!r}")
     return index
 
 
@@ -200,7 +206,7 @@ def _check_references(elements: Sequence[Element], *, required: bool) -> None:
     lacking = sum(not element.external_reference and not _has_failed(element) for element in elements)
     if (lacking and (have_any or required)) or (required and not have_any):
         raise ForeignReply(
-            "The answer to this batch lacks the references that would show whose it is. It was put aside.",
+            message("The answer to this batch lacks the references that would show whose it is. It was put aside."),
             detail=f"{lacking} of {len(elements)} results without external_reference",
         )
 
@@ -220,12 +226,16 @@ def _output(element: Element, where: str) -> Output | None:
     if _has_failed(element):
         return None
     if not isinstance(result, Output):
-        raise breach(f"{where} is empty" if result is None else f"{where} is of an unknown form")
+        raise breach(
+            message("{where} is empty", where=where)
+            if result is None
+            else message("{where} is of an unknown form", where=where)
+        )
     return result
 
 
 def _prepare(element: Element, wanted: Expected, index: int) -> Scored | Refused | tuple[int, Vectors]:
-    where = f"the result for request {index + 1}"
+    where = message("the result for request {number}", number=index + 1)
     result = _output(element, where)
     if result is None:
         return Refused(index, _reason(element))
@@ -245,6 +255,13 @@ def _agreed_dimension(tables: Sequence[Vectors], dimension: int | None) -> int |
     """The dimension by the job's earlier batches and the `shape` of every element; None when none gives it."""
     for table in tables:
         if table.declared and dimension and table.declared != dimension:
-            raise breach(f"{table.where} has vectors of {table.declared} numbers, not {dimension}")
+            raise breach(
+                message(
+                    "{where} has vectors of {declared} numbers, not {dimension}",
+                    where=table.where,
+                    declared=table.declared,
+                    dimension=dimension,
+                )
+            )
         dimension = dimension or table.declared or None
     return dimension

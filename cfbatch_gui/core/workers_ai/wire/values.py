@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.workers_ai.limits import MAX_SCORE
 from cfbatch_gui.core.workers_ai.wire.answers import Output
 from cfbatch_gui.core.workers_ai.wire.decoding import breach, decode, is_null
@@ -52,14 +53,22 @@ def read_scores(output: Output, count: int, where: str) -> NDArray[np.float64]:
     values: list[float | None] = [None] * count
     for entry in scores:
         if not 0 <= entry.id < count:
-            raise breach(f"{where} has a score for a context that was not sent", f"context id {entry.id} of {count}")
+            raise breach(
+                message("{where} has a score for a context that was not sent", where=where),
+                f"context id {entry.id} of {count}",
+            )
         if values[entry.id] is not None:
-            raise breach(f"{where} has two scores for one context", f"context id {entry.id}")
+            raise breach(message("{where} has two scores for one context", where=where), f"context id {entry.id}")
         if not abs(entry.score) <= MAX_SCORE:
-            raise breach(f"{where} has a score that is out of bounds", f"context id {entry.id}: {entry.score:g}")
+            raise breach(
+                message("{where} has a score that is out of bounds", where=where),
+                f"context id {entry.id}: {entry.score:g}",
+            )
         values[entry.id] = entry.score
     if len(scores) != count:
-        raise breach(f"{where} has {len(scores)} scores for {count} contexts")
+        raise breach(
+            message("{where} has {scores} scores for {count} contexts", where=where, scores=len(scores), count=count)
+        )
     return np.array(values, dtype=np.float64)
 
 
@@ -70,11 +79,17 @@ def find_vectors(output: Output, count: int, where: str) -> Vectors:
     """
     has_response, has_data = not is_null(output.response), not is_null(output.data)
     if has_response == has_data:
-        raise breach(f"{where} has two sets of vectors" if has_data else f"{where} has no vectors")
+        raise breach(
+            message("{where} has two sets of vectors", where=where)
+            if has_data
+            else message("{where} has no vectors", where=where)
+        )
     rows = output.data if has_data else output.response
     found = _count_rows(rows)
     if found != count:
-        raise breach(f"{where} has {max(found, 0)} vectors for {count} texts")
+        raise breach(
+            message("{where} has {vectors} vectors for {count} texts", where=where, vectors=max(found, 0), count=count)
+        )
     pooling = decode(_pooling_decoder, output.pooling, f"{where}, pooling") or ""
     return Vectors(where, rows, count, _declared_dimension(output.shape, count, where), pooling)
 
@@ -83,7 +98,7 @@ def count_vectors(output: Output, where: str) -> int:
     """Return how many vectors an element holds. Raises ReplyError when it holds none."""
     found = _count_rows(output.response if is_null(output.data) else output.data)
     if found < 1:
-        raise breach(f"{where} has no vectors")
+        raise breach(message("{where} has no vectors", where=where))
     return found
 
 
@@ -98,7 +113,9 @@ def _declared_dimension(shape: msgspec.Raw, count: int, where: str) -> int:
         return 0
     rows, dimension = decode(_shape_decoder, shape, f"{where}, shape")
     if rows != count or dimension != int(dimension) or dimension < 1:
-        raise breach(f"{where} declares another shape than was asked for", f"shape [{rows}, {dimension}]")
+        raise breach(
+            message("{where} declares another shape than was asked for", where=where), f"shape [{rows}, {dimension}]"
+        )
     return int(dimension)
 
 
@@ -115,21 +132,24 @@ def decode_vectors(vectors: Vectors, dimension: int | None) -> NDArray[np.float3
     for row in range(vectors.count):
         start, end = text.find(_OPEN, position), text.find(_CLOSE, position) + 1
         if text[:1] != _OPEN or start < 0 or text[position:start].strip() != (b"," if row else b""):
-            raise breach(f"{where} has something else among its vectors")
+            raise breach(message("{where} has something else among its vectors", where=where))
         numbers = decode(_row_decoder, view[start:end], f"{where}, vector {row}")
         if table is None:
             dimension = dimension or len(numbers)
             table = np.empty((vectors.count, dimension), dtype=np.float32)
             packing = struct.Struct(f"={dimension}f")
         if len(numbers) != dimension:
-            raise breach(f"{where} has a vector of another length", f"{len(numbers)} numbers, not {dimension}")
+            raise breach(
+                message("{where} has a vector of another length", where=where),
+                f"{len(numbers)} numbers, not {dimension}",
+            )
         try:
             packing.pack_into(table[row].data, 0, *numbers)
         except OverflowError as error:
-            raise breach(f"{where} has a number that is out of bounds", f"vector {row}") from error
+            raise breach(message("{where} has a number that is out of bounds", where=where), f"vector {row}") from error
         position = end
     if table is None or text[position:].strip() != _CLOSE:
-        raise breach(f"{where} has something else among its vectors")
+        raise breach(message("{where} has something else among its vectors", where=where))
     if not table.any(axis=1).all():
-        raise breach(f"{where} has a vector of nothing but zeros")
+        raise breach(message("{where} has a vector of nothing but zeros", where=where))
     return table

@@ -17,11 +17,12 @@ from cfbatch_gui.core.inputs.readers.delimited.record_checks import RecordChecks
 from cfbatch_gui.core.inputs.readers.delimited.row_doubts import CUT_SHORT, LINE_BREAK, width_of_line
 from cfbatch_gui.core.inputs.readers.delimited.sound_records import is_split_faster
 from cfbatch_gui.core.inputs.readers.row_widths import fitted, unusual_row
+from cfbatch_gui.core.messages import message
 
-_SWALLOWS_ROWS = (
+_SWALLOWS_ROWS = message(
     "A quotation mark opens in this row and is not closed in it. Close it, or double it if it belongs to the text."
 )
-_REPEATED = "This row repeats the names of the columns."
+_REPEATED = message("This row repeats the names of the columns.")
 _MOST_AT_ONCE = 1_500  # records; reading them holds Python for 3 ms, for which the window waits
 _MOST_REFUSED = 8
 _MOST_READ_AGAIN = 64 * 1024 * 1024  # characters
@@ -256,14 +257,17 @@ def _as_they_are(numbers: Sequence[int], rows: list[tuple[str, ...]]) -> Iterato
 
 
 def _never_closed(line: int) -> str:
-    return (
-        f"A quotation mark opens in row {line:,} and is never closed, so the rest of the file cannot be read. "
-        "Close it, or double it if it belongs to the text."
+    return message(
+        "A quotation mark opens in row {line:,} and is never closed, so the rest of the file cannot be read. "
+        "Close it, or double it if it belongs to the text.",
+        line=line,
     )
 
 
 def _too_large(line: int) -> str:
-    return (
-        f"A cell that begins in row {line:,} has more than {LONGEST_CELL:,} characters, so the rest of the file was "
-        "not read. A quotation mark is probably never closed."
+    return message(
+        "A cell that begins in row {line:,} has more than {most:,} characters, so the rest of the file "
+        "was not read. A quotation mark is probably never closed.",
+        line=line,
+        most=LONGEST_CELL,
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from cfbatch_gui.core.inputs.input_values import Row, Source
+from cfbatch_gui.core.messages import message
 
 _MOST_MANIFEST_BYTES = 4 * 1024 * 1024
 _MARKED = re.compile(r"'+[=+\-@\t\r]")
@@ -27,7 +28,7 @@ def marked_columns(source: Source) -> Source:
     marked = tuple(index for index, name in enumerate(source.columns) if name in names)
     if not marked:
         return source
-    notice = "CF Batch wrote this file for Excel: the apostrophes it put before formulas are taken away again."
+    notice = message("CF Batch wrote this file for Excel: the apostrophes it put before formulas are taken away again.")
     return replace(source, marked=marked, notices=(*source.notices, notice))
 
 

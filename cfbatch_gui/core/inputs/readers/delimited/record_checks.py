@@ -18,8 +18,9 @@ from cfbatch_gui.core.inputs.readers.delimited.row_doubts import (
     width_of_line,
 )
 from cfbatch_gui.core.inputs.readers.row_widths import width_problem
+from cfbatch_gui.core.messages import message
 
-_TOO_LONG = f"This row has more than {LONGEST_CELL:,} characters, more than can be sent."
+_TOO_LONG = message("This row has more than {most:,} characters, more than can be sent.", most=LONGEST_CELL)
 
 
 @dataclass(frozen=True, slots=True)

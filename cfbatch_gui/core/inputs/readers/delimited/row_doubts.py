@@ -12,11 +12,16 @@ from functools import lru_cache
 
 from cfbatch_gui.core.inputs.input_values import Quoting, RowHabits
 from cfbatch_gui.core.inputs.readers.delimited.csv_quoting import BACKSLASH, csv_rows, unwrapped
+from cfbatch_gui.core.messages import message
 
-AFTER_QUOTE = "After a closing quotation mark this row goes on without a separator. Cells may have run together."
-STRAY_QUOTE = "There is a quotation mark in this row that belongs to no pair. Cells may have run together."
-LINE_BREAK = "A cell of this row goes on over several lines, which may be rows of their own."
-CUT_SHORT = "A cell of several lines seems to end too early: the line below this row goes on with quotation marks."
+AFTER_QUOTE = message(
+    "After a closing quotation mark this row goes on without a separator. Cells may have run together."
+)
+STRAY_QUOTE = message("There is a quotation mark in this row that belongs to no pair. Cells may have run together.")
+LINE_BREAK = message("A cell of this row goes on over several lines, which may be rows of their own.")
+CUT_SHORT = message(
+    "A cell of several lines seems to end too early: the line below this row goes on with quotation marks."
+)
 CHECKED = (Quoting.DOUBLED, Quoting.ESCAPED, Quoting.OUTFILE, Quoting.SPACED)  # every mark of a sound row has its place
 _UNQUOTED = (Quoting.NONE, Quoting.COPY)
 

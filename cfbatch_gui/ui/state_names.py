@@ -1,11 +1,13 @@
-"""The name, icon and colour of each state of a job and of a batch."""
+"""The name, icon and colour of each state of a job and of a batch: the same on its page and in the list of jobs."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from PySide6.QtCore import QCoreApplication
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
+from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.widgets import Role
 
@@ -16,11 +18,25 @@ def _tr(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StateWords:
-    """The name of a state with its icon and colour role. `icon` is "" where a list shows the name alone."""
+    """The name of a state with its icon and colour role."""
 
     text: str
     icon: str
     role: Role
+
+
+class DraftPhase(StrEnum):
+    """How far a draft is; its page knows, and the ledger does not."""
+
+    EMPTY = "empty"
+    READING = "reading"  # its file is opened, read or examined
+    INCOMPLETE = "incomplete"  # something is still to be chosen, or reading failed
+    READY = "ready"
+
+
+def kept_phase(job: Job) -> DraftPhase:
+    """The phase of a draft that was not opened since the program was started."""
+    return DraftPhase.READY if job.texts else DraftPhase.EMPTY
 
 
 def kind_icon(kind: Kind) -> str:
@@ -45,10 +61,22 @@ def batch_words(state: BatchState) -> StateWords:
     return StateWords(*texts[state])
 
 
-def job_words(state: JobState) -> StateWords:
-    """The name, icon and colour of a job's state, for the header of its page."""
+def draft_words(phase: DraftPhase) -> StateWords:
+    """The name, icon and colour of a draft."""
+    texts: dict[DraftPhase, tuple[str, str, Role]] = {
+        DraftPhase.EMPTY: (_tr("Draft"), "pencil", "quiet"),
+        DraftPhase.READING: (_tr("Reading"), "loader", "quiet"),
+        DraftPhase.INCOMPLETE: (_tr("Draft"), "pencil", "quiet"),
+        DraftPhase.READY: (_tr("Ready to send"), "pencil", "quiet"),
+    }
+    return StateWords(*texts[phase])
+
+
+def job_words(state: JobState, phase: DraftPhase = DraftPhase.EMPTY) -> StateWords:
+    """The name, icon and colour of a job's state; `phase` is that of a draft."""
+    if state is JobState.DRAFT:
+        return draft_words(phase)
     texts: dict[JobState, tuple[str, str, Role]] = {
-        JobState.DRAFT: (_tr("Draft"), "pencil", "quiet"),
         JobState.WAITING: (_tr("Waiting to be sent"), "clock", "quiet"),
         JobState.WORKING: (_tr("Running"), "loader", "accent"),
         JobState.PAUSED: (_tr("Paused"), "pause", "attention"),
@@ -69,20 +97,20 @@ def amount(job: Job) -> str:
     return display.plural(job.texts, "{n} text", "{n} texts")
 
 
-def library_words(job: Job, now: float) -> StateWords:
-    """The second line of a job in the sidebar: its error if it has one, else its state, finished batches and age."""
+def library_words(job: Job, now: float, phase: DraftPhase = DraftPhase.EMPTY) -> StateWords:
+    """The second line of a job in the sidebar: its state, and after it the error, the finished batches or the age."""
     state = job.state
-    plain = job_words(state)
-    if state is JobState.DRAFT:
-        return StateWords(_tr("Ready to send") if job.texts else _tr("Draft"), "", "quiet")
+    plain = job_words(state, phase)
+    return StateWords(" · ".join(filter(None, (plain.text, *_details(job, state, now)))), plain.icon, plain.role)
+
+
+def _details(job: Job, state: JobState, now: float) -> tuple[str, ...]:
     if state is JobState.DONE:
-        return StateWords(f"{amount(job)} · {display.age(job.finished_at or job.sent_at, now)}", "", "quiet")
+        return display.age(job.finished_at or job.sent_at, now), amount(job)
     if state is JobState.WORKING:
         pattern = _tr("{done} of {n} batch") if len(job.batches) == 1 else _tr("{done} of {n} batches")
         parts = pattern.format(done=display.number(job.batches_done), n=display.number(len(job.batches)))
-        since = display.short_duration(now - job.sent_at) if job.sent_at else ""
-        text = " · ".join(filter(None, (parts, since)))
-        return StateWords(text, plain.icon, plain.role)
-    if state in (JobState.FAILED, JobState.PARTLY_DONE, JobState.PAUSED) and job.error:
-        return StateWords(job.error, plain.icon, plain.role)
-    return plain
+        return parts, display.short_duration(now - job.sent_at) if job.sent_at else ""
+    if state in (JobState.FAILED, JobState.PARTLY_DONE, JobState.PAUSED):
+        return (said(job.error),)
+    return ()

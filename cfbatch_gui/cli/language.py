@@ -1,0 +1,58 @@
+"""What the terminal says to people, in their language. What programs read stays English: `--json`, files, the log."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from cfbatch_gui.core.system import logs
+from cfbatch_gui.core.system.languages import Language, language_in_use, language_of_system, load_language
+from cfbatch_gui.core.system.paths import Paths, default_root
+from cfbatch_gui.core.system.settings import Settings
+
+
+def language_for(arguments: Sequence[str], environ: Mapping[str, str]) -> Language:
+    """The language chosen in Settings, else the environment's, else English; known before the arguments are parsed.
+
+    Arguments that cannot be parsed are refused later, in that language.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--data-dir", type=Path)
+    try:
+        root: Path | None = parser.parse_known_args(arguments)[0].data_dir
+    except argparse.ArgumentError:
+        root = None
+    paths = Paths(root.absolute() if root is not None else default_root(environ))
+    log_file = logs.set_up(paths)  # or what is said of damaged settings would be printed
+    try:
+        chosen = Settings.load(paths.settings).language
+    finally:
+        logs.shut_down(log_file)
+    return load_language(chosen or language_of_system(environ))
+
+
+def tr(text: str, context: str = "") -> str:
+    """The text in the user's language. `context` tells apart what is one word in English and two elsewhere."""
+    return language_in_use().translated(text, context)
+
+
+def plural(count: int, one: str, many: str, **others: object) -> str:
+    """The form for a number, with {n} and `others` filled in: plural(2, "{n} text", "{n} texts") → "2 texts"."""
+    return language_in_use().translated_plural(one, many, count).format(n=number(count), **others)
+
+
+def number(value: float, specification: str = ",") -> str:
+    """A number with the signs of the user's language, by a format specification of Python's."""
+    return language_in_use().number(value, specification)
+
+
+def percent(share: float, specification: str = ".0%") -> str:
+    """A share of 1 as a percentage; languages differ in the space before the sign."""
+    return tr("{n}%").format(n=number(share, specification).rstrip("%"))
+
+
+def figures(text: str) -> str:
+    """Figures that were written as in English, such as "0.4939–0.5100" or "1,000=", with the signs of the language."""
+    language = language_in_use()
+    if (language.decimal, language.thousands) == (".", ","):
+        return text
+    return text.translate({ord(","): language.thousands, ord("."): language.decimal})

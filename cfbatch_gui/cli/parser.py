@@ -1,0 +1,68 @@
+"""argparse in the user's language.
+
+argparse asks gettext for its own words, which knows the environment's language but not the one chosen in Settings. So
+its headings are said by the formatter, and its errors are recognised by their templates, as stored sentences are.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable
+from typing import Any, Final, NoReturn
+
+from cfbatch_gui.cli.language import tr
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.system.languages import said
+
+# What argparse says of arguments that it refuses, in Python 3.11 to 3.13. Here to be collected and recognised.
+ERRORS: Final = (
+    message("argument {name}: {message}"),
+    message("the following arguments are required: {names}"),
+    message("one of the arguments {names} is required"),
+    message("unrecognized arguments: {words}"),
+    message("not allowed with argument {name}"),
+    message("ignored explicit argument {value}"),
+    message("expected one argument"),
+    message("expected at least one argument"),
+    message("expected {n} arguments"),
+    message("invalid {type} value: {value}"),
+    message("invalid choice: {value} (choose from {choices})"),
+)
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """Helps are shown as they are, without "%" for values."""
+
+    def add_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[argparse.Action],
+        groups: Iterable[Any],
+        prefix: str | None = None,
+    ) -> None:
+        """`prefix` is "" for the name of a subcommand."""
+        super().add_usage(usage, actions, groups, tr("usage: ") if prefix is None else prefix)
+
+    def start_section(self, heading: str | None) -> None:
+        """argparse has two headings of its own."""
+        own = {"positional arguments": tr("positional arguments"), "options": tr("options")}
+        super().start_section(own.get(heading, heading) if heading else heading)
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        return (action.help or "").replace("%", "%%")
+
+
+class RawHelpFormatter(HelpFormatter, argparse.RawDescriptionHelpFormatter):
+    """Descriptions and epilogs keep their lines."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser without abbreviations. `-h` is among the arguments that all commands share, with its help in words."""
+
+    def __init__(self, *, formatter_class: Any = HelpFormatter, **more: Any) -> None:
+        super().__init__(**more, formatter_class=formatter_class, add_help=False, allow_abbrev=False)
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with argparse's sentence about what is wrong."""
+        self.print_usage(sys.stderr)
+        sentence = tr("{program}: error: {sentence}").format(program=self.prog, sentence=said(message))
+        self.exit(2, f"{sentence}\n")

@@ -1,0 +1,114 @@
+"""One way to undo: the notice's button, the list of notices, the menu and Ctrl+Z."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit
+
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.jobs.states import JobState
+from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.theme import Theme
+from tests.screen.past import draft
+from tests.screen.stage import Stage, opened
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+HELP_CENTRE = resource("examples/help-centre-ranking.csv")
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
+    async with opened(tmp_path / "data", theme) as stage:
+        await stage.person.press(Qt.Key.Key_N, CTRL)  # the keyboard is in the window from here on
+        await stage.person.until_sees("Your data")
+        yield stage
+
+
+@pytest.fixture
+def notices(qtbot: Any) -> Notices:
+    notices = Notices()
+    qtbot.addWidget(notices)
+    return notices
+
+
+def test_the_latest_is_undone_first_and_each_once(notices: Notices) -> None:
+    undone: list[str] = []
+    notices.show_undo("A went.", "Undo A", lambda: undone.append("A"))
+    notices.show_notice("Something else.")
+    notices.show_undo("B went.", "Undo B", lambda: undone.append("B"))
+    notices.dismiss(notices.bars()[0])  # it is in the list still
+    latest = notices.undos.latest()
+    assert latest is not None and latest.words == "Undo B"
+    for _ in range(3):
+        notices.undos.undo()
+    assert undone == ["B", "A"] and notices.undos.latest() is None
+    assert notices.texts() == ["Something else."], "the bar of what was undone goes"
+
+
+def test_the_button_of_a_notice_takes_the_same_offer(notices: Notices) -> None:
+    undone: list[str] = []
+    bar = notices.show_undo("A went.", "Undo A", lambda: undone.append("A"))
+    bar.links()[0].click()
+    notices.undos.undo()
+    assert undone == ["A"]
+
+
+def test_what_is_not_listed_any_more_is_not_undone(notices: Notices) -> None:
+    undone: list[str] = []
+    notices.show_undo("A went.", "Undo A", lambda: undone.append("A"))
+    for number in range(50):
+        notices.show_notice(f"Notice {number}.")
+    assert len(notices.past()) == 50
+    notices.undos.undo()
+    assert undone == []
+
+
+async def test_ctrl_z_takes_back_whatever_notice_came_last(stage: Stage) -> None:
+    person, workspace = stage.person, stage.workspace
+    for name in ("May", "June"):
+        await draft(stage.program, name, HELP_CENTRE, Kind.RANK)
+    await stage.program.actions.send(stage.job("May").id)
+    await person.until(lambda: stage.state("May") is JobState.DONE)
+    workspace._changes.archive([stage.job("May").id])
+    await person.until_sees("“May” is in the archive, at the end of the list.")
+    workspace._changes.delete([stage.job("June").id])
+    await person.until_sees("“June” was deleted.")
+    undo = workspace._menus.undo
+    assert undo.text() == "Undo deleting “June”" and undo.isEnabled()
+    workspace.window.setFocus()
+    await person.press(Qt.Key.Key_Z, CTRL)
+    await person.until(lambda: stage.state("June") is JobState.DRAFT)
+    assert undo.text() == "Undo archiving “May”"
+    workspace.window.setFocus()
+    await person.press(Qt.Key.Key_Z, CTRL)
+    await person.until(lambda: not stage.job("May").archived)
+    assert undo.text() == "Undo" and not undo.isEnabled()
+
+
+async def test_in_a_field_ctrl_z_is_the_fields_own(stage: Stage) -> None:
+    person, workspace = stage.person, stage.workspace
+    await draft(stage.program, "May", HELP_CENTRE, Kind.RANK)
+    workspace._changes.delete([stage.job("May").id])
+    await person.until_sees("“May” was deleted.")
+    await person.type("Find a job", "words")
+    await person.press(Qt.Key.Key_Z, CTRL)
+    field = workspace.window.library.find_field
+    assert isinstance(field, QLineEdit)
+    await person.until(lambda: not field.text())
+    assert stage.state("May") is None and workspace._menus.undo.isEnabled()
+
+
+async def test_the_list_of_notices_offers_what_can_still_be_undone(stage: Stage) -> None:
+    person, window = stage.person, stage.workspace.window
+    await draft(stage.program, "May", HELP_CENTRE, Kind.RANK)
+    stage.workspace._changes.delete([stage.job("May").id])
+    await person.until_sees("“May” was deleted.")
+    window.notices.dismiss(window.notices.bars()[-1])
+    window.show_notices()
+    await person.click("Undo deleting “May”")
+    await person.until(lambda: stage.state("May") is JobState.DRAFT)
+    await person.until_sees("Ready to send")
