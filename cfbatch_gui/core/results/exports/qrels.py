@@ -109,7 +109,9 @@ def _write(work: Work, header: str, form: str) -> Written:
             rows, done = rows + len(judged), done + len(every)
             work.tick(done)
         if not rows:
-            raise ExportError("None of these texts has a label, so there is no judgement. Nothing was written.")
+            raise ExportError(
+                message("None of these texts has a label, so there is no judgement. Nothing was written.")
+            )
         stream.compare(work, done)
         work.tick_end()
     notes = {
