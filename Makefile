@@ -2,7 +2,7 @@
 # ARGS goes to the command: make test ARGS="tests/core -k ties"
 
 .DEFAULT_GOAL := help
-.PHONY: help run test interop check audit prove thorough bench screenshots translations requirements
+.PHONY: help run test interop check audit prove thorough bench screenshots sheets translations requirements
 MAKEFLAGS += --no-print-directory
 # Tests and proofs start the program hundreds of times: each would compile all of its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -51,6 +51,11 @@ screenshots: ## Drive the window through both kinds of job and save every page, 
 translations: ## Collect the texts of the program into the catalogues of its languages, and compile these
 	@scripts/environment.sh test
 	@$(BIN)/python scripts/translations.py
+
+sheets: ## Go through every page in every language, size and font, say what does not fit, and save sheets of pictures
+	@scripts/system-packages.sh window fonts
+	@scripts/environment.sh test
+	@$(BIN)/python packaging/sheets.py $(ARGS)
 
 requirements: ## Pin every package anew (ARGS=--upgrade: to the newest versions)
 	@scripts/environment.sh check

@@ -49,7 +49,9 @@ async def run(arguments: argparse.Namespace, data_dir: Path, console: Console) -
         finally:
             ledger.close()
     if arguments.json:
-        console.print_result([msgspec.json.encode({"jobs": [_as_json(check) for check in checks]}).decode()])
+        console.print_result(
+            [msgspec.json.encode({"jobs": [_as_json(check) for check in checks]}, enc_hook=str).decode()]
+        )
     elif checks:
         console.print_result(line for check in checks for line in _lines(check))
     else:

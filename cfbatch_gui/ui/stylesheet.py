@@ -24,7 +24,7 @@ QLabel[role="figure"] { font-size: ${figure}px; font-weight: 600; }
 QLabel[state="true"] { font-weight: 500; }
 QLabel[role="display"] { font-size: ${display}px; font-weight: 600; }
 QLabel[role="number"] { color: $quiet; }
-QLabel[kind="key"] { border: 1px solid $grip; border-bottom: 2px solid $grip; border-radius: 4px; padding: 1px 5px;
+QLabel[kind="key"] { border: 1px solid $faint; border-bottom: 2px solid $faint; border-radius: 4px; padding: 1px 5px;
   min-width: 10px; }
 QPlainTextEdit[kind="large"] { background: transparent; border: none; padding: 0; font-size: ${part}px; }
 
@@ -40,7 +40,7 @@ QFrame[kind="choice"] { background: $card; border: 1px solid $line; border-radiu
 QFrame[kind="choice"]:hover { border-color: $quiet; }
 QFrame[kind="choice"][selected="true"] { background: $selection; border: 2px solid $accent; }
 QFrame[kind="notice"] { border: none; border-radius: 6px; background: $selection; }
-QFrame[kind="notice"][floating="true"] { border: 1px solid $grip; }
+QFrame[kind="notice"][floating="true"] { border: 1px solid $faint; }
 QFrame[kind="notice"][level="attention"] { background: $attention_back; }
 QFrame[kind="notice"][level="error"] { background: $error_back; }
 QFrame[kind="notice"][level="done"] { background: $done_back; }
@@ -71,12 +71,12 @@ QPushButton[kind="link"]:disabled { color: $faint; }
 QPushButton[kind="danger"] { color: $error; }
 
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
-QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox { background: $field; color: $text; border: 1px solid $line;
+QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox { background: $field; color: $text; border: 1px solid $faint;
   border-radius: 6px; min-height: ${control}px; max-height: ${control}px; padding: 0 10px;
   selection-background-color: $accent; selection-color: $on_accent; }
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus, QPlainTextEdit:focus { border-color: $accent; }
 QLineEdit:read-only { color: $quiet; background: $inset; }
-QLineEdit:disabled, QComboBox:disabled { color: $faint; background: $inset; }
+QLineEdit:disabled, QComboBox:disabled { color: $quiet; background: $inset; }
 QComboBox { padding-right: 26px; combobox-popup: 0; }
 QComboBox:hover { background: $hover; }
 QComboBox QLineEdit { background: transparent; border: none; padding: 0; min-height: 0; }
@@ -89,7 +89,7 @@ QComboBox QAbstractItemView::item:selected { background: $selection; color: $tex
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {
   border: none; background: transparent; width: 0; }
 QCheckBox, QRadioButton { spacing: 8px; color: $text; background: transparent; }
-QCheckBox:disabled, QRadioButton:disabled { color: $faint; }
+QCheckBox:disabled, QRadioButton:disabled { color: $quiet; }
 QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid $quiet; border-radius: 4px; background: $field; }
 QCheckBox::indicator:checked { background: $accent; border-color: $accent; }
 QCheckBox::indicator:indeterminate { border-color: $accent; background: qlineargradient(x1: 0, y1: 0, x2: 0, y2: 1,
@@ -97,10 +97,10 @@ QCheckBox::indicator:indeterminate { border-color: $accent; background: qlinearg
     stop: 1 $accent); }
 QCheckBox::indicator:focus, QRadioButton::indicator:focus { border-color: $accent; }
 QRadioButton::indicator { width: 14px; height: 14px; border: 1px solid $quiet; border-radius: 8px; background: $field; }
-QCheckBox::indicator:!enabled, QRadioButton::indicator:!enabled { border-color: $grip; }
+QCheckBox::indicator:!enabled, QRadioButton::indicator:!enabled { border-color: $faint; }
 QRadioButton::indicator:checked { width: 6px; height: 6px; border: 5px solid $accent; border-radius: 8px;
   background: $on_accent; }
-QPlainTextEdit { background: $field; color: $text; border: 1px solid $line; border-radius: 6px; padding: 6px;
+QPlainTextEdit { background: $field; color: $text; border: 1px solid $faint; border-radius: 6px; padding: 6px;
   selection-background-color: $accent; selection-color: $on_accent; }
 
 QMenu { background: $card; color: $text; border: 1px solid $line; padding: 4px; }
@@ -112,6 +112,10 @@ QMenu::separator { height: 1px; background: $line; margin: 4px 8px; }
 QMenuBar { background: $sidebar; color: $text; border-bottom: 1px solid $line; padding: 0 4px; }
 QMenuBar::item { padding: 5px 10px; border-radius: 4px; background: transparent; }
 QMenuBar::item:selected { background: $hover; }
+
+QTabBar::scroller { width: ${control}px; }
+QTabBar QToolButton { background: $window; border: none; border-bottom: 1px solid $line; }
+QTabBar QToolButton:hover { background: $hover; }
 
 QScrollArea { background: transparent; border: none; }
 QScrollArea > QWidget > QWidget[kind="page"] { background: transparent; }
@@ -135,7 +139,7 @@ QSplitter::handle:vertical { height: 1px; }
 
 QScrollBar:vertical { background: transparent; width: 10px; margin: 2px; }
 QScrollBar:horizontal { background: transparent; height: 10px; margin: 2px; }
-QScrollBar::handle { background: $grip; border-radius: 3px; }
+QScrollBar::handle { background: $faint; border-radius: 3px; }
 QScrollBar::handle:vertical { min-height: 36px; }
 QScrollBar::handle:horizontal { min-width: 36px; }
 QScrollBar::handle:hover { background: $quiet; }

@@ -5,7 +5,7 @@ when they paint. A change of theme is a change of the palette, after which Qt re
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -30,11 +30,12 @@ _HIGHEST_USUAL_LINE = 20  # pixels; of a script with high letters, at the usual 
 
 
 class Scheme(StrEnum):
-    """The setting for light or dark: the system's, or the user's own choice."""
+    """The setting for light, dark or high contrast: the system's, or the user's own choice."""
 
     SYSTEM = "system"
     LIGHT = "light"
     DARK = "dark"
+    HIGH_CONTRAST = "high-contrast"  # light or dark as the system
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,18 @@ class Tokens:
     error_back: str
 
 
+# What may be painted on what, which tests hold against all that is painted: text in INKS on each of GROUNDS, with a
+# contrast of 4.5 and of 7 in high contrast; shapes and lines that mean something in MARKS, with one of 3. Lines of
+# DECORATION mean nothing.
+INKS = ("text", "quiet", "accent", "attention", "done", "error")
+GROUNDS = (
+    *("window", "sidebar", "card", "inset", "field", "hover", "track", "selection"),
+    *("attention_back", "done_back", "error_back"),
+)
+MARKS = ("text", "quiet", "accent", "attention")
+DECORATION = ("line",)
+LEGIBLE = 4.5  # of text, by WCAG 2.2 at level AA
+
 LIGHT = Tokens(
     window="#ffffff",
     sidebar="#f5f6f8",
@@ -70,17 +83,17 @@ LIGHT = Tokens(
     inset="#fafbfc",
     field="#ffffff",
     line="#e3e5e9",
-    hover="#eceef1",
-    track="#e3e5e9",
+    hover="#eef0f3",
+    track="#e6e8ec",
     found="#ffe08a",
     text="#1b1f24",
-    quiet="#68707c",
-    accent="#2f6feb",
+    quiet="#5a626e",
+    accent="#2460d6",
     on_accent="#ffffff",
     selection="#e8f0fe",
-    attention="#9a5b00",
+    attention="#8f5400",
     attention_back="#fff4df",
-    done="#1e7f4f",
+    done="#197145",
     done_back="#e7f5ee",
     error="#b3261e",
     error_back="#fdeceb",
@@ -112,15 +125,16 @@ HIGH_CONTRAST_LIGHT = replace(
     window="#fefefe",  # differs from LIGHT's, by which `tokens` recognises the scheme
     sidebar="#ffffff",
     line="#5c626b",
-    hover="#dfe3e8",
+    hover="#e6e9ee",
+    track="#e3e6ea",
     found="#ffd84d",
     text="#000000",
-    quiet="#33383f",
-    accent="#0a45b5",
-    selection="#cfe0ff",
-    attention="#6b3f00",
-    done="#0b5531",
-    error="#8c120b",
+    quiet="#2b3036",
+    accent="#0a3c9e",
+    selection="#dde8ff",
+    attention="#603800",
+    done="#074a2a",
+    error="#7d0f09",
 )
 HIGH_CONTRAST_DARK = replace(
     DARK,
@@ -131,13 +145,13 @@ HIGH_CONTRAST_DARK = replace(
     field="#000000",
     line="#a4abb5",
     hover="#262a31",
-    track="#4a505a",
+    track="#2b3037",
     found="#665000",
     text="#ffffff",
     quiet="#d3d8df",
-    accent="#9bbdff",
+    accent="#a9c6ff",
     on_accent="#000000",
-    selection="#1d3a78",
+    selection="#16305f",
     attention="#ffcf7f",
     done="#7fe0ad",
     error="#ffb3ac",
@@ -228,7 +242,9 @@ class Theme(QObject):
             hints.setColorScheme(wanted or Qt.ColorScheme.Unknown)  # title bars and native dialogs follow
             is_dark = (wanted or hints.colorScheme()) == Qt.ColorScheme.Dark
             contrast = hints.accessibility()
-            is_high = contrast.contrastPreference() == Qt.ContrastPreference.HighContrast
+            is_high = self._scheme is Scheme.HIGH_CONTRAST or (
+                contrast.contrastPreference() == Qt.ContrastPreference.HighContrast
+            )
             app.setPalette(QPalette())  # the system's own palette, to read its accent
             accent = app.palette().accent().color().name()
             known = (
@@ -261,14 +277,24 @@ def styled_once() -> Iterator[None]:
 
 
 def _with_accent(known: Tokens, accent: str) -> Tokens:
-    """Use the system's accent, adjusted to a contrast of 4 with the window, and mix the selection colour from it."""
-    window, shown = QColor(known.window), QColor(accent)
+    """Use the system's accent, adjusted until it can be read on every ground, and mix the selection colour from it."""
+    is_dark = QColor(known.window).lightness() < 128
+    towards, shown = QColor("#ffffff" if is_dark else "#14171c"), QColor(accent)
+    while _least_contrast([shown.name()], known, GROUNDS) < LEGIBLE:
+        shown = mixed(towards, shown, 0.1)
     white, ink = QColor("#ffffff"), QColor("#14171c")
-    while _contrast(shown, window) < 4:
-        shown = mixed(white if window.lightness() < 128 else ink, shown, 0.1)
     on_accent = white if _contrast(shown, white) >= _contrast(shown, ink) else ink
-    share = 0.2 if window.lightness() < 128 else 0.11
-    return replace(known, accent=shown.name(), on_accent=on_accent.name(), selection=mixed(shown, window, share).name())
+    share, inks = (0.2 if is_dark else 0.11), [shown.name(), *(getattr(known, each) for each in INKS)]
+    while True:
+        selection = mixed(shown, QColor(known.window), share).name()
+        chosen = replace(known, accent=shown.name(), on_accent=on_accent.name(), selection=selection)
+        if _least_contrast(inks, chosen, ("selection",)) >= LEGIBLE:
+            return chosen
+        share -= 0.01
+
+
+def _least_contrast(inks: Sequence[str], chosen: Tokens, grounds: Sequence[str]) -> float:
+    return min(_contrast(QColor(ink), QColor(getattr(chosen, ground))) for ink in inks for ground in grounds)
 
 
 def mixed(front: QColor, back: QColor, share: float) -> QColor:
@@ -294,14 +320,17 @@ def _contrast(one: QColor, other: QColor) -> float:
 
 def _colours(chosen: Tokens) -> dict[str, str]:
     """The tokens by name, with mixed shades that only the stylesheet uses."""
-    quiet, window = QColor(chosen.quiet), QColor(chosen.window)
-    accent, on_accent = QColor(chosen.accent), QColor(chosen.on_accent)
+    text, accent = QColor(chosen.text), QColor(chosen.accent)
     return asdict(chosen) | {
-        "faint": mixed(quiet, window, 0.6).name(),
-        "grip": mixed(quiet, window, 0.4).name(),
-        "accent_hover": mixed(on_accent, accent, 0.1).name(),
-        "accent_pressed": mixed(on_accent, accent, 0.2).name(),
+        "faint": _faint(chosen).name(),
+        "accent_hover": mixed(text, accent, 0.1).name(),
+        "accent_pressed": mixed(text, accent, 0.2).name(),
     }
+
+
+def _faint(chosen: Tokens) -> QColor:
+    """Of what cannot be chosen, and of the line around what can."""
+    return mixed(QColor(chosen.quiet), QColor(chosen.window), 0.78)
 
 
 def _palette(chosen: Tokens) -> QPalette:
@@ -331,7 +360,7 @@ def _palette(chosen: Tokens) -> QPalette:
         (role.Shadow, chosen.line),
     ):
         palette.setColor(each, QColor(value))
-    faint = mixed(QColor(chosen.quiet), QColor(chosen.window), 0.6)
+    faint = _faint(chosen)
     for each in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
         palette.setColor(QPalette.ColorGroup.Disabled, each, faint)
     return palette

@@ -30,6 +30,14 @@ FILES = sorted(CORE.rglob("*.py"))
 EXPECTED_ERRORS = frozenset(
     name for name, found in vars(errors).items() if isinstance(found, type) and issubclass(found, errors.UserError)
 )
+# Notes of manifests, and the texts that a check of the service sends. The practice service speaks as Cloudflare does.
+FOR_PROGRAMS = (
+    "results/exports/delimited.py",
+    "results/exports/export_manifest.py",
+    "results/retrieval_ids.py",
+    "workers_ai/probe/probe_requests.py",
+)
+SAID = frozenset({"message", "counted_message", "debug", "info", "warning", "error"})
 _FIELD = re.compile(r"\{(\w+)(![rsa])?(?::([^{}]*))?\}")
 _RECOGNISABLE = 6  # letters
 ODD = ["{name}", "{", "}}", "100 %", "%s", "日本語", "", "a: b. C", "line\nbreak", "“quoted”"]
@@ -92,6 +100,39 @@ def test_every_expected_failure_says_a_message(path: Path) -> None:
 def test_a_failure_in_plain_text_is_found(sentence: str) -> None:
     assert glued_in(f"class Own(DataError): ...\nraise Own({sentence})\nraise UsageError({sentence})") == [2, 3]
     assert glued_in('raise UsageError(message("No {name}.", name=name))\nraise UsageError(error.message)') == []
+
+
+def unsaid_in(source: str) -> list[str]:
+    """Texts that read like a sentence and are no message, but for docstrings and lines of the log."""
+    tree = ast.parse(source)
+    passed = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for call in calls(tree, SAID):
+        passed.update(map(id, ast.walk(call)))
+    found = []
+    for node in ast.walk(tree):
+        if id(node) in passed:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            passed.update(map(id, node.values))
+            text = "".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+        else:
+            continue
+        if re.fullmatch(r"[A-Z“].*\s.*\s.*[.…]", text, re.DOTALL):
+            found.append(text)
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(CORE).as_posix())
+def test_every_sentence_is_a_message(path: Path) -> None:
+    if path.relative_to(CORE).as_posix() not in FOR_PROGRAMS and "practice" not in path.parts:
+        assert unsaid_in(path.read_text(encoding="utf-8")) == []
+
+
+def test_a_sentence_in_plain_text_is_found() -> None:
+    assert unsaid_in('WORDS = {"a": f"The file {name} is empty."}') == ["The file X is empty."]
+    assert unsaid_in('"""A docstring of words."""\n_log.warning("The file is gone.")\nmessage("It is a word.")') == []
 
 
 def templates() -> Iterator[tuple[str, str]]:

@@ -163,7 +163,7 @@ async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: 
     found = page.found()
     assert found is not None
     assert found.gone >= 40  # each text is there twice
-    assert page.count.whole_text().startswith(f"{found.gone} would go · ")
+    assert page.count.text().startswith(f"{found.gone} would go · ")
     group = page.groups.row(0)
     assert page.members.row(0).text == group.text
     assert page.members.rowCount() == len(group.group.goes) + 1

@@ -1,6 +1,4 @@
-import re
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -10,20 +8,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui import display, icons, theme
-from cfbatch_gui.ui.stylesheet import stylesheet
-from cfbatch_gui.ui.theme import (
-    DARK,
-    HIGH_CONTRAST_DARK,
-    HIGH_CONTRAST_LIGHT,
-    LIGHT,
-    Scheme,
-    Theme,
-    Tokens,
-    _colours,
-    _contrast,
-    _with_accent,
-    tokens,
-)
+from cfbatch_gui.ui.theme import DARK, LIGHT, Scheme, Theme, tokens
 from cfbatch_gui.ui.widgets import ElidedLabel, Label, PageHeader, PrimaryButton, boxed, column
 
 NAMES = sorted(path.stem for path in resource("icons").glob("*.svg"))
@@ -43,33 +28,6 @@ def test_the_palette_carries_the_theme(theme: Theme) -> None:
     theme.set_scheme(Scheme.DARK)
     theme.set_scheme(Scheme.LIGHT)
     assert told == [DARK.window, LIGHT.window]
-
-
-@pytest.mark.parametrize("each", [LIGHT, DARK, HIGH_CONTRAST_LIGHT, HIGH_CONTRAST_DARK])
-def test_every_text_can_be_read_where_it_stands(each: Tokens) -> None:
-    pairs = [("text", "window"), ("quiet", "window"), ("quiet", "sidebar"), ("text", "selection"), ("accent", "window")]
-    pairs += [(f"{level}", f"{level}_back") for level in ("attention", "error")]
-    pairs += [("on_accent", "accent"), ("done", "window"), ("attention", "sidebar"), ("text", "card")]
-    values = asdict(each)
-    low = {pair for pair in pairs if _contrast(QColor(values[pair[0]]), QColor(values[pair[1]])) < 4.4}
-    assert low == set()
-
-
-@pytest.mark.parametrize("each", [LIGHT, DARK, HIGH_CONTRAST_LIGHT, HIGH_CONTRAST_DARK])
-def test_a_button_can_be_read_while_it_is_pressed(each: Tokens) -> None:
-    sheet = stylesheet(_colours(each), 13)
-    backs = re.findall(r'QPushButton(?:\[kind="icon"\])?:pressed { background: (#\w+)', sheet)
-    assert len(backs) == 2
-    assert min(_contrast(QColor(each.text), QColor(back)) for back in backs) >= 4.4
-
-
-@pytest.mark.parametrize("accent", ["#ffff00", "#00ff99", "#e01b24", "#101010", "#f8f8f8", "#9141ac"])
-@pytest.mark.parametrize("base", [LIGHT, DARK])
-def test_any_accent_of_the_system_can_be_read(base: Tokens, accent: str) -> None:
-    mixed = _with_accent(base, accent)
-    assert _contrast(QColor(mixed.accent), QColor(base.window)) >= 3
-    assert _contrast(QColor(mixed.accent), QColor(mixed.on_accent)) >= 4
-    assert _contrast(QColor(base.text), QColor(mixed.selection)) >= 7
 
 
 @pytest.mark.parametrize("name", NAMES)

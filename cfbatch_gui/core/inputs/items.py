@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 
@@ -27,7 +28,7 @@ from cfbatch_gui.core.inputs.input_values import (
     Text,
 )
 from cfbatch_gui.core.inputs.readers.text_store import TextStore
-from cfbatch_gui.core.messages import message, quoted
+from cfbatch_gui.core.messages import Message, message, quoted
 
 Item = Query | Text | Context | Problem
 
@@ -184,16 +185,13 @@ class _Columns:
         return row.cells[self.query_id] if self.query_id >= 0 else self.id_of(row)
 
     def text_name(self) -> str:
-        return message("any column of the template") if self.template else self.name(self.texts[0])
+        return "" if self.template else self.names[self.texts[0]]
 
     def id_of(self, row: Row) -> str:
         return row.cells[self.id] if self.id >= 0 else ""
 
     def label_of(self, row: Row) -> str:
         return row.cells[self.label] if self.label >= 0 else ""
-
-    def name(self, index: int) -> str:
-        return quoted(self.names[index])
 
 
 def _text(row: Row, columns: _Columns) -> Iterator[Item]:
@@ -209,7 +207,7 @@ def _pair(row: Row, columns: _Columns) -> Iterator[Item]:
     if _is_empty(query):
         yield _no_query(row, columns)
     elif _is_empty(text):
-        yield _no_context(row, _NO_TEXT.filled(column=columns.text_name()))
+        yield _no_context(row, _in_column(_NO_TEXT, columns.text_name()))
     else:
         context = Context(row.number, text, columns.id_of(row), columns.label_of(row))
         yield Query(row.number, query, row.cells[columns.query_id] if columns.query_id >= 0 else "", (context,))
@@ -259,8 +257,7 @@ def _nested(row: Row, columns: _Columns) -> Iterator[Item]:
     if contexts:
         yield Query(row.number, query, columns.query_id_of(row), contexts)
     else:
-        reason = message("The query has no context in {column}.", column=columns.name(columns.texts[0]))
-        yield _no_context(row, reason)
+        yield _no_context(row, _in_column(_NO_CONTEXT, columns.names[columns.texts[0]]))
     for position, context in enumerate(found, 1):
         if contexts and _is_empty(context.text):
             reason = message("Item {position:,} of the list of contexts is empty.", position=position)
@@ -278,7 +275,7 @@ def _query_alone(row: Row, columns: _Columns) -> Iterator[Item]:
 def _shared_context(row: Row, columns: _Columns) -> Item:
     text = columns.text_of(row)
     if _is_empty(text):
-        return Problem(row.number, ProblemKind.EMPTY_CONTEXT, _NO_TEXT.filled(column=columns.text_name()), file=2)
+        return Problem(row.number, ProblemKind.EMPTY_CONTEXT, _in_column(_NO_TEXT, columns.text_name()), file=2)
     return Context(row.number, text, columns.id_of(row), columns.label_of(row))
 
 
@@ -308,7 +305,7 @@ def _candidates(
             if _is_empty(query):
                 yield _no_query(row, columns)
             elif not name:
-                yield _no_context(row, message("There is no id in {column}.", column=columns.name(columns.id)))
+                yield _no_context(row, _in_column(_NO_ID, columns.names[columns.id]))
             elif text is None:
                 yield _no_context(row, message("The second file has no text with the id “{id}”.", id=name[:100]))
             elif _is_empty(text):
@@ -329,12 +326,11 @@ def _problem(row: Row, source: Source, file: int = 1) -> Problem:
 
 
 def _no_query(row: Row, columns: _Columns) -> Problem:
-    reason = message("There is no query in {column}.", column=columns.name(columns.query))
-    return Problem(row.number, ProblemKind.EMPTY_QUERY, reason)
+    return Problem(row.number, ProblemKind.EMPTY_QUERY, _in_column(_NO_QUERY, columns.names[columns.query]))
 
 
 def _no_text(row: Row, columns: _Columns) -> Problem:
-    return Problem(row.number, ProblemKind.EMPTY_TEXT, _NO_TEXT.filled(column=columns.text_name()))
+    return Problem(row.number, ProblemKind.EMPTY_TEXT, _in_column(_NO_TEXT, columns.text_name()))
 
 
 def _no_context(row: Row, reason: str) -> Problem:
@@ -342,6 +338,17 @@ def _no_context(row: Row, reason: str) -> Problem:
 
 
 _NO_TEXT = message("There is no text in {column}.")
+_NO_QUERY = message("There is no query in {column}.")
+_NO_CONTEXT = message("The query has no context in {column}.")
+_NO_ID = message("There is no id in {column}.")
+
+
+@lru_cache(maxsize=256)
+def _in_column(template: Message, name: str) -> Message:
+    """The same for a million rows, so it is made once. `name` is "" for a template of several columns."""
+    return template.filled(column=quoted(name) if name else message("any column of the template"))
+
+
 _MAKERS: dict[Layout, Callable[[Row, _Columns], Iterator[Item]]] = {
     Layout.TEXTS: _text,
     Layout.LONG: _pair,

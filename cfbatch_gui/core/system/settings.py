@@ -70,7 +70,7 @@ MIGRATIONS: Migrations = {1: _connections_of_their_own}
 class Settings:
     """All settings. Immutable: changed by `dataclasses.replace`, and saved as a whole."""
 
-    theme: str = "system"  # or "light", "dark"
+    theme: str = "system"  # or "light", "dark", "high-contrast"
     language: str = ""  # the code of a language of ours; "" for the system's
     connection: str = ""  # the id of the default connection of new jobs; "" until one was chosen
     model: str = "@cf/baai/bge-m3"

@@ -4,7 +4,7 @@ from PySide6.QtWidgets import QRadioButton, QWidget
 
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.theme import MEDIUM, TINY
-from cfbatch_gui.ui.widgets import Card, IconLabel, Label, MoreButton, StateLabel, column, row
+from cfbatch_gui.ui.widgets import Card, Flow, IconLabel, Label, MoreButton, StateLabel, boxed, column, row
 
 _LINE = 20  # pixels: the height of the choice beside it
 
@@ -24,7 +24,8 @@ class ConnectionCard(Card):
         self.more = MoreButton("")
         self.more.setStyleSheet(f"min-height: {_LINE}px; max-height: {_LINE}px")
         self.more.hide()
-        texts = column(row(self._title, self.state, self.mark, None, gap=MEDIUM), self._sentence, gap=TINY)
+        head = boxed(Flow(self._title, self.state, self.mark, gap=MEDIUM))
+        texts = column(head, self._sentence, gap=TINY)
         right = column(row(self.choice, self.more, gap=TINY), None)
         line = row(column(IconLabel(icon, "accent", 24), None), texts, right, gap=MEDIUM)
         line.setStretch(1, 1)

@@ -3,18 +3,18 @@
 from collections.abc import Awaitable, Sequence
 
 from PySide6.QtCore import QLocale, Qt, QTime, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QApplication, QBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QSizePolicy, QWidget
 
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.workers_ai.checking import TITLES, CheckResult
 from cfbatch_gui.core.workers_ai.pasted import Pasted, read_pasted
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.connections.connection_card import ConnectionCard
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
     Card,
+    Flow,
     IconLabel,
     IconLine,
     Label,
@@ -29,7 +29,7 @@ from cfbatch_gui.ui.widgets import (
 )
 
 _ICON = 18  # pixels
-_BESIDE = 680  # pixels; from this width on the test is beside the fields, else below them
+_LEAST_FIELDS, _LEAST_CHECKS = 340, 240  # pixels; with less the test is below the fields
 
 
 class TestedCard(ConnectionCard):
@@ -188,23 +188,21 @@ class TestedCard(ConnectionCard):
         form = column(
             *fields,
             self.found,
-            row(
-                self.save_button,
-                self.test_button,
-                self.check_button,
-                self._doing,
-                None,
-                gap=MEDIUM,
+            column(
+                boxed(Flow(self.save_button, self.test_button, self.check_button, self._doing, gap=MEDIUM)),
                 margins=(0, TINY, 0, 0),
             ),
             None,
             gap=MEDIUM,
         )
-        self._columns = row(boxed(form), self.checks, gap=WIDE)
-        self._columns.setStretch(0, 5)
-        self._columns.setStretch(1, 4)
+        left = boxed(form)
+        columns = Flow(left, self.checks, gap=WIDE)
+        for part, least in ((left, _LEAST_FIELDS), (self.checks, _LEAST_CHECKS)):
+            part.setMinimumWidth(scaled(least))
+            part.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+            columns.setAlignment(part, Qt.AlignmentFlag.AlignTop)
         self.body.addSpacing(SMALL)
-        self.body.addLayout(self._columns)
+        self.body.addWidget(boxed(columns))
         self.body.addSpacing(LARGE - SMALL)
         self.body.addWidget(line())
         self.body.addSpacing(TINY)
@@ -217,11 +215,6 @@ class TestedCard(ConnectionCard):
         link.setAccessibleDescription(self.tr("Opens {address} in the browser").format(address=address))
         link.clicked.connect(lambda: self.page_wanted.emit(address))
         return link
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        beside = self.width() >= _BESIDE
-        self._columns.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
 
     def _edited(self, field: QLineEdit, text: str) -> None:
         before = self._before.get(field, "")

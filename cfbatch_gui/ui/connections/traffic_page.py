@@ -16,7 +16,7 @@ from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.table_view import Column, Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
-from cfbatch_gui.ui.widgets import Button, Card, IconLine, PageHeader, column
+from cfbatch_gui.ui.widgets import Button, Card, IconLine, PageHeader, Roomy, boxed, column
 
 
 class TrafficPage(QWidget):
@@ -58,7 +58,7 @@ class TrafficPage(QWidget):
         content.addWidget(self._card, 1)
         content.addStretch(0)
         content.addWidget(self.note)
-        self.setLayout(column(self.header, content, gap=SMALL))
+        self.setLayout(column(self.header, Roomy(boxed(content)), gap=SMALL))
         self._show(())
 
     def refresh(self) -> None:
@@ -102,15 +102,40 @@ class TrafficPage(QWidget):
                 lambda each: title_words(self._program.address_book.title(each.connection)),
                 key="connection",
                 width=124,
+                gives_way=True,
             ),
             Column(self.tr("What"), lambda each: self._what_words(each.what), key="what", width=176),
-            Column(self.tr("Times"), lambda each: each.exchanges, display.number, key="times", align="right", width=70),
+            Column(
+                self.tr("Times"),
+                lambda each: each.exchanges,
+                display.number,
+                key="times",
+                align="right",
+                width=70,
+                gives_way=True,
+            ),
             Column(self.tr("Sent"), lambda each: each.sent, display.size, key="sent", align="right", width=84),
             Column(
                 self.tr("Received"), lambda each: each.received, display.size, key="received", align="right", width=90
             ),
-            Column(self.tr("First"), lambda each: each.first, _moment, key="first", width=112, copies_text=True),
-            Column(self.tr("Last"), lambda each: each.last, _moment, key="last", width=112, copies_text=True),
+            Column(
+                self.tr("First"),
+                lambda each: each.first,
+                _moment,
+                key="first",
+                width=112,
+                gives_way=True,
+                copies_text=True,
+            ),
+            Column(
+                self.tr("Last"),
+                lambda each: each.last,
+                _moment,
+                key="last",
+                width=112,
+                gives_way=True,
+                copies_text=True,
+            ),
         )
 
     def _show_error(self, error: UserError) -> None:

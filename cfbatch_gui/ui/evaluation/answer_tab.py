@@ -30,6 +30,7 @@ from cfbatch_gui.ui.widgets import (
     Card,
     Choice,
     EmptyPlace,
+    Flow,
     Label,
     LinkButton,
     NoticeBar,
@@ -98,8 +99,8 @@ class AnswerTab(QWidget):
         self._chart_card = chart = Card()
         chart.body.setContentsMargins(20, MEDIUM, 20, SMALL)
         self._chart_title = Label("", "strong")
-        title = row(self._chart_title, None, Label(self.tr("the band is where the mean may lie"), "small"))
-        chart.body.addLayout(title)
+        title = Flow(self._chart_title, None, Label(self.tr("the band is where the mean may lie"), "small"))
+        chart.body.addWidget(boxed(title))
         chart.body.addWidget(self.chart, 1)
         above = column(self.warning, answer, gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
         above.addWidget(chart, 1)

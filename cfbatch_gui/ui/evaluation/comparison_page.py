@@ -32,10 +32,10 @@ from cfbatch_gui.ui.evaluation.jobs_tab import JobsTab
 from cfbatch_gui.ui.evaluation.queries_tab import QueriesTab, read_texts
 from cfbatch_gui.ui.evaluation.scores_tab import ScoresTab
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.tables.copied_rows import say_too_much
+from cfbatch_gui.ui.tables.copying import say_too_much
 from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Choice,
     Figure,
@@ -46,6 +46,7 @@ from cfbatch_gui.ui.widgets import (
     NoticeBar,
     PageHeader,
     QuietButton,
+    Roomy,
     Tabs,
     boxed,
     column,
@@ -181,7 +182,7 @@ class ComparisonPage(QWidget):
             table.too_much_to_copy.connect(partial(say_too_much, self._notices))
         self.scores.query_picked.connect(self._open_query)
         self._foot = IconLine("", wrap=True)
-        in_lines = boxed(Flow(self.rbo, self.top, self.first, self.unmoved, gap=WIDE + SMALL))
+        in_lines = boxed(Flow(self.rbo, self.top, self.first, self.unmoved, gap=LARGE))
         figures = row(in_lines, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
         bar = boxed(column(self.partial_bar, margins=(WIDE, MEDIUM, WIDE, 0)))
         self._partial = bar
@@ -197,7 +198,7 @@ class ComparisonPage(QWidget):
         content.addLayout(column(self._foot, margins=(WIDE, SMALL, WIDE, MEDIUM)))
         self._stack = MaybeEmpty("git-compare", boxed(content))
         whole = column(self.header, 6, gap=0)
-        whole.addWidget(self._stack, 1)
+        whole.addWidget(Roomy(self._stack), 1)
         self.setLayout(whole)
 
     # Reading

@@ -23,7 +23,7 @@ class JobsTab(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._jobs, self._metrics = LinesTable(stretched=1, wrapped=5), LinesTable(stretched=1)
+        self._jobs, self._metrics = LinesTable(stretched=1, wrapped=5), LinesTable(stretched=0)
         self._judged = IconLine("", "info", "body", wrap=True)
         content = column(
             _card(self.tr("What is compared"), self._jobs),
@@ -68,12 +68,9 @@ class JobsTab(QWidget):
         self._metrics.setVisible(found is not None)
         if found is None:
             return
-        names = tuple(found.runs[0].means)
-        lines = [
-            (letter(number), job.name, *(run.means[name].text() for name in names))
-            for number, (job, run) in enumerate(zip(compared.jobs, found.runs, strict=True))
-        ]
-        self._metrics.show_lines(("", self.tr("Job"), *names), lines, right=range(2, len(names) + 2))
+        letters = [letter(number) for number in range(len(found.runs))]
+        lines = [(name, *(run.means[name].text() for run in found.runs)) for name in found.runs[0].means]
+        self._metrics.show_lines(("", *letters), lines, right=range(1, len(letters) + 1))
 
 
 class LinesTable(QWidget):

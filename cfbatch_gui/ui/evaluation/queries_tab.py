@@ -14,13 +14,13 @@ from cfbatch_gui.ui import display
 from cfbatch_gui.ui.evaluation.comparison_figures import Compared, letter
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import Memory, TableView
-from cfbatch_gui.ui.theme import MEDIUM, SMALL
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import boxed, column, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 MOST_TEXTS = 5_000  # of one query on the screen at once
 _QUERIES_WIDTH = 470
-_LEAST_QUERIES, _LEAST_TEXTS = 240, 330  # pixels, all that the smallest window has; texts need them
+_LEAST_QUERIES, _LEAST_TEXTS = 240, 326  # pixels, all that the smallest window has; texts need them
 _FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
 
 
@@ -60,8 +60,8 @@ class QueriesTab(QWidget):
         self.texts.opened.connect(lambda _: self.panel.unfold())
         right = column(self.texts, gap=0)
         right.addLayout(column(self.panel, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)))
-        self.queries.setMinimumWidth(_LEAST_QUERIES)
-        self.texts.setMinimumWidth(_LEAST_TEXTS)
+        self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
+        self.texts.setMinimumWidth(scaled(_LEAST_TEXTS))
         sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
         self.setLayout(column(split(self.queries, boxed(right), sizes=sizes, stretched=1)))
 
@@ -181,6 +181,7 @@ def query_columns(moves: QueryMoves, top_k: int) -> tuple[Column[int], ...]:
             key="top",
             align="right",
             width=72,
+            gives_way=True,
             tip=_tr("How much of the first texts is the same in both: 1 is all of them."),
         ),
         Column(
@@ -221,7 +222,7 @@ def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
             tip=_tr("How many ranks it rose or fell from job A to the other."),
         ),
         Column(_tr("Text"), lambda row: row.text, key="text", stretch=True),
-        Column(_tr("Score A"), lambda row: row.score, score_text, key="score", align="right", width=74),
+        Column(_tr("Score A"), lambda row: row.score, score_text, key="score", align="right", width=74, gives_way=True),
         Column(
             _tr("Score {letter}").format(letter=letter),
             lambda row: row.other_score,
@@ -229,6 +230,7 @@ def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
             key="other score",
             align="right",
             width=74,
+            gives_way=True,
         ),
         Column(_tr("ID"), lambda row: row.id, key="id", width=96, hidden=True),
         Column(_tr("Label"), lambda row: row.label, key="label", width=64, hidden=True),

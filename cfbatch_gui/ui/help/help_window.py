@@ -2,8 +2,8 @@
 
 from enum import StrEnum
 
-from PySide6.QtCore import QSize, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QImage, QTextBlockFormat, QTextCursor, QTextDocument
+from PySide6.QtCore import QSize, Qt, QTimer, QUrl
+from PySide6.QtGui import QDesktopServices, QImage, QResizeEvent, QTextBlockFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QTextBrowser, QWidget
 
 from cfbatch_gui.core.system.languages import ENGLISH, language_in_use
@@ -73,15 +73,30 @@ class _Page(QTextBrowser):
 
     def __init__(self) -> None:
         super().__init__()
+        self._text, self._laid_out_for = "", 0
+        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later.timeout.connect(self._lay_out)
         self.setOpenLinks(False)
         self.anchorClicked.connect(_open)
         self.document().setDocumentMargin(LARGE + 8)
 
     def show_page(self, text: str) -> None:
         """Show a page from its top; `text` is Markdown, with pictures by their names alone."""
-        self.setMarkdown(text)
-        self._space_out()
+        self._text = text
+        self._lay_out()
         self.moveCursor(self.textCursor().MoveOperation.Start)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._text and self.width() != self._laid_out_for:
+            self._later.start()  # with pictures of another width; not in the middle of laying out
+
+    def _lay_out(self) -> None:
+        at, self._laid_out_for = self.verticalScrollBar().value(), self.width()
+        self.document().clear()
+        self.setMarkdown(self._text)
+        self._space_out()
+        self.verticalScrollBar().setValue(at)
 
     def _space_out(self) -> None:
         """Give headings, paragraphs and entries room; Qt sets Markdown without any."""
@@ -109,7 +124,7 @@ class _Page(QTextBrowser):
             image = QImage(str(resource(f"help/pictures/{path}-{shade}.png")))
         except FileNotFoundError:
             return None
-        room = max(200, self.viewport().width() - 2 * (LARGE + 16))
+        room = max(200, self.width() - 2 * (LARGE + 16) - self.verticalScrollBar().sizeHint().width())
         return image.scaledToWidth(room, Qt.TransformationMode.SmoothTransformation) if image.width() > room else image
 
 

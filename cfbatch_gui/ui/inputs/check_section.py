@@ -23,10 +23,11 @@ from cfbatch_gui.ui.inputs.figures_row import FiguresRow
 from cfbatch_gui.ui.inputs.options_panel import OptionsPanel
 from cfbatch_gui.ui.inputs.problems_view import DOUBTFUL, ProblemBars, ProblemRows, ProblemsView
 from cfbatch_gui.ui.job_labels import short_model, title_words
-from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
     ElidedLabel,
+    Flow,
     Label,
     LinkButton,
     NoticeBar,
@@ -34,10 +35,11 @@ from cfbatch_gui.ui.widgets import (
     QuietButton,
     SectionCard,
     boxed,
-    row,
+    column,
 )
 
 FIRST = 5  # how many queries or texts "Try the first 5" takes
+_LEAST_LINE = 120  # pixels of the sentence beside the main button
 
 
 class Cure(StrEnum):
@@ -124,9 +126,10 @@ class CheckSection(SectionCard):
         self.try_button.clicked.connect(self.try_wanted)
         self.send_button = PrimaryButton("", "send")
         self.send_button.clicked.connect(self.send_wanted)
-        foot = row(self.line, self.cure, self.try_button, self.send_button, margins=(WIDE, SMALL, WIDE, MEDIUM))
-        foot.setStretch(0, 1)
-        self.foot = boxed(foot)
+        self.line.setMinimumWidth(scaled(_LEAST_LINE))
+        self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        foot = Flow(self.line, self.cure, self.try_button, self.send_button)
+        self.foot = boxed(column(boxed(foot), margins=(WIDE, SMALL, WIDE, MEDIUM)))
         self.content.addWidget(self.options)
         self.content.addWidget(self.figures)
         self.content.addWidget(self.problem_bars)

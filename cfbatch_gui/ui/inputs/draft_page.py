@@ -107,7 +107,7 @@ class DraftPage(QWidget):
         self._parts.addStretch(0)
         content.setLayout(self._parts)
         self.data.folded_changed.connect(self._stretch_preview)
-        self.area = scrolled(content, sideways=True)
+        self.area = scrolled(content)
         self.foot = self.check.foot
         self.setLayout(column(self.header, self.area, line(), self.foot, gap=0))
         self._veil = DropVeil(self)

@@ -19,6 +19,7 @@ from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import Button, Card, IconLine, Label, PrimaryButton, column, row
 
+_WIDTH, _LEAST_WIDTH, _HEIGHT = 372, 250, 320  # pixels of the list of encodings, and of all
 _ROW_HEIGHT = 30
 _CARD_WIDTH = 240
 
@@ -67,7 +68,8 @@ class EncodingChooser(QWidget):
         self.list.picked.connect(lambda _: self._look())
         self.list.opened.connect(lambda _: self._answer())
         choices = Card(inset=True)
-        choices.setFixedWidth(372)
+        choices.setMinimumWidth(scaled(_LEAST_WIDTH))
+        choices.setMaximumWidth(scaled(_WIDTH))
         choices.body.setContentsMargins(6, SMALL, 6, SMALL)
         choices.body.addWidget(self.list)
         self.preview = PreviewTable(fewest_rows=5)
@@ -82,10 +84,12 @@ class EncodingChooser(QWidget):
         self.cancel_button = Button(self.tr("Cancel"))
         self.cancel_button.clicked.connect(self.refused)
         lists = row(choices, frame, gap=MEDIUM)
+        lists.setStretch(0, 1)
+        lists.setStretch(1, 1)
         self.setLayout(
             column(self._sentence, lists, row(None, self.cancel_button, self.use_button, gap=SMALL), gap=MEDIUM)
         )
-        self.setMinimumHeight(320)
+        self.setMinimumHeight(scaled(_HEIGHT))
 
     def codec(self) -> str:
         """The encoding that is marked."""

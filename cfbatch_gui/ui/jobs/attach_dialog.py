@@ -27,6 +27,7 @@ from cfbatch_gui.ui.widgets import (
     Button,
     Choice,
     ElidedLabel,
+    Flow,
     IconLabel,
     IconLine,
     Label,
@@ -209,7 +210,7 @@ class AttachedFiles(QWidget):
         self._is_reading = False
         self.choose_file = Button(self.tr("Choose the file…"), "file-up")
         self.choose_folder = Button(self.tr("Choose a folder…"), "folder")
-        self._choosing = boxed(row(self.choose_file, self.choose_folder, None))
+        self._choosing = boxed(Flow(self.choose_file, self.choose_folder))
         self.names = (ElidedLabel(""), ElidedLabel(""))
         self.removes = (LinkButton(self.tr("Remove")), LinkButton(self.tr("Remove")))
         self._lines = tuple(map(_line, self.names, self.removes))

@@ -81,13 +81,23 @@ def _size(count: int) -> str:
 def _columns() -> tuple[Column[BatchRow], ...]:
     return (
         Column(_tr("Batch"), lambda row: row.number, key="batch", align="right", width=66, sortable=False),
-        Column(_tr("Texts"), lambda row: row.texts, _number, key="texts", align="right", width=76, sortable=False),
+        Column(
+            _tr("Texts"),
+            lambda row: row.texts,
+            _number,
+            key="texts",
+            align="right",
+            width=76,
+            gives_way=True,
+            sortable=False,
+        ),
         Column(_tr("Size"), lambda row: row.bytes, _size, key="size", width=84, hidden=True, sortable=False),
         Column(
             _tr("State"),
             lambda row: row.state.text,
             key="state",
             width=150,
+            widest=[batch_words(state).text for state in BatchState],
             icon=lambda row: (row.state.icon, row.state.role),
             colour=lambda row: row.state.role,
             sortable=False,
@@ -104,12 +114,13 @@ def _columns() -> tuple[Column[BatchRow], ...]:
             _tr("Time"),
             lambda row: row.time,
             key="time",
-            width=140,
+            width=110,
+            widest=[_tr("took {time}").format(time=display.duration(3599))],
             sortable=False,
             tip=_tr("How long it took, or how long it has been in its state."),
         ),
         Column(_tr("Last answer"), lambda row: row.last_answer, key="answer", width=110, hidden=True, sortable=False),
-        Column(_tr("Next check"), lambda row: row.next_check, key="next", width=98, sortable=False),
+        Column(_tr("Next check"), lambda row: row.next_check, key="next", width=98, gives_way=True, sortable=False),
     )
 
 

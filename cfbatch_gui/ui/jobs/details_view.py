@@ -224,7 +224,8 @@ class DetailsView(QWidget):
                 self.tr("State"),
                 lambda batch: batch_words(batch.state).text,
                 key="state",
-                width=158,
+                width=110,
+                widest=[batch_words(state).text for state in BatchState],
                 icon=lambda batch: (batch_words(batch.state).icon, batch_words(batch.state).role),
                 colour=lambda batch: batch_words(batch.state).role,
             ),
@@ -236,6 +237,7 @@ class DetailsView(QWidget):
                 key="requests",
                 align="right",
                 width=88,
+                gives_way=True,
             ),
             Column(
                 self.tr("Tokens"),
@@ -244,12 +246,25 @@ class DetailsView(QWidget):
                 key="tokens",
                 align="right",
                 width=88,
+                gives_way=True,
             ),
             Column(
-                self.tr("Checks"), lambda batch: batch.checks, display.number, key="checks", align="right", width=78
+                self.tr("Checks"),
+                lambda batch: batch.checks,
+                display.number,
+                key="checks",
+                align="right",
+                width=78,
+                gives_way=True,
             ),
             Column(
-                self.tr("Sent"), lambda batch: batch.sent_at or None, _moment, key="sent", width=166, copies_text=True
+                self.tr("Sent"),
+                lambda batch: batch.sent_at or None,
+                _moment,
+                key="sent",
+                width=166,
+                gives_way=True,
+                copies_text=True,
             ),
         )
 

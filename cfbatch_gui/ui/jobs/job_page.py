@@ -24,7 +24,7 @@ from cfbatch_gui.ui.result_view import ResultView, RowChoice
 from cfbatch_gui.ui.state_names import job_words
 from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Tabs, column
+from cfbatch_gui.ui.widgets import Button, PageHeader, PrimaryButton, Roomy, Tabs, column
 
 _NOT_READ = Planned()
 PROGRESS, RANKING, QUALITY, OVERVIEW = "progress", "ranking", "quality", "overview"
@@ -82,7 +82,7 @@ class JobPage(QWidget):
         self._make_header()
         self._make_tabs()
         content = column(self.header, 6, self.tabs, gap=0)
-        content.addWidget(self._stack, 1)
+        content.addWidget(Roomy(self._stack), 1)
         self.setLayout(content)
         self.progress.look_wanted.connect(lambda: self.tabs.choose(self._results_tab()))
         self.progress.connection_wanted.connect(self.connection_wanted)

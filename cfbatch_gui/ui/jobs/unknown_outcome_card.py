@@ -1,6 +1,5 @@
 """The card of a batch that may or may not have arrived: what happened, what it may have cost, and three choices."""
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -14,7 +13,7 @@ from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.jobs.job_summary import batch_price_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
-from cfbatch_gui.ui.widgets import Button, Card, IconLabel, Label, QuietButton, row
+from cfbatch_gui.ui.widgets import Button, Card, Flow, IconLabel, Label, QuietButton, boxed, row
 
 
 class UnknownOutcomeCard(Card):
@@ -30,6 +29,7 @@ class UnknownOutcomeCard(Card):
         self.id_field = QLineEdit()
         self.id_field.setPlaceholderText(self.tr("Request ID, if you have it"))
         self.id_field.setAccessibleName(self.tr("Request ID of batch {n}").format(n=batch.number))
+        self.id_field.setMinimumWidth(scaled(190))
         self.id_field.setMaximumWidth(scaled(340))
         self.id_field.textChanged.connect(self._typed)
         self.id_field.returnPressed.connect(self.adopt)
@@ -46,10 +46,7 @@ class UnknownOutcomeCard(Card):
         self.body.addWidget(self._seen)
         self.body.addWidget(self._means)
         self.body.addSpacing(MEDIUM - SMALL)
-        field = row(self.id_field, self.adopt_button, 8, self.again_button, self.dismiss_button, None)
-        field.setStretch(0, 1)
-        field.setAlignment(self.id_field, Qt.AlignmentFlag.AlignVCenter)
-        self.body.addLayout(field)
+        self.body.addWidget(boxed(Flow(self.id_field, self.adopt_button, self.again_button, self.dismiss_button)))
         self.body.addWidget(self._error)
         self._typed("")
 

@@ -2,12 +2,14 @@
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from cfbatch_gui.core.judgements.scales import Grade, Scale
 from cfbatch_gui.core.system.languages import said
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY
-from cfbatch_gui.ui.widgets import ElidedLabel, Label, column, row
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, scaled
+from cfbatch_gui.ui.widgets import ElidedLabel, Flow, Label, column, row
+
+_WIDEST_NAME = 180  # pixels; a longer one ends in "…"
 
 
 class KeyCap(Label):
@@ -26,7 +28,7 @@ class GradeCards(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._row = row(gap=MEDIUM)
+        self._row = Flow(gap=MEDIUM)
         self.setLayout(self._row)
         self._cards: list[_GradeCard] = []
 
@@ -38,7 +40,7 @@ class GradeCards(QWidget):
         self._cards = [_GradeCard(grade) for grade in scale.grades]
         for card in self._cards:
             card.clicked.connect(self.given)
-            self._row.addWidget(card, 1)
+            self._row.addWidget(card)
 
     def choose(self, value: int | None) -> None:
         """Mark the card of a grade as chosen, None for no card."""
@@ -66,6 +68,8 @@ class _GradeCard(QFrame):
         cap, name, meaning = texts
         margins = (LARGE, MEDIUM, SMALL, MEDIUM)
         self.setLayout(column(row(cap, None), TINY, name, meaning, gap=2, margins=margins))
+        self.setMinimumWidth(min(name.sizeHint().width(), scaled(_WIDEST_NAME)) + LARGE + SMALL + 2)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def set_chosen(self, chosen: bool) -> None:
         """Mark the card as chosen or not."""

@@ -28,7 +28,7 @@ from cfbatch_gui.ui.judging.start_panel import Asked, StartPanel
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.undoing import PageUndo
-from cfbatch_gui.ui.widgets import EmptyPlace, MaybeEmpty, PageHeader, QuietButton, column
+from cfbatch_gui.ui.widgets import EmptyPlace, MaybeEmpty, PageHeader, QuietButton, Roomy, column
 
 _SECONDS_A_TEXT = 8
 _MINUTE = 60
@@ -76,7 +76,7 @@ class JudgePage(QWidget):
         for page in (self.start, self.view, self.end):
             self._pages.addWidget(page)
         self._stack = MaybeEmpty("list-ordered", self._pages)
-        self.setLayout(column(self.header, 6, self._stack, gap=0))
+        self.setLayout(column(self.header, 6, Roomy(self._stack), gap=0))
         self.start.changed.connect(lambda: self.tasks.start("prepare", self._prepare()))
         self.start.begun.connect(lambda: self.tasks.start("begin", self._begin()))
         self.start.settle_wanted.connect(lambda: self.tasks.start("begin", self._begin_settling()))

@@ -1,6 +1,6 @@
 """One query and one text, large, with the grades below; everything by single keys."""
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextOption
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
@@ -9,8 +9,9 @@ from cfbatch_gui.core.judgements.session import Shown
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.judging.grade_cards import GradeCards, KeyCap
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
-from cfbatch_gui.ui.widgets import Card, IconLine, Label, LinkButton, ThinProgress, column, line, row
+from cfbatch_gui.ui.widgets import Card, Flow, IconLine, Label, LinkButton, ThinProgress, boxed, column, line, row
 
+_FEWEST_LINES = 2  # of the text, in a small window
 _LONGEST = 50_000  # characters of a text that are laid out
 _MINUTE = 60.0
 
@@ -44,7 +45,7 @@ class JudgingView(QWidget):
         self._saved = Label("", "quiet")
         self._foot = IconLine("", "eye-off")
         card = Card(inset=True)
-        card.body.setContentsMargins(WIDE, 20, SMALL, 20)
+        card.body.setContentsMargins(WIDE, MEDIUM, SMALL, MEDIUM)
         card.body.addWidget(self._text, 1)
         self._make_links()
         content = column(
@@ -80,10 +81,8 @@ class JudgingView(QWidget):
         for link in (self._untold, self._undo, self._write):
             link.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # each has a key, and Space is one of them
         pairs = ((self.tr("Space"), self._untold), ("⌫", self._undo), ("N", self._write))
-        hints = [row(KeyCap(key), link, gap=TINY) for key, link in pairs]
-        self._keys = row(
-            *(item for hint in hints for item in (hint, LARGE)), None, self._saved, margins=(0, SMALL, 0, 0)
-        )
+        hints = [boxed(row(KeyCap(key), link, gap=TINY)) for key, link in pairs]
+        self._keys = column(boxed(Flow(*hints, None, self._saved, gap=LARGE)), margins=(0, SMALL, 0, 0))
 
     def show_scale(self, scale: Scale, foot: str) -> None:
         """Show the grades to choose from, and a sentence at the foot."""
@@ -158,6 +157,9 @@ class _LargeText(QPlainTextEdit):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setProperty("kind", "large")
         self.document().setDocumentMargin(0)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), _FEWEST_LINES * self.fontMetrics().lineSpacing())
 
     def show_text(self, text: str) -> None:
         """Show a text from its beginning."""

@@ -22,7 +22,7 @@ from cfbatch_gui.ui.tables.cells import FigureDelegate
 from cfbatch_gui.ui.tables.table_rows import Column
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
-from cfbatch_gui.ui.widgets import Label, LinkButton, boxed, column, row, split
+from cfbatch_gui.ui.widgets import Flow, Label, LinkButton, boxed, column, row, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 _RESTING = 0.35  # seconds after the last key
@@ -108,7 +108,7 @@ class ClustersView(VectorPage):
     def _lay_out(self) -> None:
         label = Label(self.tr("Number of clusters"), "quiet")
         label.setBuddy(self.number)
-        bar = row(label, self.number, 4, self.count, None, margins=(WIDE, SMALL, MEDIUM, SMALL))
+        bar = column(boxed(Flow(boxed(row(label, self.number)), self.count)), margins=(WIDE, SMALL, MEDIUM, SMALL))
         members = column(row(self.title, None, self.table_link, margins=(MEDIUM, SMALL, SMALL, SMALL)), gap=0)
         members.addLayout(table_over_text(self.member_table, self.panel), 1)
         content = column(bar, gap=0)
@@ -187,6 +187,7 @@ def _columns() -> tuple[Column[ClusterRow], ...]:
             display.number,
             key="size",
             width=120,
+            least=64,
             bar=lambda each: each.share,
             tip=_tr("How many texts it has. A full bar would be all texts of the job."),
         ),
@@ -204,6 +205,7 @@ def _columns() -> tuple[Column[ClusterRow], ...]:
             key="similarity",
             align="right",
             width=90,
+            gives_way=True,
             tip=_tr("The mean similarity of its texts to its middle: 1 is the same direction."),
         ),
     )

@@ -33,7 +33,6 @@ from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, Rows, TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE
 from cfbatch_gui.ui.widgets import (
     Choice,
-    ElidedLabel,
     EmptyPlace,
     Flow,
     IconButton,
@@ -130,7 +129,7 @@ class DuplicatesView(VectorPage):
         self.keep.add(self.tr("Keep the first"), Keep.FIRST)
         self.keep.add(self.tr("Keep the longest"), Keep.LONGEST)
         self.keep.picked.connect(lambda _: self._changed())
-        self.count = ElidedLabel("", "quiet")
+        self.count = Label("", "quiet")
         self.save_button = QuietButton(
             self.tr("Save list without duplicates…"),
             "download",
@@ -301,6 +300,7 @@ def _group_columns() -> tuple[Column[GroupRow], ...]:
             key="least",
             align="right",
             width=104,
+            gives_way=True,
             sortable=False,
         ),
     )
@@ -313,6 +313,7 @@ def _member_columns() -> tuple[Column[MemberRow], ...]:
             lambda each: each.similarity,
             key="decision",
             width=84,
+            widest=(_tr("stays"), _tr("goes")),
             sortable=False,
             copies_text=True,
             text=lambda each: _tr("stays") if each.similarity is None else _tr("goes"),
@@ -320,7 +321,14 @@ def _member_columns() -> tuple[Column[MemberRow], ...]:
             colour=lambda each: "text" if each.similarity is None else "quiet",
         ),
         Column(
-            _tr("Row"), lambda each: each.text.row, display.number, key="row", align="right", width=70, sortable=False
+            _tr("Row"),
+            lambda each: each.text.row,
+            display.number,
+            key="row",
+            align="right",
+            width=70,
+            gives_way=True,
+            sortable=False,
         ),
         Column(_tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False),
         Column(_tr("ID"), lambda each: each.text.id, key="id", width=90, hidden=True, sortable=False),
@@ -330,6 +338,7 @@ def _member_columns() -> tuple[Column[MemberRow], ...]:
             key="similarity",
             align="right",
             width=96,
+            gives_way=True,
             sortable=False,
             text=lambda each: "" if each.similarity is None else score_text(each.similarity),
         ),

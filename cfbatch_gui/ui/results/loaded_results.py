@@ -11,7 +11,7 @@ from cfbatch_gui.core.program import metadata_of
 from cfbatch_gui.ui.tables.table_view import ColumnsButton, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
-from cfbatch_gui.ui.widgets import Item, MaybeEmpty, SearchField, column, row
+from cfbatch_gui.ui.widgets import Flow, MaybeEmpty, SearchField, boxed, column
 
 T = TypeVar("T")
 Version = tuple[object, ...]
@@ -58,13 +58,12 @@ class ResultLoader(Generic[T]):
 class SearchBar(QWidget):
     """Above a table: the search, then `items`, and the button for the table's columns at the right."""
 
-    def __init__(self, field: SearchField, items: Sequence[Item], table: TableView) -> None:
+    def __init__(self, field: SearchField, items: Sequence[QWidget], table: TableView) -> None:
         super().__init__()
         field.setMinimumWidth(scaled(110))
         field.setMaximumWidth(scaled(250))
-        bar = row(field, *items, None, ColumnsButton(table), margins=(WIDE, SMALL, MEDIUM, SMALL))
-        bar.setStretch(0, 1)
-        self.setLayout(bar)
+        parts = Flow(field, *items, None, ColumnsButton(table))
+        self.setLayout(column(boxed(parts), margins=(WIDE, SMALL, MEDIUM, SMALL)))
 
 
 class SearchedResults(QWidget):

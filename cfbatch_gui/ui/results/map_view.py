@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
@@ -31,7 +31,17 @@ from cfbatch_gui.ui.results.map_list import MapList
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.tables.table_view import Memory
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, WIDE, scaled
-from cfbatch_gui.ui.widgets import Choice, ElidedLabel, LinkButton, QuietButton, SearchField, column, row, split
+from cfbatch_gui.ui.widgets import (
+    Choice,
+    ElidedLabel,
+    Flow,
+    LinkButton,
+    QuietButton,
+    SearchField,
+    boxed,
+    column,
+    split,
+)
 
 _TYPING = 0.12
 _ROOMY = 800  # pixels
@@ -105,7 +115,6 @@ class MapView(VectorPage):
         self.layout_choice = Choice(self.tr("What decides where a text stands"))
         self.layout_choice.add(self.tr("By direction"), Layout.DIRECTION)
         self.layout_choice.add(self.tr("By neighbours"), Layout.NEIGHBOURS)
-        self.layout_choice.setMaximumWidth(scaled(152))
         self._explain_layouts()
         self.layout_choice.picked.connect(self._layout_picked)
         self.stop_link = LinkButton(self.tr("Stop"))
@@ -149,20 +158,17 @@ class MapView(VectorPage):
         self.layout_choice.setToolTip("\n".join(f"{name}: {tip}" for name, tip in zip(names, tips, strict=True)))
 
     def _lay_out(self) -> None:
-        bar = row(
+        self.summary.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        bar = Flow(
             self.find_field,
             self.layout_choice,
             self.colour_choice,
             self.lasso_button,
             self.whole_button,
             self.summary,
-            4,
             self.picture,
-            margins=(WIDE, SMALL, MEDIUM, SMALL),
         )
-        bar.setStretch(0, 1)
-        bar.setStretch(5, 1)
-        content = column(bar, gap=0)
+        content = column(column(boxed(bar), margins=(WIDE, SMALL, MEDIUM, SMALL)), gap=0)
         content.addWidget(split(self.dots, self.list, sizes=(420, 220), stretched=0, vertical=True), 1)
         self.lay_out(content, self.stop_link)
 

@@ -20,11 +20,12 @@ from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.loaded_results import ResultLoader, nothing_yet
 from cfbatch_gui.ui.results.score_summary import FigureReader, others_name, partial_line, reading_line
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     PAGE_MARGINS,
     Card,
     Figure,
+    Flow,
     IconLine,
     Label,
     LinkButton,
@@ -38,6 +39,7 @@ from cfbatch_gui.ui.widgets import (
 )
 
 _CHART_HEIGHT = 300
+_LEAST_FIGURE = 54  # pixels of a column
 
 
 class OverviewView(ResultView):
@@ -92,7 +94,7 @@ class OverviewView(ResultView):
         card.body.addWidget(self.chart)
         card.body.addWidget(line())
         card.body.addWidget(self.spread)
-        figures = row(self.queries, WIDE + WIDE, self.scores, WIDE + WIDE, self.ties, None)
+        figures = boxed(Flow(self.queries, self.scores, self.ties, gap=WIDE + WIDE))
         foot = row(self._foot, self.score_link)
         foot.setStretch(0, 1)
         content = column(self.partial_bar, figures, card, self._reading, foot, None, gap=LARGE)
@@ -166,7 +168,7 @@ class SpreadTable(QWidget):
         self._cells: list[Label] = []
         titles = ("", *self._titles())
         for index, title in enumerate(titles):
-            self._put(0, index, Label(title, "small"))
+            self._put(0, index, Label(title, "small", wrap=True))
 
     def show_spreads(self, spreads: Sequence[tuple[str, Spread]]) -> None:
         """Replace the lines; each has a name and its spread."""
@@ -198,4 +200,4 @@ class SpreadTable(QWidget):
     def _put(self, line_number: int, index: int, cell: Label) -> None:
         side = Qt.AlignmentFlag.AlignLeft if index == 0 else Qt.AlignmentFlag.AlignRight
         self._grid.addWidget(cell, line_number, index, side | Qt.AlignmentFlag.AlignVCenter)
-        self._grid.setColumnMinimumWidth(index, 0 if index == 0 else 72)
+        self._grid.setColumnMinimumWidth(index, 0 if index == 0 else scaled(_LEAST_FIGURE))

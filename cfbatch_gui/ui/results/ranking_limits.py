@@ -10,8 +10,8 @@ from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.rankings import RankedContext
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import scaled
-from cfbatch_gui.ui.widgets import Choice, Label, row
+from cfbatch_gui.ui.theme import MEDIUM, scaled
+from cfbatch_gui.ui.widgets import Choice, Flow, Label, boxed, row
 
 _USUAL = (3, 5, 10, 20)
 _OTHER = "other"
@@ -91,7 +91,7 @@ class LimitsBar(QWidget):
         self.threshold.changed.connect(self.changed)
         label = Label(self.tr("Score from"), "quiet")
         label.setBuddy(self.threshold)
-        self.setLayout(row(self.top, 4, label, self.threshold))
+        self.setLayout(Flow(self.top, boxed(row(label, self.threshold)), gap=MEDIUM))
 
     def limits(self) -> Limits:
         """The limits that are set."""

@@ -40,10 +40,10 @@ from cfbatch_gui.ui.results.ranking_columns import (
 from cfbatch_gui.ui.results.ranking_limits import Limits, LimitsBar
 from cfbatch_gui.ui.results.score_summary import FigureReader, baseline_line, partial_line
 from cfbatch_gui.ui.tables.cells import FigureDelegate
-from cfbatch_gui.ui.tables.copied_rows import say_too_much
+from cfbatch_gui.ui.tables.copying import say_too_much
 from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import MEDIUM, SMALL
+from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, Label, LinkButton, SearchField, boxed, column, row, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
@@ -52,7 +52,7 @@ _NOTHING_FOUND: tuple[str, frozenset[int]] = ("", frozenset())
 _TYPING = 0.12  # seconds; a search begins when the keys rest
 _SLOW = 0.3  # seconds; a search that takes longer says so
 _QUERIES_WIDTH = 348
-_LEAST_QUERIES, _LEAST_CONTEXTS = 200, 370  # pixels, all that the smallest window has; texts need them
+_LEAST_QUERIES, _LEAST_CONTEXTS = 200, 366  # pixels, all that the smallest window has; texts need them
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class RankingView(ResultView):
         self._none_kept = EmptyPlace("funnel", "")
 
     def _lay_out(self) -> None:
-        bar = SearchBar(self.find_field, (self.limits_bar, 4, self.kept), self.contexts)
+        bar = SearchBar(self.find_field, (self.limits_bar, self.kept), self.contexts)
         self._contexts_stack = QStackedWidget()
         self._contexts_stack.addWidget(self.contexts)
         self._contexts_stack.addWidget(self._none_kept)
@@ -168,8 +168,8 @@ class RankingView(ResultView):
         foot.addWidget(self._foot, 1)
         foot.addWidget(self.score_link, 0, Qt.AlignmentFlag.AlignBottom)
         right.addLayout(column(self.panel, foot, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)))
-        self.queries.setMinimumWidth(_LEAST_QUERIES)
-        self._contexts_stack.setMinimumWidth(_LEAST_CONTEXTS)
+        self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
+        self._contexts_stack.setMinimumWidth(scaled(_LEAST_CONTEXTS))
         sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
         self._page = SearchedResults("list-ordered", bar, split(self.queries, boxed(right), sizes=sizes, stretched=1))
         self.setLayout(column(self._page))

@@ -77,7 +77,7 @@ class SimilarView(VectorPage):
         self.button.setProperty("large", "true")
         self.sentence.setMinimumHeight(scaled(34))
         self.button.clicked.connect(self.search)
-        self.price = IconLine("", wrap=False)
+        self.price = IconLine("", wrap=True)
         self.title = ElidedLabel("", "strong")
         self.table_link = LinkButton(self.tr("Show in table"), "table")
         self.table_link.clicked.connect(self._show_in_table)

@@ -137,6 +137,7 @@ def neighbour_columns() -> tuple[Column[Neighbour], ...]:
             key="similarity",
             align="right",
             width=96,
+            gives_way=True,
             sortable=False,
             tip=_tr("The cosine of both vectors: 1 is the same direction."),
         ),

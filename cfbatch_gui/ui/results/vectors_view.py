@@ -21,10 +21,10 @@ from cfbatch_gui.ui.result_view import ResultView, RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import ResultLoader, SearchBar, SearchedResults, failed_batches, nothing_yet
 from cfbatch_gui.ui.results.vector_panel import VectorPanel
 from cfbatch_gui.ui.results.vector_rows import VectorRow, blank_rows, checks_line, read_rows, vector_columns
-from cfbatch_gui.ui.tables.copied_rows import say_too_much
+from cfbatch_gui.ui.tables.copying import say_too_much
 from cfbatch_gui.ui.tables.table_view import Memory, PagedRows, TableView
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
+from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import (
     EmptyPlace,
     IconLine,
@@ -115,15 +115,15 @@ class VectorsView(ResultView):
         self.table.picked.connect(self._picked)
         self.table.too_much_to_copy.connect(partial(say_too_much, self._notices))
         self.rows: PagedRows[VectorRow] = PagedRows((), count=0, fetch=self._fetch)
-        self._foot = IconLine("", wrap=False)
+        self._foot = IconLine("", wrap=True)
         self._nothing_found = EmptyPlace("search", "")
 
     def _lay_out(self) -> None:
-        bar = SearchBar(self.find_field, (4, self.count, self.all_link), self.table)
+        bar = SearchBar(self.find_field, (self.count, self.all_link), self.table)
         self._table_stack = QStackedWidget()
         self._table_stack.addWidget(self.table)
         self._table_stack.addWidget(self._nothing_found)
-        self._table_stack.setMinimumWidth(_LEAST_TABLE)
+        self._table_stack.setMinimumWidth(scaled(_LEAST_TABLE))
         content = column(gap=0)
         sizes = (1000 - _PANEL_WIDTH, _PANEL_WIDTH)
         content.addWidget(split(self._table_stack, self.panel, sizes=sizes, stretched=0), 1)

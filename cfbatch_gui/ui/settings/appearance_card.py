@@ -1,14 +1,14 @@
-"""The choice of light, dark, or what the system has."""
+"""The choice of light, dark, high contrast, or what the system has."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QRadioButton, QWidget
 
 from cfbatch_gui.ui.theme import SMALL, WIDE, Scheme
-from cfbatch_gui.ui.widgets import Card, Label, row
+from cfbatch_gui.ui.widgets import Card, Flow, Label, boxed
 
 
 class AppearanceCard(Card):
-    """The choice of light, dark, or the system's scheme. Only the user's choice emits `chosen`."""
+    """The choice of light, dark, high contrast, or the system's scheme. Only the user's choice emits `chosen`."""
 
     chosen = Signal(str)  # a `Scheme`
 
@@ -18,9 +18,10 @@ class AppearanceCard(Card):
             Scheme.SYSTEM: QRadioButton(self.tr("Match system")),
             Scheme.LIGHT: QRadioButton(self.tr("Light")),
             Scheme.DARK: QRadioButton(self.tr("Dark")),
+            Scheme.HIGH_CONTRAST: QRadioButton(self.tr("High contrast")),
         }
         self._group = QButtonGroup(self)
-        line = row(Label(self.tr("Appearance"), "part"), None, gap=WIDE)
+        line = Flow(Label(self.tr("Appearance"), "part"), None, gap=WIDE)
         for scheme, choice in self.choices.items():
             choice.setAccessibleName(self.tr("Appearance: {choice}").format(choice=choice.text()))
             self._group.addButton(choice)
@@ -28,7 +29,7 @@ class AppearanceCard(Card):
             line.addWidget(choice)
         self._quiet = False
         self.body.setSpacing(SMALL)
-        self.body.addLayout(line)
+        self.body.addWidget(boxed(line))
 
     def show_scheme(self, scheme: str) -> None:
         """Mark a scheme without a signal; an unknown name stands for the system's."""

@@ -170,7 +170,7 @@ def _page(*cards: QWidget) -> QWidget:
     content = QWidget()
     content.setLayout(column(*cards, None, gap=MEDIUM, margins=(left, LARGE, right, bottom)))
     whole = QWidget()
-    whole.setLayout(column(scrolled(content, sideways=True), gap=SMALL))
+    whole.setLayout(column(scrolled(content), gap=SMALL))
     return whole
 
 

@@ -1,5 +1,7 @@
 """Paints table cells: an icon, one elided line of text or a text with a bar, the selection and a hairline below."""
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import (
     QEvent,
     QModelIndex,
@@ -30,11 +32,24 @@ from cfbatch_gui.ui.widgets.bars import paint_bar
 from cfbatch_gui.ui.widgets.search_marks import mark_format, marked_spans
 
 CELL_MARGIN = 11
-_ICON, _ICON_GAP = 16, 6
+ICON, ICON_GAP = 16, 6
 _BAR_HEIGHT, _BAR_GAP = 6, 10
 _WIDEST_SCORE = score_text(-0.0)  # with its sign, the widest of the usual scores
 _CONTEXT = 24  # characters before the first place that is marked
 _LONGEST = 400  # characters; the rest of a text is not painted
+
+_FIGURES = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignAbsolute
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a part of a cell is in the direction of the window."""
+
+    cell: QRect
+    direction: Qt.LayoutDirection
+
+    def of(self, part: QRect) -> QRect:
+        return QStyle.visualRect(self.direction, self.cell, part)
 
 
 class CellDelegate(QStyledItemDelegate):
@@ -54,25 +69,28 @@ class CellDelegate(QStyledItemDelegate):
         if state & QStyle.StateFlag.State_Selected:
             painter.fillRect(box, theme.colour("selection"))
         painter.fillRect(QRect(box.left(), box.bottom(), box.width(), 1), theme.colour("line"))
+        place = _Place(box, option.direction)
         inner = box.adjusted(CELL_MARGIN, 0, -CELL_MARGIN, -1)
         role = str(index.data(COLOUR_ROLE) or "text")
         if (named := index.data(ICON_ROLE)) is not None:
-            spot = QRect(QPoint(inner.left(), inner.center().y() - _ICON // 2 + 1), QSize(_ICON, _ICON))
-            icons.paint_icon(painter, spot, *named)
-            inner.setLeft(spot.right() + _ICON_GAP)
+            side = scaled(ICON)
+            spot = QRect(QPoint(inner.left(), inner.center().y() - side // 2 + 1), QSize(side, side))
+            icons.paint_icon(painter, place.of(spot), *named)
+            inner.setLeft(spot.right() + ICON_GAP)
         painter.setPen(theme.colour(role))
         painter.setFont(option.font)
         text = self.line_of(str(index.data() or ""), _LONGEST)
         if (share := index.data(BAR_ROLE)) is not None:
-            self._paint_bar(painter, inner, text, float(share))
+            self._paint_bar(painter, inner, text, float(share), place)
         else:
             align = index.data(ALIGN_ROLE) or Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-            flags = Qt.AlignmentFlag(align) | Qt.AlignmentFlag.AlignAbsolute
+            side = QStyle.visualAlignment(option.direction, Qt.AlignmentFlag(align))
+            flags = side | Qt.AlignmentFlag.AlignAbsolute
             shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
             if self.sought and index.data(SEARCHED_ROLE):
-                self._paint_found(painter, inner, flags, shown, str(index.data() or ""))
+                self._paint_found(painter, place.of(inner), flags, shown, str(index.data() or ""))
             else:
-                self._paint_line(painter, inner, flags, shown)
+                self._paint_line(painter, place.of(inner), flags, shown)
         painter.restore()
 
     def _paint_line(self, painter: QPainter, inner: QRect, flags: Qt.AlignmentFlag, shown: str) -> None:
@@ -111,13 +129,17 @@ class CellDelegate(QStyledItemDelegate):
         """The line that is painted of a cell's text, of which no more than `longest` characters are needed."""
         return display.one_line(text, longest)
 
-    def _paint_bar(self, painter: QPainter, inner: QRect, text: str, share: float) -> None:
+    def _paint_bar(self, painter: QPainter, inner: QRect, text: str, share: float, place: _Place) -> None:
         width = painter.fontMetrics().horizontalAdvance(text)
-        painter.drawText(inner, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
-        left = inner.left() + width + _BAR_GAP
+        words = QRect(inner.left(), inner.top(), width, inner.height())
+        painter.drawText(place.of(words), Qt.AlignmentFlag.AlignCenter, text)
+        self._paint_rest(painter, inner, words.right() + 1 + _BAR_GAP, share, place)
+
+    def _paint_rest(self, painter: QPainter, inner: QRect, left: int, share: float, place: _Place) -> None:
         if left < inner.right() - 2 * _BAR_HEIGHT:
-            top = inner.center().y() - _BAR_HEIGHT / 2 + 1
-            paint_bar(painter, QRectF(left, top, inner.right() - left, _BAR_HEIGHT), share)
+            top = inner.center().y() - _BAR_HEIGHT // 2 + 1
+            track = place.of(QRect(left, top, inner.right() - left, _BAR_HEIGHT))
+            paint_bar(painter, QRectF(track), share, direction=place.direction)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         hint = super().sizeHint(option, index)
@@ -153,11 +175,8 @@ class FigureDelegate(CellDelegate):
         super().__init__(parent)
         self._sample = sample
 
-    def _paint_bar(self, painter: QPainter, inner: QRect, text: str, share: float) -> None:
+    def _paint_bar(self, painter: QPainter, inner: QRect, text: str, share: float, place: _Place) -> None:
         width = max(painter.fontMetrics().horizontalAdvance(sample) for sample in (self._sample, text))
         figures = QRect(inner.left(), inner.top(), width, inner.height())
-        painter.drawText(figures, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
-        left = figures.right() + 1 + _BAR_GAP
-        if left < inner.right() - 2 * _BAR_HEIGHT:
-            top = inner.center().y() - _BAR_HEIGHT / 2 + 1
-            paint_bar(painter, QRectF(left, top, inner.right() - left, _BAR_HEIGHT), share)
+        painter.drawText(place.of(figures), _FIGURES, text)
+        self._paint_rest(painter, inner, figures.right() + 1 + _BAR_GAP, share, place)

@@ -57,6 +57,7 @@ class Column(Generic[R]):
     least: int = 0
     gives_way: bool = False
     stretch: bool = False
+    widest: Sequence[str] = ()  # texts that are never cut, whatever the width
     sortable: bool = True
     hidden: bool = False  # until the user shows it
     tip: str = ""  # of the header

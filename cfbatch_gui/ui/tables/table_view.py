@@ -1,4 +1,4 @@
-"""The table view of every page, its header, the button for its columns, and copying rows to the clipboard."""
+"""The table view of every page, its header, and the button for its columns."""
 
 import json
 from typing import Any, Protocol
@@ -16,18 +16,19 @@ from PySide6.QtGui import (
     QPainter,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QStyle, QTableView, QWidget
 
 from cfbatch_gui.ui import icons, theme
-from cfbatch_gui.ui.tables.cells import CELL_MARGIN, CellDelegate
-from cfbatch_gui.ui.tables.copied_rows import MOST_ROWS_TO_COPY, as_tsv
+from cfbatch_gui.ui.tables.cells import CELL_MARGIN, ICON, ICON_GAP, CellDelegate
+from cfbatch_gui.ui.tables.copying import MOST_ROWS_TO_COPY, as_tsv
 from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, Column, ColumnRows, PagedRows, Rows
 from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
 from cfbatch_gui.ui.widgets import QuietButton
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 
 HEADER_HEIGHT = 34
-_LEAST_TEXT = 180  # pixels of a text, some five words
+_LEAST_ROWS = 2
+_LEAST_TEXT, _FEWEST_LETTERS = 180, 90  # pixels of a text, some five words; and where even that is not to be had
 __all__ = ["Column", "PagedRows", "Rows", "TableView"]
 
 
@@ -183,9 +184,20 @@ class TableView(QTableView):
         self._make_room()
 
     def _usual_width(self, column: Column[Any]) -> int:
-        """As declared, but never so narrow that its title would be cut."""
-        title = QFontMetrics(self.font()).horizontalAdvance(column.title)
-        return max(scaled(column.width), title + 2 * CELL_MARGIN)
+        """As declared, but never so narrow that its title or what it always has to hold would be cut."""
+        words = max(map(self.fontMetrics().horizontalAdvance, column.widest), default=0)
+        icon = scaled(ICON) + ICON_GAP if column.icon else 0
+        return max(scaled(column.width), self._title_width(column), words + icon + 2 * CELL_MARGIN)
+
+    def _least_width(self, column: Column[Any]) -> int:
+        """How narrow it may get for texts: never too narrow for its title; 0 for a column that keeps its width."""
+        return max(scaled(column.least), self._title_width(column)) if column.least else 0
+
+    def _title_width(self, column: Column[Any]) -> int:
+        return QFontMetrics(self.font()).horizontalAdvance(column.title) + 2 * CELL_MARGIN
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), scaled(HEADER_HEIGHT) + _LEAST_ROWS * scaled(ROW_HEIGHT))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -203,13 +215,14 @@ class TableView(QTableView):
                 header.resizeSection(section, width)
             self._narrowed, self._gone = {}, set()
             shown = [section for section in range(len(columns)) if not self.isColumnHidden(section)]
-            texts = sum(columns[section].stretch for section in shown)
+            texts = [section for section in shown if columns[section].stretch]
             fixed = [section for section in shown if not columns[section].stretch]
-            missing = texts * scaled(_LEAST_TEXT) + sum(map(header.sectionSize, fixed)) - self.viewport().width()
+            wanted = len(texts) * scaled(_LEAST_TEXT) + sum(map(header.sectionSize, fixed))
+            missing = wanted - self.viewport().width()
             if not texts:
                 return
             for section in reversed(fixed):
-                least, width = scaled(columns[section].least), header.sectionSize(section)
+                least, width = self._least_width(columns[section]), header.sectionSize(section)
                 if missing > 0 and 0 < least < width:
                     self._narrowed[section] = width
                     header.resizeSection(section, max(least, width - missing))
@@ -219,6 +232,13 @@ class TableView(QTableView):
                     self._gone.add(section)
                     missing -= header.sectionSize(section)
                     self.setColumnHidden(section, True)
+            least_text = max([scaled(_FEWEST_LETTERS), *(self._title_width(columns[section]) for section in texts)])
+            is_too_narrow = missing > len(texts) * (scaled(_LEAST_TEXT) - least_text)
+            for section in texts:  # which scroll rather than to be narrower still
+                mode = QHeaderView.ResizeMode.Interactive if is_too_narrow else QHeaderView.ResizeMode.Stretch
+                header.setSectionResizeMode(section, mode)
+                if is_too_narrow:
+                    header.resizeSection(section, max(self._title_width(columns[section]), scaled(_LEAST_TEXT)))
         finally:
             self._restoring = False
 
@@ -255,27 +275,31 @@ class TableView(QTableView):
     def _remember(self) -> None:
         if self._memory is None or self._restoring or not self.columns():
             return
-        header = self.horizontalHeader()
-        names = [column.name for column in self.columns()]
+        header, names = self.horizontalHeader(), [column.name for column in self.columns()]
         by = header.sortIndicatorSection()
         self._memory.set(
             f"table/{self._name}",
             json.dumps(
                 {
                     "order": [names[header.logicalIndex(at)] for at in range(len(names))],
-                    "widths": {
-                        name: self._narrowed.get(at, header.sectionSize(at))
-                        for at, name in enumerate(names)
-                        if header.sectionSize(at)
-                    },
+                    "widths": self._chosen_widths(),
                     "hidden": [
-                        name for at, name in enumerate(names) if self.isColumnHidden(at) and at not in self._gone
+                        names[at] for at in range(len(names)) if self.isColumnHidden(at) and at not in self._gone
                     ],
                     "sort": names[by] if 0 <= by < len(names) else "",
                     "descending": header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder,
                 }
             ),
         )
+
+    def _chosen_widths(self) -> dict[str, int]:
+        """Those that differ from the usual ones, for the usual font: another font or language has other usual ones."""
+        widths = {}
+        for section, column in enumerate(self.columns()):
+            width = self._narrowed.get(section, self.horizontalHeader().sectionSize(section))
+            if width and not column.stretch and width != self._usual_width(column):
+                widths[column.name] = round(width * 100 / scaled(100))
+        return widths
 
     def _restore(self, rows: ColumnRows[Any]) -> None:
         text = self._memory.get(f"table/{self._name}") if self._memory else ""
@@ -291,7 +315,7 @@ class TableView(QTableView):
         names = [column.name for column in rows.columns]
         for section, column in enumerate(rows.columns):
             if not column.stretch and isinstance(widths.get(column.name), int):
-                header.resizeSection(section, widths[column.name])
+                header.resizeSection(section, scaled(widths[column.name]))
             if column.name in order:  # a column that was added since stays as declared
                 self.setColumnHidden(section, column.name in hidden)
         for at, name in enumerate(name for name in order if name in names):
@@ -349,7 +373,7 @@ class Header(QHeaderView):
         if is_sorted:
             up = self.sortIndicatorOrder() == Qt.SortOrder.AscendingOrder
             left = box.right() - width - 15 if at_right else box.left() + width + 3
-            icon_box = QRect(left, rect.center().y() - 6, 12, 12)
+            icon_box = QStyle.visualRect(self.layoutDirection(), box, QRect(left, rect.center().y() - 6, 12, 12))
             icons.paint_icon(painter, icon_box, "chevron-up" if up else "chevron-down", "quiet")
         painter.restore()
 

@@ -26,6 +26,7 @@ from cfbatch_gui.ui.widgets.labels import (
     Role,
     StateLabel,
 )
+from cfbatch_gui.ui.widgets.roomy import Roomy
 from cfbatch_gui.ui.widgets.tabs import Tabs
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "PrimaryButton",
     "QuietButton",
     "Role",
+    "Roomy",
     "SearchField",
     "SectionCard",
     "StateLabel",

@@ -24,8 +24,14 @@ LEVEL_ICONS: dict[Level, tuple[str, str]] = {
 }
 
 
-def paint_bar(painter: QPainter, box: QRectF, share: float) -> None:
-    """Paint a bar with round ends into `box`, filled from the left up to `share`, from 0 to 1."""
+def paint_bar(
+    painter: QPainter,
+    box: QRectF,
+    share: float,
+    *,
+    direction: Qt.LayoutDirection = Qt.LayoutDirection.LeftToRight,
+) -> None:
+    """Paint a bar with round ends into `box`, filled from where lines begin up to `share`, from 0 to 1."""
     radius = box.height() / 2
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -34,6 +40,8 @@ def paint_bar(painter: QPainter, box: QRectF, share: float) -> None:
     if share > 0:
         filled = QRectF(box)
         filled.setWidth(max(box.height(), box.width() * min(1.0, share)))
+        if direction == Qt.LayoutDirection.RightToLeft:
+            filled.moveRight(box.right())
         painter.setBrush(theme.colour("accent"))
         painter.drawRoundedRect(filled, radius, radius)
 
@@ -60,7 +68,7 @@ class ThinProgress(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        paint_bar(painter, QRectF(self.rect()), self._share)
+        paint_bar(painter, QRectF(self.rect()), self._share, direction=self.layoutDirection())
 
 
 class NoticeBar(QFrame):

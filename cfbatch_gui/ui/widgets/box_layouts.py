@@ -11,7 +11,9 @@ from PySide6.QtWidgets import (
     QLayout,
     QLayoutItem,
     QScrollArea,
+    QSizePolicy,
     QSplitter,
+    QStyle,
     QVBoxLayout,
     QWidget,
 )
@@ -69,15 +71,9 @@ def split(*parts: QWidget, sizes: Sequence[int], stretched: int | None = None, v
     return splitter
 
 
-def scrolled(content: QWidget, *, sideways: bool = False) -> QScrollArea:
-    """Put a widget, whose layout is already set, into an area that scrolls vertically.
-
-    `sideways` lets it scroll horizontally too, for content that is too wide with a large font.
-    """
-    area = _Scrolled(content)
-    if not sideways:
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    return area
+def scrolled(content: QWidget) -> QScrollArea:
+    """Put a widget, whose layout is already set, into an area that scrolls; sideways only with a large font."""
+    return _Scrolled(content)
 
 
 class _Scrolled(QScrollArea):
@@ -108,17 +104,21 @@ class _Scrolled(QScrollArea):
 class Flow(QLayout):
     """Lays out widgets in lines that wrap, like words; in each line, widgets that expand share the width that is left.
 
+    A widget that expands counts with the least width it can have, and None is space that does. Lines begin where the
+    language does.
+
     Use it as the layout of a widget (`boxed`), because a box layout gets its height for a width from the widget.
     """
 
-    def __init__(self, *widgets: QWidget, gap: int = SMALL) -> None:
+    def __init__(self, *widgets: QWidget | None, gap: int = SMALL) -> None:
         super().__init__()
         self._items: list[QLayoutItem] = []
         self._heights: dict[int, int] = {}  # by width; Qt asks for each several times before it lays anything out
         self._gap = gap
+        self._width = 0  # as last laid out
         self.setContentsMargins(0, 0, 0, 0)
         for widget in widgets:
-            self.addWidget(widget)
+            self.addWidget(widget if widget is not None else _space())
 
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)
@@ -147,10 +147,12 @@ class Flow(QLayout):
         return QSize(width, max((hint.height() for hint in hints), default=0))
 
     def minimumSize(self) -> QSize:
+        """As high as the lines at the present width: splitters and dialogs know no heights that go by the width."""
         least = [item.minimumSize() for item in self._shown()]
-        return QSize(
-            max((size.width() for size in least), default=0), max((size.height() for size in least), default=0)
-        )
+        height = max((size.height() for size in least), default=0)
+        if self._width:
+            height = max(height, self.heightForWidth(self._width))
+        return QSize(max((size.width() for size in least), default=0), height)
 
     def hasHeightForWidth(self) -> bool:
         return True
@@ -163,6 +165,10 @@ class Flow(QLayout):
 
     def setGeometry(self, rect: QRect) -> None:
         super().setGeometry(rect)
+        before, self._width = self._width, rect.width()
+        owner = self.parentWidget()
+        if owner is not None and self.heightForWidth(before) != self.heightForWidth(self._width):
+            owner.updateGeometry()
         lines = self._lines(rect.width())
         # More height than all lines need is shared above and below, as a box layout does for a single widget.
         needed = sum(map(_height, lines)) + self._gap * max(0, len(lines) - 1)
@@ -171,9 +177,15 @@ class Flow(QLayout):
             left, height = rect.left(), _height(line)
             for item, width in line:
                 own = min(height, _height_of(item, width))
-                item.setGeometry(QRect(left, top + (height - own) // 2, width, own))
+                above = 0 if item.alignment() & Qt.AlignmentFlag.AlignTop else (height - own) // 2
+                box = QRect(left, top + above, width, own)
+                item.setGeometry(QStyle.visualRect(self._direction(), rect, box))
                 left += width + self._gap
             top += height + self._gap
+
+    def _direction(self) -> Qt.LayoutDirection:
+        owner = self.parentWidget()
+        return owner.layoutDirection() if owner is not None else Qt.LayoutDirection.LeftToRight
 
     def _shown(self) -> list[QLayoutItem]:
         return [item for item in self._items if not item.isEmpty() and item.sizeHint().width() > 0]
@@ -183,7 +195,8 @@ class Flow(QLayout):
         lines: list[list[tuple[QLayoutItem, int]]] = []
         left = -1
         for item in self._shown():
-            wanted = min(item.sizeHint().width(), width)
+            hint = item.minimumSize() if _expands(item) else item.sizeHint()
+            wanted = min(hint.width(), width)
             if left < self._gap + wanted:
                 lines.append([])
                 left = width + self._gap
@@ -192,11 +205,27 @@ class Flow(QLayout):
         return [_filled(line, width, self._gap) for line in lines]
 
 
+def _space() -> QWidget:
+    space = QWidget()
+    space.setMinimumWidth(1)
+    space.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+    return space
+
+
 def _filled(line: list[tuple[QLayoutItem, int]], width: int, gap: int) -> list[tuple[QLayoutItem, int]]:
-    expand = [bool(item.expandingDirections() & Qt.Orientation.Horizontal) for item, _ in line]
-    free = width - sum(wanted for _, wanted in line) - gap * (len(line) - 1)
-    more = max(0, free) // max(1, sum(expand))
-    return [(item, wanted + more * grows) for (item, wanted), grows in zip(line, expand, strict=True)]
+    """The items with their widths, to which what is free is added: first to those that have a largest width."""
+    free = max(0, width - sum(wanted for _, wanted in line) - gap * (len(line) - 1))
+    widths = dict(line)
+    expand = sorted((item for item in widths if _expands(item)), key=lambda item: item.maximumSize().width())
+    for index, item in enumerate(expand):
+        more = min(free // (len(expand) - index), max(0, item.maximumSize().width() - widths[item]))
+        widths[item] += more
+        free -= more
+    return list(widths.items())
+
+
+def _expands(item: QLayoutItem) -> bool:
+    return bool(item.expandingDirections() & Qt.Orientation.Horizontal)
 
 
 def _height(line: list[tuple[QLayoutItem, int]]) -> int:

@@ -4,9 +4,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
-from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE
+from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
+from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed, column
 from cfbatch_gui.ui.widgets.buttons import Button, MoreButton
 from cfbatch_gui.ui.widgets.labels import ElidedLabel, Label, Role, StateLabel
+
+_LEAST_WORDS = 110  # pixels of the title, before the buttons stand below it
 
 
 class PageHeader(QWidget):
@@ -47,17 +50,16 @@ class PageHeader(QWidget):
         texts.addLayout(below)
         self._elsewhere: list[Button] = []  # on the page
         self._at_right: list[Button] = []
-        self._buttons = QHBoxLayout()
-        self._buttons.setSpacing(SMALL)
         self.more = MoreButton(self.tr("More"))
         self.more.hide()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(WIDE, LARGE + 2, WIDE, 0)
-        row.setSpacing(SMALL)
-        row.addLayout(texts, 1)
-        row.addLayout(self._buttons)
-        row.addWidget(self.more)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._buttons = Flow(self.more)
+        words = boxed(texts)
+        texts.addStrut(scaled(_LEAST_WORDS))
+        words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        texts.setContentsMargins(0, 0, 0, 0)
+        # In a narrow window, or with a large font, the buttons stand below the words.
+        self.setLayout(column(boxed(Flow(words, boxed(self._buttons))), margins=(WIDE, LARGE + 2, WIDE, 0)))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def set_title(self, title: str) -> None:
         """Replace the title, without `renamed`."""
@@ -85,7 +87,9 @@ class PageHeader(QWidget):
 
     def add_button(self, button: Button) -> Button:
         """Add a button at the right, before the "…" menu."""
-        self._buttons.addWidget(button)
+        self._buttons.removeWidget(self.more)
+        for each in (button, self.more):  # which stays the last one
+            self._buttons.addWidget(each)
         self._at_right.append(button)
         return button
 

@@ -31,6 +31,16 @@ class Label(QLabel):
         self._unbroken = text
         super().setText(display.breakable(text) if self.wordWrap() else text)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.wordWrap() and event.size().width() != event.oldSize().width():
+            self.updateGeometry()
+
+    def minimumSizeHint(self) -> QSize:
+        """As high as the lines at the present width: splitters and dialogs know no heights that go by the width."""
+        least = super().minimumSizeHint()
+        return QSize(least.width(), self.heightForWidth(self.width())) if self.wordWrap() else least
+
     def text(self) -> str:
         """The text as it was set, without the invisible break points that are shown inside long words."""
         return self._unbroken

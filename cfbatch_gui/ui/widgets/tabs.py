@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QTabBar, QWidget
+from PySide6.QtWidgets import QStyle, QTabBar, QToolButton, QWidget
 
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.theme import WIDE, scaled
@@ -13,7 +13,10 @@ _GAP = 24
 
 
 class Tabs(KeyboardRing, QTabBar):
-    """A tab bar whose tabs have keys; `chosen` carries the key of the new tab. `margin` is at its left, in pixels."""
+    """A tab bar whose tabs have keys; `chosen` carries the key of the new tab. `margin` is before them, in pixels.
+
+    Where there is no room for all, arrows at its end lead to the others; those that are shown are shown whole.
+    """
 
     chosen = Signal(str)
 
@@ -23,7 +26,6 @@ class Tabs(KeyboardRing, QTabBar):
         self._keys: list[str] = []
         self.setDrawBase(False)
         self.setExpanding(False)
-        self.setUsesScrollButtons(False)
         self.setElideMode(Qt.TextElideMode.ElideNone)
         self.setMouseTracking(True)
         self.setFixedHeight(scaled(_HEIGHT))
@@ -75,14 +77,27 @@ class Tabs(KeyboardRing, QTabBar):
     def _text_box(self, index: int) -> QRect:
         box = self.tabRect(index)
         lead = self._lead(index)
-        return QRect(box.left() + lead, box.top(), box.width() - lead - _GAP + 4, box.height() - 1)
+        words = QRect(box.left() + lead, box.top(), box.width() - lead - _GAP + 4, box.height() - 1)
+        return QStyle.visualRect(self.layoutDirection(), box, words)
+
+    def is_whole(self, index: int) -> bool:
+        """Whether a tab is shown, and has all of its room."""
+        arrows = [each.geometry() for each in self.findChildren(QToolButton) if each.isVisible()]
+        room = self.rect()
+        for arrow in arrows:
+            if arrow.left() > room.center().x():
+                room.setRight(min(room.right(), arrow.left() - 1))
+            else:
+                room.setLeft(max(room.left(), arrow.right() + 1))
+        words = self._text_box(index)
+        return self.isTabVisible(index) and room.left() - 1 <= words.left() and words.right() <= room.right() + 1
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.fillRect(0, self.height() - 1, self.width(), 1, theme.colour("line"))
         hovered = self.tabAt(self.mapFromGlobal(self.cursor().pos())) if self.underMouse() else -1
         for index in range(self.count()):
-            if not self.isTabVisible(index):
+            if not self.is_whole(index):
                 continue
             box = self._text_box(index)
             is_chosen = index == self.currentIndex()

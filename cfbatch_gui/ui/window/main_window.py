@@ -18,7 +18,7 @@ from cfbatch_gui.ui.icons import paint_icon
 from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.table_view import Memory
-from cfbatch_gui.ui.theme import SIDEBAR_WIDTH, SMALL
+from cfbatch_gui.ui.theme import LEAST_SIDEBAR, SIDEBAR_WIDTH, SMALL
 from cfbatch_gui.ui.widgets import column
 from cfbatch_gui.ui.window.notice_list import NoticeListDialog
 
@@ -60,6 +60,7 @@ class MainWindow(QMainWindow):
         self.notices = Notices(right)
         self.pages = QStackedWidget()
         right.setLayout(column(self.pages, gap=0))
+        right.setMinimumWidth(_SMALLEST[0] - LEAST_SIDEBAR - 1)  # in a small window the sidebar gives way first
         self.pages.currentChanged.connect(self.notices.place)
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setChildrenCollapsible(False)

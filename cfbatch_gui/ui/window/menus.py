@@ -104,6 +104,7 @@ class Menus(QObject):
             Scheme.SYSTEM: self.tr("Match system"),
             Scheme.LIGHT: self.tr("Light"),
             Scheme.DARK: self.tr("Dark"),
+            Scheme.HIGH_CONTRAST: self.tr("High contrast"),
         }
         self._schemes: dict[Scheme, QAction] = {}
         for each, name in names.items():

@@ -7,11 +7,12 @@ from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
     Card,
-    ElidedLabel,
+    Flow,
     IconLabel,
     Label,
     LinkButton,
     PrimaryButton,
+    Roomy,
     boxed,
     column,
     row,
@@ -48,7 +49,7 @@ class WelcomePage(QWidget):
             ),
             self.connect_button,
         )
-        title = Label(self.tr("Rank and embed your texts"), "display")
+        title = Label(self.tr("Rank and embed your texts"), "display", wrap=True)
         subtitle = Label(
             self.tr(
                 "Best answers first, or every text as a vector, with Cloudflare’s bge-m3 in more than 100 languages."
@@ -58,35 +59,32 @@ class WelcomePage(QWidget):
         )
         for label in (title, subtitle):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.open_button = LinkButton(self.tr("Open a file"))
+        self.open_button = LinkButton(self.tr("Open a file"), "file-up")
         self.open_button.clicked.connect(self.open_file)
-        drop_words = ElidedLabel(self.tr("or drop a file or paste texts anywhere in this window"), "quiet")
-        drop_words.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
-        drop = row(
-            None,
-            IconLabel("file-up", "quiet", 20),
-            drop_words,
-            Label("·", "quiet"),
-            self.open_button,
-            None,
+        anywhere = Label(self.tr("or drop a file or paste texts anywhere in this window"), "quiet", wrap=True)
+        anywhere.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        cards = boxed(Flow(try_card, connect_card, gap=18))
+        middle = boxed(
+            column(title, subtitle, WIDE - 2, cards, WIDE, anywhere, row(None, self.open_button, None), gap=SMALL)
         )
-        cards = row(try_card, connect_card, gap=18)
-        for index in range(2):
-            cards.setStretch(index, 1)  # equally wide, however long their texts are
-        middle = boxed(column(title, subtitle, WIDE - 2, cards, WIDE, drop, gap=SMALL))
         middle.setMaximumWidth(2 * scaled(_CARD[0]) + 18)
-        self.setLayout(column(None, row(None, middle, None), None, 36, margins=(LARGE, LARGE, LARGE, LARGE)))
+        around = row(None, gap=0)
+        around.addWidget(middle, 1000)
+        around.addStretch(1)
+        content = boxed(column(None, around, None, 36, margins=(LARGE, LARGE, LARGE, LARGE)))
+        self.setLayout(column(Roomy(content)))
 
 
 def _card(icon: str, title: str, text: str, button: Button) -> Card:
     card = Card()
     card.setMinimumHeight(scaled(_CARD[1]))
-    card.setMaximumWidth(scaled(_CARD[0]))
+    card.setMaximumWidth(max(scaled(_CARD[0]), button.sizeHint().width() + 2 * 22))
+    card.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)  # equally wide, whatever they say
     card.body.setContentsMargins(22, 22, 22, 19)
     card.body.setSpacing(0)
     card.body.addWidget(IconLabel(icon, "accent", 28))
     card.body.addSpacing(LARGE - 5)
-    card.body.addWidget(Label(title, "part"))
+    card.body.addWidget(Label(title, "part", wrap=True))
     card.body.addSpacing(SMALL)
     card.body.addWidget(Label(text, "quiet", wrap=True))
     card.body.addStretch(1)

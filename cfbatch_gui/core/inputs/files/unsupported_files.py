@@ -15,14 +15,14 @@ CHOOSE_TABLE = message("Choose a text file, CSV, JSON Lines or .xlsx.")
 _UNPACK = message("Unpack it first, and choose the file that was in it.")
 _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"%PDF-", message("a PDF document"), message("Copy its text to a text file, and choose that.")),
-    (b"\x89PNG\r\n", "a picture", CHOOSE_TABLE),
-    (b"\xff\xd8\xff", "a picture", CHOOSE_TABLE),
-    (b"GIF87a", "a picture", CHOOSE_TABLE),
-    (b"GIF89a", "a picture", CHOOSE_TABLE),
-    (b"II*\0", "a picture", CHOOSE_TABLE),
-    (b"MM\0*", "a picture", CHOOSE_TABLE),
+    (b"\x89PNG\r\n", message("a picture"), CHOOSE_TABLE),
+    (b"\xff\xd8\xff", message("a picture"), CHOOSE_TABLE),
+    (b"GIF87a", message("a picture"), CHOOSE_TABLE),
+    (b"GIF89a", message("a picture"), CHOOSE_TABLE),
+    (b"II*\0", message("a picture"), CHOOSE_TABLE),
+    (b"MM\0*", message("a picture"), CHOOSE_TABLE),
     (b"RIFF", message("a picture, sound or film"), CHOOSE_TABLE),
-    (b"ID3", "a sound", CHOOSE_TABLE),
+    (b"ID3", message("a sound"), CHOOSE_TABLE),
     (b"OggS", message("a sound or film"), CHOOSE_TABLE),
     (b"BZh", message("compressed (bzip2)"), _UNPACK),
     (b"\xfd7zXZ\0", message("compressed (xz)"), _UNPACK),
@@ -35,8 +35,8 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"\x93NUMPY", message("a NumPy array"), CHOOSE_TABLE),
     (b"\x89HDF\r\n", message("an HDF5 file"), message("Export its table as CSV, and choose that.")),
     (b"{\\rtf", message("a formatted document (RTF)"), message("Save it as plain text, and choose that.")),
-    (b"\x7fELF", "a program", CHOOSE_TABLE),
-    (b"MZ\x90\0", "a program", CHOOSE_TABLE),
+    (b"\x7fELF", message("a program"), CHOOSE_TABLE),
+    (b"MZ\x90\0", message("a program"), CHOOSE_TABLE),
 )
 _CONTROLS = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\r\f\v\x1b")
 

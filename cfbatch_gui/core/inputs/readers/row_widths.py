@@ -1,6 +1,7 @@
 """Rows that have another number of cells than the table has columns."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from cfbatch_gui.core.inputs.input_values import Row
 from cfbatch_gui.core.messages import Message, counted_message, message
@@ -22,6 +23,7 @@ def fitted(cells: Sequence[str], width: int) -> tuple[str, ...]:
     return (*cells[:width], *("",) * (width - len(cells)))
 
 
+@lru_cache(maxsize=256)
 def width_problem(cells: int, columns: int) -> str:
     """The sentence for a row of so many cells in a table of so many columns."""
     return message(

@@ -34,7 +34,7 @@ from cfbatch_gui.core.results.exports.score_rows import score_columns
 from cfbatch_gui.core.results.exports.vector_rows import vector_columns
 
 _FOR_EXCEL = message("The same, made to open with a double click; formulas are made harmless.")
-_JUDGEMENTS = "one row for each label of your file"
+_JUDGEMENTS = message("one row for each label of your file")
 
 _SCORES = Target(
     "csv",

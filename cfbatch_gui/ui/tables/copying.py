@@ -1,4 +1,4 @@
-"""Rows of a table on the clipboard."""
+"""Copying rows to the clipboard as spreadsheets take them."""
 
 from PySide6.QtCore import QCoreApplication
 

@@ -1,0 +1,305 @@
+"""A walk through every page and dialog, by what the window is made of and not by its words, in any language."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QMainWindow, QMenu, QWidget
+
+from cfbatch_gui.core.connections.credentials import Credentials
+from cfbatch_gui.core.errors import ConnectionProblem
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.practice.faults import script
+from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui.evaluation.comparison_page import ANSWER, JOBS, QUERIES, SCORES
+from cfbatch_gui.ui.help.help_window import Topic
+from cfbatch_gui.ui.jobs import job_page as tabs
+from cfbatch_gui.ui.theme import Theme
+from tests.screen import material
+from tests.screen.past import MemoryKeyring, draft, run
+from tests.screen.stage import Stage, opened
+from tests.threaded_service import ThreadedService
+
+ACCOUNT = "0123456789abcdef0123456789abcdef"
+TOKEN = "practice-takes-any-token-0000000000000000"
+Visit = Callable[[Stage, str, QWidget], Awaitable[None]]
+"""Called at every page with the stage, the page's name and the window that shows it: the main window or a dialog."""
+
+_TICK = 0.01
+_STILL = 4  # ticks without a change
+_PATIENCE = 60.0  # seconds
+
+
+class Past:
+    """A data folder with jobs in every state, made once; windows are opened over it one after the other."""
+
+    def __init__(self, root: Path, service: ThreadedService) -> None:
+        self.root, self.service = root, service
+        self.environ = {"CLOUDFLARE_API_BASE_URL": service.url}
+        self.credentials = Credentials(MemoryKeyring(), {})
+        self.files = root / "files"
+
+    async def make(self) -> None:
+        """Run the jobs."""
+        self.files.mkdir(parents=True)
+        program = await Program.open(
+            self.root / "data", environ=self.environ, credentials=self.credentials, practice_times=(0.0, 0.0)
+        )
+        await program.connections.save_cloudflare(ACCOUNT, TOKEN)
+        program.change_settings(connection="practice")
+        help_centre = resource("examples/help-centre-ranking.csv")
+        await run(program, "Help centre, baseline", help_centre, Kind.RANK)
+        beginnings = material.beginnings(self.files / "beginnings.csv", help_centre)
+        await run(program, "Help centre, short answers", beginnings, Kind.RANK)
+        plain = material.without_labels(self.files / "plain.csv", help_centre)
+        await run(program, "Support articles, April", plain, Kind.RANK)
+        await run(program, "Catalogue vectors", material.catalogue(self.files / "catalogue.csv", 220), Kind.EMBED)
+        await draft(program, "Product search, May", resource("examples/wide-questions.csv"), Kind.RANK)
+        follow = self.service.follow
+        follow(script.ResetAfterBody(on="submit"))
+        await run(program, "FAQ rerank, second try", help_centre, Kind.RANK, "cloudflare")
+        follow(script.FailRequests(on="poll", requests=(2, 5), error="AiError: Internal server error"))
+        letters = material.reviews(self.files / "newsletters.csv", 9, 30)
+        await run(program, "Newsletter archive", letters, Kind.RANK, "cloudflare")
+        follow(script.Refusal(on="any", times=0, status=401, code=10000, message="Authentication error"))
+        await run(program, "Invoices, first quarter", help_centre, Kind.RANK, "cloudflare")
+        follow()
+        material.reviews(self.files / "store-reviews.csv", 40, 18, gaps=24, separator=";")
+        material.old_letters(self.files / "letters-1998.csv")
+        material.misquoted(self.files / "stock.csv")
+        material.abstracts(self.files / "abstracts.csv", 600)
+        await program.close()
+
+    @asynccontextmanager
+    async def opened(self, theme: Theme) -> AsyncIterator[Stage]:
+        """A window over it, in which batches stay at the service."""
+        async with opened(
+            self.root / "data",
+            theme,
+            environ=self.environ,
+            credentials=self.credentials,
+            practice_times=(3_600.0, 3_600.0),
+        ) as stage:
+            yield stage
+
+
+async def settled(stage: Stage) -> None:
+    """Wait until no page has anything to do, and nothing on the screen moves."""
+    deadline, still, before = time.monotonic() + _PATIENCE, 0, 0
+    while still < _STILL:
+        if time.monotonic() > deadline:
+            raise AssertionError(f"the window does not come to rest: {_at_work()}")
+        await asyncio.sleep(_TICK)
+        now = hash(tuple(_geometry()))
+        still = still + 1 if now == before and not _at_work() else 0
+        before = now
+
+
+def _at_work() -> list[str]:
+    tasks = (task for task in asyncio.all_tasks() if not task.done())
+    named = ((getattr(task.get_coro(), "__qualname__", ""), task.get_name()) for task in tasks)
+    return [name for kind, name in named if kind == "Tasks._run" and name not in _WAITING]
+
+
+_WAITING = ("close", "compare", "open file")  # tasks that wait for an answer in a dialog
+
+
+def _geometry() -> Iterator[object]:
+    for window in QApplication.topLevelWidgets():
+        if window.isVisible():
+            for widget in window.findChildren(QWidget):
+                if widget.isVisible():
+                    yield widget.geometry().getRect()
+                    yield widget.text() if isinstance(widget, QLabel) else ""
+
+
+class Tour:
+    """Goes through the window of a stage, and calls `visit` at each stop."""
+
+    def __init__(self, stage: Stage, past: Past, visit: Visit) -> None:
+        self._stage, self._past, self._visit = stage, past, visit
+        self._space, self._window = stage.workspace, stage.workspace.window
+
+    async def go(self) -> None:
+        """All of it."""
+        for part in (self.drafts, self.jobs, self.rankings, self.comparison, self.judging, self.vectors):
+            await part()
+        for part in (self.settings, self.dialogs, self.questions, self.menus, self.notices):
+            await part()
+
+    async def _stop(self, name: str) -> None:
+        await settled(self._stage)
+        await self._visit(self._stage, name, self._window)
+
+    async def _open(self, name: str) -> None:
+        self._space._open(self._stage.job(name).id)
+        await settled(self._stage)
+
+    async def _dialog(self, name: str, dialog: QWidget | None = None) -> None:
+        """Stop at the dialog that is open, and close it."""
+        await settled(self._stage)
+        shown = dialog or next(each for each in QApplication.topLevelWidgets() if _is_dialog(each))
+        await self._visit(self._stage, name, shown)
+        shown.close()
+        await settled(self._stage)
+
+    async def drafts(self) -> None:
+        """The first page, and drafts."""
+        space, draft_page = self._space, self._space._draft
+        space._show(space._welcome)
+        await self._stop("welcome")
+        await space._new_jobs.begin()
+        await self._stop("draft-empty")
+        space._draft.use_example()
+        await self._stop("draft")
+        draft_page.check.options_button.setChecked(True)
+        await self._stop("draft-options")
+        draft_page.area.ensureWidgetVisible(draft_page.check)
+        await self._stop("draft-check")
+        await self._open("Product search, May")
+        draft_page.what.set_folded(True)
+        draft_page.data.set_folded(True)
+        await self._stop("draft-folded")
+        for file, name in (("store-reviews", "problems"), ("letters-1998", "encoding"), ("stock", "doubtful")):
+            await space._new_jobs.begin(self._past.files / f"{file}.csv")
+            await settled(self._stage)
+            if name == "encoding":
+                draft_page.files.ask_encoding(draft_page.job_id(), second=False)
+            else:
+                draft_page.check.rows_wanted.emit(draft_page.check.problem_bars.kinds()[0])
+            await self._stop(f"draft-{name}")
+            if name != "encoding":
+                draft_page.area.ensureWidgetVisible(draft_page.check.problems)
+                await self._stop(f"draft-{name}-rows")
+        await space._new_jobs.begin()
+        draft_page.choices.choose_kind(draft_page.job_id(), Kind.EMBED)
+        draft_page.use_example()
+        await self._stop("draft-vectors")
+
+    async def jobs(self) -> None:
+        """Jobs at work and in trouble."""
+        program = self._stage.program
+        at_work = [job for job in program.ledger.jobs() if job.name == "Abstracts"]
+        if not at_work:
+            job = await draft(program, "Abstracts", self._past.files / "abstracts.csv", Kind.EMBED)
+            await program.actions.send(job.id)
+            self._space._show_jobs()
+        for name in ("Abstracts", "Newsletter archive", "Invoices, first quarter", "FAQ rerank, second try"):
+            await self._open(name)
+            self._space._job.tabs.choose(tabs.PROGRESS)
+            await self._stop(f"progress-{name.split()[0].lower().strip(',')}")
+
+    async def rankings(self) -> None:
+        """A ranking on all its tabs."""
+        await self._open("Help centre, baseline")
+        for tab in (tabs.RANKING, tabs.QUALITY, tabs.OVERVIEW, tabs.DETAILS):
+            self._space._job.tabs.choose(tab)
+            await self._stop(tab)
+        self._space._job.details.open_answer(0)
+        await self._dialog("raw-answer")
+        self._space._job.tabs.choose(tabs.RANKING)
+        await settled(self._stage)
+        self._space._ranking.contexts.opened.emit(0)
+        await self._stop("ranking-text")
+        self._window.export.emit()
+        await self._dialog("export")
+
+    async def comparison(self) -> None:
+        """The choice of jobs, and the tabs of a comparison."""
+        base, other = (self._stage.job(name).id for name in ("Help centre, baseline", "Help centre, short answers"))
+        self._space._comparing.choose(base)
+        await self._dialog("comparison-choose")
+        self._space._comparing.compare((base, other))
+        page = self._space._comparing.page
+        for tab in (ANSWER, QUERIES, SCORES, JOBS):
+            await settled(self._stage)
+            page.tabs.choose(tab)
+            await self._stop(f"comparison-{tab}")
+
+    async def judging(self) -> None:
+        """Before judging, and while judging."""
+        self._space._judging.judge([self._stage.job("Support articles, April").id])
+        await self._stop("judging-start")
+        self._space._judging.page.start.begun.emit()
+        await self._stop("judging")
+
+    async def vectors(self) -> None:
+        """Vectors on all their tabs."""
+        await self._open("Catalogue vectors")
+        for tab in (tabs.VECTORS, tabs.MAP, tabs.SIMILAR, tabs.DUPLICATES, tabs.CLUSTERS, tabs.VERSUS):
+            bar = self._space._job.tabs
+            if bar.isTabVisible(list(self._space._job._pages).index(tab)):
+                bar.choose(tab)
+                await self._stop(tab)
+            if tab == tabs.SIMILAR:
+                similar = self._space._vector_views.similar.page
+                similar.sentence.setText("something warm for the bed")
+                similar.search()
+                await self._stop("similar-found")
+
+    async def settings(self) -> None:
+        """Settings on all tabs, with a card of each kind of connection."""
+        space, page = self._space, self._space._settings
+        space._show(page)
+        for key in page._pages:
+            page.choose(key)
+            await self._stop(f"settings-{key}")
+        space._show_connections()
+        for kind in ("worker", "gateway"):
+            space._connection._begin(kind)
+            await self._stop(f"connection-{kind}")
+        space._show(space._traffic)
+        await self._stop("traffic")
+
+    async def dialogs(self) -> None:
+        """Dialogs that the menu opens."""
+        self._window.attach.emit()
+        await self._dialog("attach")
+        self._window.show_notices()
+        await self._dialog("notice-list")
+        self._window.about.emit()
+        await self._dialog("about")
+        self._space._menus.show_help(Topic.SCORES)
+        await self._dialog("help")
+        self._space._menus.show_shortcuts()
+        await self._dialog("shortcuts")
+        self._space._show_connections()
+        self._space._connection._check_service("cloudflare")
+        await self._dialog("service-check")
+
+    async def questions(self) -> None:
+        """A question with two buttons, and one that asks for a line."""
+        self._window.close_requested.emit()
+        await self._dialog("question")
+        asked = asyncio.ensure_future(dialogs.ask_text(self._window, "Rename", "Name", text="Product search, May"))
+        await self._dialog("ask-text")
+        await asked
+
+    async def menus(self) -> None:
+        """Each menu of the menu bar."""
+        await self._open("Help centre, baseline")
+        for number, action in enumerate(self._window.menuBar().actions()):
+            menu = action.menu()
+            if isinstance(menu, QMenu):
+                menu.popup(self._window.mapToGlobal(QPoint(20, 30)))
+                await self._dialog(f"menu-{number}", menu)
+
+    async def notices(self) -> None:
+        """Notices above a page."""
+        notices = self._window.notices
+        notices.show_notice("Wrote 3,816 rows to “Support articles, March.xlsx”.", "done")
+        notices.show_error(ConnectionProblem("Cloudflare refused the token. Sending has stopped; nothing was lost."))
+        await self._stop("notices")
+
+
+def _is_dialog(widget: QWidget) -> bool:
+    return (
+        widget.isVisible()
+        and (isinstance(widget, QDialog) or not isinstance(widget, QMainWindow | QMenu))
+        and widget.isWindow()
+    )
