@@ -1,7 +1,7 @@
 """The table view of every page, its header, and the button for its columns."""
 
 import json
-from typing import Any, Protocol
+from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QSt
 from cfbatch_gui.ui import icons, theme
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN, ICON, ICON_GAP, CellDelegate
 from cfbatch_gui.ui.tables.copying import MOST_ROWS_TO_COPY, as_tsv
+from cfbatch_gui.ui.tables.layout_memory import Memory
 from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, Column, ColumnRows, PagedRows, Rows
 from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
 from cfbatch_gui.ui.widgets import QuietButton
@@ -29,17 +30,7 @@ from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 HEADER_HEIGHT = 34
 _LEAST_ROWS = 2
 _LEAST_TEXT, _FEWEST_LETTERS = 180, 90  # pixels of a text, some five words; and where even that is not to be had
-__all__ = ["Column", "PagedRows", "Rows", "TableView"]
-
-
-class Memory(Protocol):
-    """The store of the window's layout: a text for each key."""
-
-    def get(self, key: str) -> str:
-        """The text of a key, "" when there is none."""
-
-    def set(self, key: str, value: str) -> None:
-        """Save a text under a key."""
+__all__ = ["Column", "Memory", "PagedRows", "Rows", "TableView"]
 
 
 class TableView(QTableView):
