@@ -44,8 +44,14 @@ def test_files_stay_small() -> None:
 
 
 def test_the_window_never_blocks_its_loop() -> None:
-    """A nested event loop inside a coroutine kills every other task."""
-    assert lines_with(r"\.exec_?\(|QMessageBox\.(question|warning|critical|information)\(", PACKAGE / "ui") == []
+    """A nested event loop inside a coroutine kills every other task.
+
+    Dragging has no other way, and is begun by an event of the mouse, outside of any coroutine.
+    """
+    assert (
+        lines_with(r"(?<!\bdrag)\.exec_?\(|QMessageBox\.(question|warning|critical|information)\(", PACKAGE / "ui")
+        == []
+    )
     assert lines_with(r"QFileDialog\.get|QInputDialog\.get|QColorDialog\.get|QFontDialog\.get", PACKAGE / "ui") == []
 
 

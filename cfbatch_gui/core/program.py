@@ -42,6 +42,7 @@ from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.system.folder_identity import place_of, state_root
 from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.remembered_folders import FolderUse, RememberedFolder
 from cfbatch_gui.core.system.settings import Budget, Settings, SettingsStore
 from cfbatch_gui.core.system.unfinished import end_list, keep_list
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
@@ -218,6 +219,10 @@ class Program:
     async def keep_settings(self, **changes: object) -> Settings:
         """Change the settings, and return when they are saved. Raises DiskFull and DataError."""
         return await self._settings.keep(**changes)
+
+    def remembered_folder(self, use: FolderUse) -> RememberedFolder:
+        """The folder that was used last for this kind of file."""
+        return RememberedFolder(self._settings, use)
 
     def change_settings(self, **changes: object) -> None:
         """`keep_settings` without waiting: saved before `close` returns; a full disk is only logged."""

@@ -21,6 +21,7 @@ from shiboken6 import isValid
 from cfbatch_gui.core.inputs.files.open_file import PACKED_SUFFIXES
 from cfbatch_gui.core.inputs.readers.formats import suffixes_by_group
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.remembered_folders import RememberedFolder
 from cfbatch_gui.ui.theme import scaled
 
 _ROOM_FOR_A_LINE = 340  # pixels
@@ -113,14 +114,16 @@ async def ask_text(parent: QWidget, title: str, label: str, *, text: str = "", a
     return dialog.textValue() if code == QDialog.DialogCode.Accepted else None
 
 
-async def open_file(
-    parent: QWidget, title: str, *, filters: tuple[str, ...] = (), folder: Path | None = None
-) -> Path | None:
+Folder = Path | RememberedFolder | None
+"""Where a dialog for files begins: None is the folder for documents. A remembered one is kept when a file is chosen."""
+
+
+async def open_file(parent: QWidget, title: str, *, filters: tuple[str, ...] = (), folder: Folder) -> Path | None:
     """Ask for an existing file; None when the user cancels. `filters` are like "Spreadsheets (*.csv *.xlsx)"."""
-    dialog = QFileDialog(parent, title, str(folder or _documents()))
+    dialog = QFileDialog(parent, title, _begins_in(folder))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptOpen)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    return await _chosen(dialog, filters)
+    return await _chosen(dialog, filters, folder)
 
 
 async def save_file(
@@ -128,8 +131,8 @@ async def save_file(
     title: str,
     *,
     name: str,
+    folder: Folder,
     filters: tuple[str, ...] = (),
-    folder: Path | None = None,
     suffix: str = "",
 ) -> Path | None:
     """Ask for a path to write to; None when the user cancels.
@@ -137,21 +140,26 @@ async def save_file(
     The dialog asks before a file is replaced. `suffix`, without a dot, is added to a name without one; choosing another
     of the `filters` replaces the suffix of the name.
     """
-    dialog = QFileDialog(parent, title, str(folder or _documents()))
+    dialog = QFileDialog(parent, title, _begins_in(folder))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setFileMode(QFileDialog.FileMode.AnyFile)
     dialog.setDefaultSuffix(suffix)
     dialog.selectFile(name)
     dialog.filterSelected.connect(lambda chosen: _take_suffix(dialog, chosen))
-    return await _chosen(dialog, filters)
+    return await _chosen(dialog, filters, folder)
 
 
-async def choose_folder(parent: QWidget, title: str, *, folder: Path | None = None) -> Path | None:
+async def choose_folder(parent: QWidget, title: str, *, folder: Folder) -> Path | None:
     """Ask for a folder; None when the user cancels."""
-    dialog = QFileDialog(parent, title, str(folder or _documents()))
+    dialog = QFileDialog(parent, title, _begins_in(folder))
     dialog.setFileMode(QFileDialog.FileMode.Directory)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-    return await _chosen(dialog, ())
+    return await _chosen(dialog, (), folder)
+
+
+def _begins_in(folder: Folder) -> str:
+    found = folder.path if isinstance(folder, RememberedFolder) else folder
+    return str(found) if found is not None else _documents()
 
 
 def _documents() -> str:
@@ -161,12 +169,16 @@ def _documents() -> str:
     return next((folder for folder in found if Path(folder).is_dir()), "")
 
 
-async def _chosen(dialog: QFileDialog, filters: tuple[str, ...]) -> Path | None:
+async def _chosen(dialog: QFileDialog, filters: tuple[str, ...], folder: Folder) -> Path | None:
     if filters:
         dialog.setNameFilters(list(filters))
     code = await finished(dialog)
     files = dialog.selectedFiles()
-    return Path(files[0]) if code == QDialog.DialogCode.Accepted and files else None
+    if code != QDialog.DialogCode.Accepted or not files:
+        return None
+    if isinstance(folder, RememberedFolder):
+        folder.keep(Path(files[0]) if dialog.fileMode() is QFileDialog.FileMode.Directory else Path(files[0]).parent)
+    return Path(files[0])
 
 
 def _take_suffix(dialog: QFileDialog, chosen: str) -> None:

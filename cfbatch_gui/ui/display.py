@@ -25,6 +25,11 @@ def number(value: float) -> str:
     return language_in_use().number(value)
 
 
+def copied_number(value: float) -> str:
+    """A number with all its digits as a spreadsheet of this locale reads it: 0.7123456 → "0,7123456" in German."""
+    return repr(value).replace(".", QLocale().decimalPoint())
+
+
 def plural(count: int, one: str, many: str) -> str:
     """The form for a number, translated and with {n} filled in: plural(3, "{n} row", "{n} rows") → "3 rows".
 

@@ -4,6 +4,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPropertyAnimation, Qt, QTimer, QUrl, Signal
@@ -19,9 +20,19 @@ from cfbatch_gui.ui.widgets import Level, NoticeBar
 
 _MOST = 3  # bars that are shown together; the oldest is removed for another
 _MOST_IN_LIST = 50
+_OPENED = (".xlsx", ".csv", ".png", ".svg", ".txt")  # by people, with a program of the desktop
 _WIDTH = 520  # pixels
 _TICK = 500  # milliseconds
 _LEAST_SECONDS, _SECONDS_A_LETTER = 8.0, 0.08  # before a bar fades; slow readers manage 150 words in a minute
+
+
+def show_folder_of(path: Path) -> None:
+    """Open the folder of a file in the desktop's file manager."""
+    _open(path.parent)
+
+
+def _open(path: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
 
 
 def action_words(action: Action) -> str:
@@ -50,6 +61,7 @@ class PastNotice:
     level: Level
     shown_at: float
     details: str = ""  # to copy, redacted
+    paths: tuple[Path, ...] = ()  # files that were written
     undo: Undo | None = None  # offered for as long as `Undos.is_offered` says
 
 
@@ -180,14 +192,17 @@ class Notices(QWidget):
         return bar
 
     def show_written(self, text: str, *paths: Path) -> NoticeBar:
-        """Show that files were written, with a button that opens the folder of the last one."""
+        """Show that files were written, which can be dragged by the sentence.
+
+        A button opens the folder of the last one, another the file itself where it is one that people open.
+        """
         button = self.tr("Show file") if len(paths) == 1 else self.tr("Show files")
-        folder = QUrl.fromLocalFile(str(paths[-1].parent))
-
-        def open_folder() -> None:
-            QDesktopServices.openUrl(folder)
-
-        return self.show_notice(text, "done", button=button, on_button=open_folder)
+        bar = self.show_notice(text, "done", button=button, on_button=partial(show_folder_of, paths[-1]))
+        if len(paths) == 1 and paths[0].suffix.lower() in _OPENED:
+            bar.add_link(self.tr("Open"), partial(_open, paths[0]))
+        bar.offer_files(paths)
+        self._past[-1] = replace(self._past[-1], paths=paths)
+        return bar
 
     def show_error(self, error: UserError, on_action: Callable[[], None] | None = None) -> NoticeBar:
         """Show an expected failure: its sentence, its details to copy, and a button for its action if there is one."""

@@ -50,6 +50,7 @@ class Tokens:
     line: str
     hover: str
     track: str  # behind a bar
+    found: str  # behind what a search has found in a text
     text: str
     quiet: str
     accent: str  # main buttons, links, chosen items
@@ -84,6 +85,7 @@ LIGHT = Tokens(
     line="#e3e5e9",
     hover="#eef0f3",
     track="#e6e8ec",
+    found="#ffe08a",
     text="#1b1f24",
     quiet="#5a626e",
     accent="#2460d6",
@@ -105,6 +107,7 @@ DARK = Tokens(
     line="#30343b",
     hover="#2b2f36",
     track="#30343b",
+    found="#665213",
     text="#e7eaee",
     quiet="#969eaa",
     accent="#6a9bff",
@@ -124,6 +127,7 @@ HIGH_CONTRAST_LIGHT = replace(
     line="#5c626b",
     hover="#e6e9ee",
     track="#e3e6ea",
+    found="#ffd84d",
     text="#000000",
     quiet="#2b3036",
     accent="#0a3c9e",
@@ -142,6 +146,7 @@ HIGH_CONTRAST_DARK = replace(
     line="#a4abb5",
     hover="#262a31",
     track="#2b3037",
+    found="#665000",
     text="#ffffff",
     quiet="#d3d8df",
     accent="#a9c6ff",

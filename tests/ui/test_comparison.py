@@ -178,7 +178,30 @@ async def test_saves_a_row_for_each_text_and_each_query(compared: Compared, tmp_
         await compared.page.write(path, by_query=by_query)
         with path.open(encoding="utf-8-sig", newline="") as file:
             assert len(list(csv.DictReader(file))) == rows
-        assert compared.notices.texts()[-1] == f"Wrote {rows} rows."
+        assert compared.notices.texts()[-1] == f"Wrote {rows} rows to “{path.name}”."
+
+
+async def test_only_the_selected_queries_are_saved(compared: Compared, tmp_path: Path) -> None:
+    page = compared.page
+    page.save_button.menu().aboutToShow.emit()
+    assert not any(action.isVisible() for action in page._of_selected), "one query is the chosen one"
+    page.queries.queries.selectAll()
+    page.save_button.menu().aboutToShow.emit()
+    assert [action.text() for action in page._of_selected] == [
+        "These 2 queries, a row for each text…",
+        "These 2 queries, a row for each query…",
+    ]
+    page.queries.queries.selectRow(0)
+    (chosen,) = page.queries.selected()
+    found = page.compared()
+    assert found is not None
+    for by_query, rows in ((False, 4), (True, 1)):
+        path = tmp_path / f"{by_query}.csv"
+        await page.write(path, by_query=by_query, only=page.queries.selected())
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            written = list(csv.DictReader(file))
+        assert {row["query"] for row in written} == {found.comparison.queries[chosen].text}
+        assert len(written) == rows
 
 
 async def test_a_job_that_is_not_whole_is_called_partial(compared: Compared, until: Until) -> None:

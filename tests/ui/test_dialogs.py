@@ -5,6 +5,7 @@ import logging
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from PySide6.QtCore import Qt, qWarning
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
 
+from cfbatch_gui.core.system.remembered_folders import FolderUse, RememberedFolder
+from cfbatch_gui.core.system.settings import SettingsStore
 from cfbatch_gui.ui.dialogs import ask, open_file, save_file
 from cfbatch_gui.ui.widgets import ChoiceCard, SectionCard, Tabs
 from cfbatch_gui.ui.window.crash import CrashHandler
@@ -94,8 +97,31 @@ async def test_files_are_chosen(parent: QWidget, until: Until, tmp_path: Path) -
     assert await asyncio.wait_for(saving, 5) == tmp_path / "ranked.csv"
 
 
+async def test_a_dialog_begins_where_the_last_file_of_its_kind_was_saved(
+    parent: QWidget, until: Until, tmp_path: Path
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    with ThreadPoolExecutor(1) as disk:
+        pictures = RememberedFolder(SettingsStore(tmp_path / "settings.json", disk), FolderUse.PICTURES)
+        pictures.keep(here)
+        for chosen, accepts in ((there, False), (there, True)):
+            saving = asyncio.create_task(save_file(parent, "Save", name="a.png", folder=pictures))
+            await until(lambda: parent.findChild(QFileDialog) is not None)
+            dialog = parent.findChild(QFileDialog)
+            assert dialog is not None
+            assert Path(dialog.directory().path()) == here, "a dialog that was cancelled changes nothing"
+            dialog.setDirectory(str(chosen))
+            dialog.selectFile("a.png")
+            (dialog.accept if accepts else dialog.reject)()
+            await asyncio.wait_for(saving, 5)
+            await until(lambda: parent.findChild(QFileDialog) is None)
+        assert pictures.path == there
+
+
 async def test_no_file_is_none(parent: QWidget, until: Until) -> None:
-    opening = asyncio.create_task(open_file(parent, "Open"))
+    opening = asyncio.create_task(open_file(parent, "Open", folder=None))
     await until(lambda: parent.findChild(QFileDialog) is not None)
     dialog = parent.findChild(QFileDialog)
     assert dialog is not None

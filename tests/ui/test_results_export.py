@@ -254,7 +254,7 @@ async def test_only_what_was_drawn_around_is_written_unless_all_is_wanted(
     driver: JobPageDriver, home: Path, until: Until
 ) -> None:
     job = await driver.finished(TEXTS, Kind.EMBED, "Catalogue")
-    choices = (RowChoice("These 2 · Lasso", frozenset({1, 3}), is_proposed=True),)
+    choices = (RowChoice("Lasso", frozenset({1, 3}), is_proposed=True),)
     dialog = ExportDialog(driver.program, driver.notices, job, choices=choices, parent=driver.window)
     dialog.open()
     dialog.set_folder(home)
@@ -262,6 +262,7 @@ async def test_only_what_was_drawn_around_is_written_unless_all_is_wanted(
     await until(lambda: [what for _, what in lines(dialog)][:1] and lines(dialog)[0][1].startswith("2 rows of"))
     everything, lasso = dialog.rows_bar.buttons
     assert lasso.isChecked() and lasso.text() == "These 2 · Lasso"
+    assert everything.text() == "All 4"
     everything.click()
     await until(lambda: lines(dialog)[0][1].startswith("4 rows of"))
     lasso.click()
@@ -271,10 +272,33 @@ async def test_only_what_was_drawn_around_is_written_unless_all_is_wanted(
     assert len(read(home / "Catalogue.csv")) == 2
 
 
+async def test_the_note_with_the_job_can_be_switched_off_for_people_and_stays_so(
+    driver: JobPageDriver, home: Path, until: Until
+) -> None:
+    job = await driver.finished(TIED, Kind.RANK)
+    notes = driver.program.folder(job.id).path / "exports"
+    for number, wanted in enumerate((False, False, True), 1):
+        dialog = ExportDialog(driver.program, driver.notices, job, parent=driver.window)
+        dialog.open()
+        dialog.set_folder(home)
+        if dialog.manifest_box.isChecked() is not wanted:
+            dialog.manifest_box.click()
+        await until(lambda dialog=dialog: not dialog.tasks.is_running("count"))
+        dialog.tasks.start("write", dialog.write(dialog.outputs()))
+        await until(lambda number=number: len(list(home.iterdir())) == number)
+        await until(lambda dialog=dialog: not dialog.is_writing())
+        assert notes.exists() is wanted
+        assert driver.program.settings.keeps_manifests is wanted
+    dialog = opened(driver, job)
+    assert dialog.manifest_box.isHidden(), "a file for programs has it beside it"
+    dialog.reject()
+    await driver.idle()
+
+
 async def test_people_come_first_and_a_suffix_chooses_the_form(driver: JobPageDriver, home: Path) -> None:
     dialog = ExportDialog(driver.program, driver.notices, await driver.finished(TIED, Kind.RANK), parent=driver.window)
     assert [target.name for target in dialog.forms.chosen()] == ["xlsx"]
-    assert list(dialog.forms.boxes)[:3] == ["xlsx", "csv-excel", "failed"]
+    assert list(dialog.forms.boxes)[:3] == ["xlsx", "xlsx-rows", "csv-excel"]
     (excel,) = dialog.forms.chosen()
     assert dialog._form_of(home / "a.parquet", excel).name == "parquet"
     assert dialog._form_of(home / "a.xlsx", excel) is excel

@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from cfbatch_gui.core.judgements.values import Judgement, Source, Subject
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.result_view import RowChoice
 from cfbatch_gui.ui.results.quality_view import QualityView
 from tests.core.results.folders import Pair
 from tests.ui.conftest import Until
@@ -122,3 +123,13 @@ async def test_words_are_offered_as_grades_and_the_choice_can_be_taken_back(show
     (back,) = bar.links()
     QTest.mouseClick(back, Qt.MouseButton.LeftButton)
     await shown.until(shown.view.empty.isVisible)
+
+
+async def test_the_texts_of_selected_queries_can_be_exported_alone(shown: Shown) -> None:
+    await shown.show(LABELLED)
+    view = shown.view
+    view.table.selectRow(0)
+    worst = view.rows.row(0).number
+    assert view.row_choices() == (RowChoice("this query", frozenset(range(4 * worst - 3, 4 * worst + 1))),)
+    view.table.selectAll()
+    assert view.row_choices() == (RowChoice("selected queries", frozenset(range(1, 25))),)

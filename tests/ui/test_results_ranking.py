@@ -164,7 +164,8 @@ async def test_copies_cells_as_a_spreadsheet_takes_them(driver: JobPageDriver) -
     titles, copied = QGuiApplication.clipboard().text().split("\n")
     cells = copied.split("\t")
     assert titles.split("\t")[1:3] == ["Score", "Text"]
-    assert cells[:3] == [column_of(driver, column)[0] for column in (RANK, SCORE, TEXT)]
+    best = driver.ranking.contexts_model.row(0).context
+    assert cells[:3] == ["1", repr(best.score), best.text]
     await driver.idle()
 
 
@@ -221,3 +222,27 @@ async def test_thousands_of_ranks_are_set_apart_and_have_room(tmp_path: Path, un
             assert "," in longest
             assert font.horizontalAdvance(longest) + 2 * CELL_MARGIN <= table.columnWidth(column)
         await driver.idle()
+
+
+async def test_what_is_found_or_selected_can_be_exported_alone(driver: JobPageDriver, until: Until) -> None:
+    await driver.show(await driver.finished(TIED, Kind.RANK))
+    ranking = driver.ranking
+    assert {choice.words() for choice in ranking.row_choices()} == {"These 4 · this query"}
+    ranking.queries.selectAll()
+    assert {choice.name: choice.items for choice in ranking.row_choices()} == {
+        "selected queries": frozenset(range(1, 7)),
+        "this query": frozenset(range(1, 5)),
+    }
+    ranking.queries.selectRow(0)
+    ranking.contexts.selectAll()
+    await driver.idle()
+    assert [choice.name for choice in ranking.row_choices()] == ["selected"], "the same rows are offered once"
+    ranking.contexts.selectRow(0)
+    QTest.keyClicks(ranking.find_field, "INVOICES")
+    await until(lambda: ranking.row_choices()[0].name == "“INVOICES”")
+    assert [mark.cursor.selectedText() for mark in ranking.panel._text.extraSelections()] == ["Invoices"]
+    assert ranking.row_choices()[0].items == frozenset({2, 3})
+    ranking.find_field.setText("cancel an order")
+    await until(lambda: ranking.row_choices()[0].name == "“cancel an order”")
+    assert ranking.row_choices()[0].items == frozenset({5}), "the text that has it, of a query that has it too"
+    await driver.idle()

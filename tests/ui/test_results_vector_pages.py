@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
+from cfbatch_gui.ui.result_view import ResultView
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vector_views import LatePage, VectorViews
 from tests.ui.conftest import Until
@@ -171,7 +172,7 @@ async def test_near_duplicates_change_with_the_threshold_and_are_written(pages: 
         rows = list(csv.DictReader(stream))
     assert len(rows) == 80
     assert sum(row["decision"] == "go" for row in rows) == found.gone
-    assert pages.driver.notices.texts()[-1] == f"Wrote 80 rows: {80 - found.gone} stay, {found.gone} go."
+    assert pages.driver.notices.texts()[-1] == f"Wrote 80 rows to “keep.csv”: {80 - found.gone} stay, {found.gone} go."
     page.threshold.setText("2")
     await pages.until(lambda: "at most 1" in page.foot.text())
     page.threshold.setText("1")
@@ -255,3 +256,54 @@ async def test_a_picture_of_the_map_is_two_clicks_away_in_three_forms(pages: Pag
     rows = list(csv.reader(text.splitlines()))
     assert rows[0] == ["row", "id", "text", "x", "y", "category"]
     assert len(rows) == 81
+
+
+def offered(view: ResultView) -> dict[str, int]:
+    """What the view offers to export instead of all rows, and how many rows that is."""
+    return {choice.name: len(choice.items) for choice in view.row_choices()}
+
+
+async def test_every_page_that_narrows_down_offers_its_rows(pages: Pages) -> None:
+    views, table = pages.views, pages.driver.vectors
+    assert offered(views.map) == {}, "the page was never opened"
+    map_page = await pages.open(views.map)
+    assert offered(views.map) == {}, "nothing is chosen"
+    QTest.keyClicks(map_page.find_field, "hose")
+    await pages.until(map_page.list.isVisible)
+    assert offered(views.map) == {"“hose”": 20}
+    map_page.list._chosen.selectAll()
+    assert offered(views.map) == {"“hose”": 20}, "the same rows are offered once"
+    map_page.show_text(1)
+    await pages.until(lambda: map_page.list.name().startswith("Nearest to") and not map_page.tasks.running())
+    (near,) = views.map.row_choices()
+    assert len(near.items) == 26 and near.is_proposed and 1 in near.items
+
+    similar = await pages.open(views.similar)
+    similar.sentence.setText("a hose")
+    similar.search()
+    await pages.until(lambda: similar.found.rowCount() and not similar.tasks.running())
+    assert offered(views.similar) == {"Most similar to “a hose”": 80}
+
+    duplicates = await pages.open(views.duplicates)
+    found = duplicates.found()
+    assert found is not None and found.gone
+    names = offered(views.duplicates)
+    assert names["without near duplicates"] == 80 - found.gone
+    assert names["near duplicates that go"] == found.gone
+    assert names["this group"] == duplicates.members.rowCount()
+
+    clusters = await pages.open(views.clusters)
+    size = clusters.rows.row(0).cluster.size
+    assert offered(views.clusters) == {"cluster 1": size}
+    clusters.table.selectAll()
+    assert offered(views.clusters) == {"selected clusters": 80}
+
+    QTest.keyClicks(table.find_field, "towel")
+    await pages.until(lambda: table.rows.rowCount() == 20)
+    assert offered(table)["“towel”"] == 20
+    table.table.selectRow(0)
+    QTest.keyClick(table.table, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    assert offered(table)["selected"] == 2
+    views.map.page.rows_wanted.emit((3, 9), "Lasso")
+    assert [choice.words() for choice in table.row_choices() if choice.is_proposed] == ["These 2 · Lasso"]
+    await pages.driver.idle()

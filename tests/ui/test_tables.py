@@ -1,3 +1,4 @@
+import math
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -6,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QLocale, Qt
 from PySide6.QtGui import QFocusEvent, QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QSignalSpy
 from PySide6.QtWidgets import QMenu
@@ -29,6 +30,8 @@ COLUMNS: tuple[Column[Hit], ...] = (
     Column("Text", lambda hit: hit.text, stretch=True),
     Column("Score", lambda hit: hit.score, show=lambda score: f"{score:.4f}", bar=lambda hit: hit.score),
 )
+TIED: Column[Hit] = Column("Rank", lambda hit: hit.number, text=lambda hit: f"{hit.number:,}=")
+SHARE: Column[Hit] = Column("Of", lambda hit: 1 / 9, text=lambda hit: "1 of 9", copies_text=True)
 HITS = (Hit(1, "beta", 0.5), Hit(2, "Alpha", None), Hit(3, "gamma\twith tab", 0.75), Hit(4, 'say "so"\nagain', 0.5))
 
 
@@ -142,8 +145,29 @@ def test_copy_takes_what_is_seen_as_a_spreadsheet_takes_it(qtbot: Any, view: Tab
     view.selectAll()
     qtbot.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     titles = "\t".join(view.columns()[section].title for section in (2, 1))
-    expected = titles + '\n0.5000\tbeta\n\tAlpha\n0.7500\t"gamma\twith tab"\n0.5000\t"say ""so""\nagain"'
+    expected = titles + '\n0.5\tbeta\n\tAlpha\n0.75\t"gamma\twith tab"\n0.5\t"say ""so""\nagain"'
     assert QGuiApplication.clipboard().text() == expected
+
+
+@pytest.mark.parametrize(("locale", "copied"), [("en_US", "0.3333333333333333"), ("de_DE", "0,3333333333333333")])
+def test_numbers_are_copied_whole_with_the_decimal_sign_of_the_locale(
+    view: TableView, locale: str, copied: str
+) -> None:
+    before = QLocale()
+    QLocale.setDefault(QLocale(locale))
+    try:
+        view.show_rows(Rows((*COLUMNS, TIED, SHARE), (Hit(1_000, "a", 1 / 3), Hit(2, "b", math.nan))))
+        assert view.model().index(0, 3).data() == "1,000="
+        view.selectAll()
+        view.copy()
+    finally:
+        QLocale.setDefault(before)
+    lines = [line.split("\t") for line in QGuiApplication.clipboard().text().split("\n")]
+    assert lines == [
+        ["#", "Text", "Score", "Rank", "Of"],
+        ["1000", "a", copied, "1000", "1 of 9"],
+        ["2", "b", "", "2", "1 of 9"],
+    ]
 
 
 def test_tsv_quotes_only_where_it_must() -> None:

@@ -11,7 +11,8 @@ from cfbatch_gui.core.errors import Action, DiskFull, TokenRefused
 from cfbatch_gui.ui.help.shortcuts import ShortcutsDialog
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.theme import Scheme
-from cfbatch_gui.ui.widgets import Card, Label, boxed, column, scrolled
+from cfbatch_gui.ui.widgets import Card, Label, LinkButton, boxed, column, scrolled
+from cfbatch_gui.ui.widgets.file_drag import FileDrag
 from cfbatch_gui.ui.window.main_window import MainWindow
 from cfbatch_gui.ui.window.menus import Menus
 from cfbatch_gui.ui.window.notice_list import NoticeListDialog
@@ -235,3 +236,32 @@ def test_the_bell_says_what_faded_unseen_and_opens_the_list(qtbot: Any, window: 
     assert "code 10000" in QGuiApplication.clipboard().text()
     assert bell.accessibleName() == "Notices"
     dialog.accept()
+
+
+def test_a_written_file_can_be_dragged_from_its_notice_and_from_the_list(qtbot: Any, tmp_path: Path) -> None:
+    notices = Notices()
+    qtbot.addWidget(notices)
+    there, gone = tmp_path / "ränked.xlsx", tmp_path / "gone.csv"
+    there.write_text("rows")
+    bar = notices.show_written("Wrote 2 files.", gone, there)
+    assert [link.text() for link in bar.links()] == ["Show files"]
+    drags = bar.findChildren(FileDrag)
+    assert len(drags) == 2, "by the sentence and by its icon"
+    assert [url.toLocalFile() for url in drags[0].content().urls()] == [str(there)]
+    assert notices.past()[0].paths == (gone, there)
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    dialog = NoticeListDialog(notices, parent)
+    (drag,) = dialog.findChildren(FileDrag)
+    assert drag.content().hasFormat("text/uri-list")
+    assert "Show files" in [link.text() for link in dialog.findChildren(LinkButton)]
+
+
+def test_a_file_for_people_can_be_opened_from_its_notice(qtbot: Any, tmp_path: Path) -> None:
+    notices = Notices()
+    qtbot.addWidget(notices)
+    assert [link.text() for link in notices.show_written("Wrote it.", tmp_path / "a.xlsx").links()] == [
+        "Show file",
+        "Open",
+    ]
+    assert [link.text() for link in notices.show_written("Wrote it too.", tmp_path / "a.npy").links()] == ["Show file"]

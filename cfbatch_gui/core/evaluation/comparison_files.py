@@ -1,8 +1,10 @@
 """A comparison as CSV: a row for each text or for each query. Names of columns end with the number of a job, from 1."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+
+import numpy as np
 
 from cfbatch_gui.core.evaluation.comparison import Comparison
 from cfbatch_gui.core.evaluation.judged import Evaluation
@@ -21,13 +23,15 @@ def write_texts(
     path: Path,
     *,
     options: ExportOptions = _PLAIN,
+    queries: Collection[int] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:
     """Write a row for each compared text, queries in the order of the first job and texts by their rank there.
 
     Columns: query_id, query, doc_id, text, label; score_1, rank_1 and so on for each job; change_2 and so on, the
-    number of ranks that a text rose from the first job to that one. Returns the number of rows. `progress` gets (done,
-    total); an exception from it stops the writing. Raises DiskFull, ExportError, DataError.
+    number of ranks that a text rose from the first job to that one. `queries` are the indices of those that are
+    written, None for all. Returns the number of rows. `progress` gets (done, total); an exception from it stops the
+    writing. Raises DiskFull, ExportError, DataError.
     """
     numbers = range(1, len(comparison.runs) + 1)
     columns = (
@@ -37,7 +41,7 @@ def write_texts(
     )
     total = len(comparison.query)
     tell = (lambda done: progress(done, total)) if progress else None
-    return _write(path, columns, _text_rows(comparison), options, tell=tell)
+    return _write(path, columns, _text_rows(comparison, queries), options, tell=tell)
 
 
 def write_queries(
@@ -48,12 +52,14 @@ def write_queries(
     top_k: int = TOP_K,
     p: float = P,
     evaluation: Evaluation | None = None,
+    queries: Collection[int] | None = None,
 ) -> int:
     """Write a row for each query, in the order of the first job.
 
     Columns: query_id, query, contexts; for each other job rbo_2, top_K_2 (K is `top_k`: top_10_2), first_kept_2 (1 or
     0), mean_change_2, largest_change_2; see `QueryMove`. With an evaluation of the same runs its measures follow, for
-    each job (nDCG@10_1), empty for a query without judgements. Returns the number of rows.
+    each job (nDCG@10_1), empty for a query without judgements. `queries` as in `write_texts`. Returns the number of
+    rows.
 
     Raises DiskFull, ExportError.
     """
@@ -71,6 +77,8 @@ def write_queries(
                 (each.rbo, each.top, int(each.first_kept), each.mean_change, each.largest_change) for each in of_query
             )
             first = of_query[0]
+            if queries is not None and first.index not in queries:
+                continue
             moved = (value for each in figures for value in each)
             number = comparison.queries[first.index].number
             yield first.id, first.text, first.contexts, *moved, *measured.get(number, nothing)
@@ -88,9 +96,11 @@ def _measures(evaluation: Evaluation | None) -> tuple[tuple[str, ...], dict[int,
     return tuple(names), {query.number: cells for query, cells in rows}
 
 
-def _text_rows(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
+def _text_rows(comparison: Comparison, queries: Collection[int] | None) -> Iterator[tuple[Cell, ...]]:
     base = comparison.runs[0]
     order = comparison.in_order()
+    if queries is not None:
+        order = order[np.isin(comparison.query[order], list(queries))]
     changes = [comparison.changes(other) for other in range(1, len(comparison.runs))]
     for start in range(0, len(order), _BLOCK):
         pairs = order[start : start + _BLOCK]
@@ -102,8 +112,8 @@ def _text_rows(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
             for column in (scores, ranks.rank)
         ]
         risen = [change[pairs].tolist() for change in changes]
-        queries = comparison.query[pairs].tolist()
-        for index, query, *rest in zip(indices, queries, *figures, *risen, strict=True):
+        asked_in = comparison.query[pairs].tolist()
+        for index, query, *rest in zip(indices, asked_in, *figures, *risen, strict=True):
             asked, text = comparison.queries[query], texts[index]
             yield asked.id, asked.text, text.id, text.text, text.label, *rest
 

@@ -15,7 +15,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby
 from operator import itemgetter
 from typing import IO
 
@@ -122,6 +122,30 @@ class CasefoldIndex:
     def _is_room(self) -> bool:
         """Whether the disk has so much free space that the index does not endanger jobs that are being sent."""
         return shutil.disk_usage(self._folder.path).free > _ROOM * self._folder.data.stat().st_size
+
+
+def found_spans(text: str, sought: str) -> list[tuple[int, int]]:
+    """The places of `sought` in a text as `CasefoldIndex.find` looks for it: start and stop, from left to right.
+
+    Casefolding may make several characters of one ("ß" → "ss"); a place that begins or ends inside has the whole one.
+    """
+    needle, folded = sought.casefold(), text.casefold()
+    if not needle or needle not in folded:
+        return []
+    # A character never becomes fewer than one, so that texts of one length correspond character by character.
+    lengths = (map(len, map(str.casefold, text))) if len(folded) != len(text) else (1 for _ in text)
+    stops = list(accumulate(lengths))
+    spans: list[tuple[int, int]] = []
+    at = folded.find(needle)
+    while at >= 0:
+        stop = at + len(needle)
+        first, last = bisect_right(stops, at), bisect_right(stops, stop - 1)
+        if spans and first < spans[-1][1]:  # both lie in one character
+            spans[-1] = (spans[-1][0], last + 1)
+        else:
+            spans.append((first, last + 1))
+        at = folded.find(needle, stop)
+    return spans
 
 
 def _read_again(kept: _Kept) -> Iterator[tuple[_Block, bytes]]:

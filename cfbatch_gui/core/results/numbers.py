@@ -5,6 +5,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+SCORE_DECIMALS = 4
 Number = TypeVar("Number", bound=np.integer)
 
 
@@ -13,7 +14,7 @@ def score_text(score: float) -> str:
 
     For the window, the terminal and files for people. Exports for programs write all digits.
     """
-    return f"{score:.4f}"
+    return f"{score:.{SCORE_DECIMALS}f}"
 
 
 def vector_value_text(value: float) -> str:

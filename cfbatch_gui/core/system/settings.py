@@ -75,7 +75,9 @@ class Settings:
     connection: str = ""  # the id of the default connection of new jobs; "" until one was chosen
     model: str = "@cf/baai/bge-m3"
     connections: tuple[SavedConnection, ...] = ()  # besides the practice service
-    last_folder: str = ""
+    last_folder: str = ""  # for anything
+    folders: dict[str, str] = field(default_factory=dict)  # the one used last, by the kind of file: see FolderUse
+    keeps_manifests: bool = True  # of files for people, with the job
     window: str = ""  # the window's geometry as Qt saves it, base64
     table_layouts: dict[str, str] = field(default_factory=dict)  # column widths and order by the table's name, base64
     seen_close_note: bool = False

@@ -12,6 +12,7 @@ from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TokenSource, va
 from cfbatch_gui.core.connections.keyring_state import KeyringState
 from cfbatch_gui.core.errors import Action, KeyringUnavailable, NotConnected
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import check_form, check_secret
 from cfbatch_gui.ui.connections.account_state import AccountState
@@ -156,7 +157,7 @@ class OtherConnections(QWidget):
         )
 
     def _show_guide(self, card: SavedCard) -> None:
-        guide = WorkerGuide(self._tasks, self.window())
+        guide = WorkerGuide(self._tasks, self._program.remembered_folder(FolderUse.WORKERS), self.window())
         guide.secret_chosen.connect(card.token_block.put)
         guide.finished.connect(lambda _: card.url.setFocus(Qt.FocusReason.OtherFocusReason))
         guide.open()

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from datetime import datetime
-from pathlib import Path
 
 from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QShowEvent
@@ -14,6 +13,7 @@ from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_atomically
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.probe.assumptions import ASSUMPTIONS
 from cfbatch_gui.core.workers_ai.probe.findings import Finding, Outcome
@@ -225,7 +225,7 @@ class ServiceCheck(QDialog):
             self.tr("Save report"),
             name=f"cfbatch-check-{day:%Y-%m-%d}.txt",
             filters=(self.tr("Text (*.txt)"), self.tr("JSON (*.json)")),
-            folder=Path(self._program.settings.last_folder) if self._program.settings.last_folder else None,
+            folder=self._program.remembered_folder(FolderUse.REPORTS),
             suffix="txt",
         )
         if path is None:

@@ -118,8 +118,24 @@ class TrafficPage(QWidget):
             Column(
                 self.tr("Received"), lambda each: each.received, display.size, key="received", align="right", width=90
             ),
-            Column(self.tr("First"), lambda each: each.first, _moment, key="first", width=112, gives_way=True),
-            Column(self.tr("Last"), lambda each: each.last, _moment, key="last", width=112, gives_way=True),
+            Column(
+                self.tr("First"),
+                lambda each: each.first,
+                _moment,
+                key="first",
+                width=112,
+                gives_way=True,
+                copies_text=True,
+            ),
+            Column(
+                self.tr("Last"),
+                lambda each: each.last,
+                _moment,
+                key="last",
+                width=112,
+                gives_way=True,
+                copies_text=True,
+            ),
         )
 
     def _show_error(self, error: UserError) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QVBoxLayout, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.remembered_folders import RememberedFolder
 from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 from cfbatch_gui.core.workers_ai.own_worker import GUIDE, NEEDS, Step, in_the_way, new_secret, save_worker
 from cfbatch_gui.ui import dialogs, display
@@ -29,13 +30,14 @@ class WorkerGuide(QDialog):
 
     secret_chosen = Signal(object)
 
-    def __init__(self, tasks: Tasks, parent: QWidget) -> None:
+    def __init__(self, tasks: Tasks, folder: RememberedFolder, parent: QWidget) -> None:
         super().__init__(parent)
         self._tasks = tasks
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("A Worker of your own"))
         self.setMinimumWidth(_WIDTH)
         self._secret = new_secret()
+        self._remembered = folder
         self._folder: Path | None = None
         self.save_button = PrimaryButton(self.tr("Save the Worker…"), "save")
         self.save_button.clicked.connect(lambda: self._tasks.start("worker", self._save()))
@@ -114,7 +116,7 @@ class WorkerGuide(QDialog):
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._folder)))
 
     async def _save(self) -> None:
-        folder = await dialogs.choose_folder(self, self.tr("Save the Worker in a folder"))
+        folder = await dialogs.choose_folder(self, self.tr("Save the Worker in a folder"), folder=self._remembered)
         if folder is None:
             return
         try:

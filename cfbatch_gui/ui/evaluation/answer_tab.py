@@ -200,6 +200,7 @@ def change_columns(job: str) -> tuple[Column[QueryChange], ...]:
             _tr("Its rank"),
             lambda each: each.rank - each.other_rank,
             text=_ranks,
+            copies_text=True,
             key="rank",
             align="right",
             width=84,

@@ -1,7 +1,7 @@
 """Two or more jobs over the same items, side by side."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports import ExportOptions, Preset
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.evaluation.answer_tab import AnswerTab
 from cfbatch_gui.ui.evaluation.comparison_figures import (
@@ -139,6 +140,11 @@ class ComparisonPage(QWidget):
         self.save_button = MenuButton(self.tr("Save as CSV"))
         self.save_button.add(self.tr("A row for each text…"), lambda: self._save(by_query=False))
         self.save_button.add(self.tr("A row for each query…"), lambda: self._save(by_query=True))
+        self._of_selected = (
+            self.save_button.add("", lambda: self._save(by_query=False, only=self.queries.selected())),
+            self.save_button.add("", lambda: self._save(by_query=True, only=self.queries.selected())),
+        )
+        self.save_button.menu().aboutToShow.connect(self._offer_selected)
         self.back_button = QuietButton(self.tr("Back to the job"), "chevron-left")
         self.back_button.clicked.connect(lambda: self.done.emit(self._jobs[0].id))
         for button in (self.back_button, self.choose_button, self.save_button):
@@ -155,7 +161,7 @@ class ComparisonPage(QWidget):
         self.tops.picked.connect(lambda _: self.tasks.start("top", self._change_top()))
         self.tabs = Tabs()
         self.queries, self.scores, self.job_lines = (
-            QueriesTab(memory=memory), ScoresTab(self._notices, self.tasks), JobsTab()
+            QueriesTab(memory=memory), ScoresTab(self._program, self._notices, self.tasks), JobsTab()
         )  # fmt: skip
         self._pages = QStackedWidget()
         self.answer = AnswerTab(self.tasks, memory=memory)
@@ -339,33 +345,50 @@ class ComparisonPage(QWidget):
 
     # Saving
 
-    def _save(self, *, by_query: bool) -> None:
-        self.tasks.start("save", self._choose_file(by_query=by_query))
+    def _offer_selected(self) -> None:
+        """Offer to write the queries alone that are selected, where these are several."""
+        count = len(self.queries.selected())
+        for action, words in zip(
+            self._of_selected,
+            (
+                self.tr("These {n} queries, a row for each text…"),
+                self.tr("These {n} queries, a row for each query…"),
+            ),
+            strict=True,
+        ):
+            action.setText(words.format(n=display.number(count)))
+            action.setVisible(count > 1)
 
-    async def _choose_file(self, *, by_query: bool) -> None:
+    def _save(self, *, by_query: bool, only: Collection[int] | None = None) -> None:
+        self.tasks.start("save", self._choose_file(by_query=by_query, only=only))
+
+    async def _choose_file(self, *, by_query: bool, only: Collection[int] | None) -> None:
         what = self.tr("queries") if by_query else self.tr("texts")
-        folder = self._program.settings.last_folder
         path = await dialogs.save_file(
             self,
             self.tr("Save as CSV"),
             name=self.tr("{name}, compared {what}.csv").format(name=self._jobs[0].name, what=what),
             filters=(self.tr("CSV (*.csv)"),),
-            folder=Path(folder) if folder else None,
+            folder=self._program.remembered_folder(FolderUse.COMPARISONS),
             suffix="csv",
         )
         if path is not None:
-            await self.write(path, by_query=by_query)
+            await self.write(path, by_query=by_query, only=only)
 
-    async def write(self, path: Path, *, by_query: bool) -> None:
-        """Write a CSV for spreadsheets, and show a notice. Raises UserError."""
+    async def write(self, path: Path, *, by_query: bool, only: Collection[int] | None = None) -> None:
+        """Write a CSV for spreadsheets, of `only` these queries or of all, and show a notice. Raises UserError."""
         compared = self._compared
         if compared is None:
             return
         options = ExportOptions(preset=Preset.EXCEL, separator=display.csv_separator())
         if by_query:
-            write = partial(write_queries, compared.comparison, path, options=options, top_k=compared.top_k)
+            write = partial(
+                write_queries, compared.comparison, path, options=options, top_k=compared.top_k, queries=only
+            )
             write = partial(write, evaluation=compared.evaluation)
         else:
-            write = partial(write_texts, compared.comparison, path, options=options)
+            write = partial(write_texts, compared.comparison, path, options=options, queries=only)
         count = await asyncio.to_thread(write)
-        self._notices.show_written(display.plural(count, "Wrote {n} row.", "Wrote {n} rows."), path)
+        rows = display.plural(count, "{n} row", "{n} rows")
+        said = self.tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name)
+        self._notices.show_written(said, path)

@@ -93,6 +93,10 @@ class QueriesTab(QWidget):
             self.texts.selectRow(shown)
             self._show_text(shown)
 
+    def selected(self) -> tuple[int, ...]:
+        """The indices of the selected queries in the comparison."""
+        return tuple(self.queries_model.row(index) for index in self.queries.selected_rows())
+
     def query_no(self) -> int:
         """The number of the chosen query in the first job's data, 0 for none."""
         at = self.queries.currentIndex().row()

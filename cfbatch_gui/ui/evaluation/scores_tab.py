@@ -3,7 +3,9 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
+from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.numbers import score_text
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.evaluation.comparison_figures import Compared, scatter_words
 from cfbatch_gui.ui.notices import Notices
@@ -18,12 +20,14 @@ class ScoresTab(QWidget):
 
     query_picked = Signal(int)
 
-    def __init__(self, notices: Notices, tasks: Tasks, parent: QWidget | None = None) -> None:
+    def __init__(self, program: Program, notices: Notices, tasks: Tasks, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._compared: Compared | None = None
         self.chart = Chart(self.tr("Scores of both jobs"))
         self.chart.picked.connect(self._picked)
-        self.pictures = PictureButtons(self.chart, notices, tasks, name="scores")
+        self.pictures = PictureButtons(
+            self.chart, notices, tasks, name="scores", folder=program.remembered_folder(FolderUse.PICTURES)
+        )
         self._about = IconLine("", wrap=True)
         content = column(gap=MEDIUM, margins=(WIDE, MEDIUM, WIDE, MEDIUM))
         head = row(gap=LARGE)

@@ -16,6 +16,7 @@ from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.plan.spending import over_budget
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, ConnectionKind
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.confirmation import may_cost
@@ -23,7 +24,6 @@ from cfbatch_gui.ui.display import one_line, plural
 from cfbatch_gui.ui.inputs.check_section import FIRST
 from cfbatch_gui.ui.inputs.draft_state import DraftStates
 from cfbatch_gui.ui.inputs.encoding_question import choose_reading
-from cfbatch_gui.ui.inputs.intake import last_folder
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
 
@@ -182,11 +182,11 @@ class DraftActions(QWidget):
             self.tr("Save the rows that are left out"),
             name=self.tr("{name} rejected.csv").format(name=stem),
             filters=(self.tr("CSV ({patterns})").format(patterns="*.csv"),),
-            folder=last_folder(self._program),
+            folder=self._program.remembered_folder(FolderUse.PROBLEM_ROWS),
             suffix="csv",
         )
         if path is None:
             return
         count = await asyncio.to_thread(partial(save_problems, self._program.folder(job_id), path, kind=kind, say=said))
         rows = plural(count, "{n} row", "{n} rows")
-        self._notices.show_notice(self.tr("Wrote {rows} to {file}.").format(rows=rows, file=path.name), "done")
+        self._notices.show_written(self.tr("Wrote {rows} to “{name}”.").format(rows=rows, name=path.name), path)

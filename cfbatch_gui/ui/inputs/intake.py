@@ -13,6 +13,7 @@ from cfbatch_gui.core.inputs.input_values import Kind, Role
 from cfbatch_gui.core.inputs.recognise.csv_dialect import is_clearly_delimited
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.files import write_own_file
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui import dialogs, theme
 from cfbatch_gui.ui.inputs.draft_files import DraftFiles
@@ -93,12 +94,10 @@ class Intake(QWidget):
         title = self.tr("Open the file with the contexts") if adds is Role.CONTEXT else self.tr("Open a file")
         if adds is Role.QUERY:
             title = self.tr("Open the file with the queries")
-        path = await dialogs.open_file(
-            self._page, title, filters=dialogs.input_filters(), folder=last_folder(self._program)
-        )
+        folder = self._program.remembered_folder(FolderUse.INPUTS)
+        path = await dialogs.open_file(self._page, title, filters=dialogs.input_filters(), folder=folder)
         if path is None or job_id != self._draft():
             return
-        await self._remember(path.parent)
         if adds is Role.CONTEXT:
             self._files.open_second(job_id, path)
         elif adds is Role.QUERY:
@@ -109,13 +108,9 @@ class Intake(QWidget):
     async def _choose_folder(self) -> None:
         job_id = self._draft()
         title = self.tr("Open a folder of texts, or of a data set")
-        path = await dialogs.choose_folder(self._page, title, folder=last_folder(self._program))
+        path = await dialogs.choose_folder(self._page, title, folder=self._program.remembered_folder(FolderUse.INPUTS))
         if path is not None and job_id == self._draft():
-            await self._remember(path.parent)
             self.open_paths([path])
-
-    async def _remember(self, folder: Path) -> None:
-        await self._program.keep_settings(last_folder=str(folder))
 
     async def _paste(self, text: str) -> None:
         job_id = self._draft()
@@ -287,9 +282,3 @@ def clipboard_content() -> list[Path] | str:
 def local_files(mime: QMimeData) -> list[Path]:
     """The files and folders among what is dropped or pasted."""
     return [Path(url.toLocalFile()) for url in mime.urls() if url.isLocalFile()]
-
-
-def last_folder(program: Program) -> Path | None:
-    """The folder that was opened last, None when it does not exist any more."""
-    folder = Path(program.settings.last_folder) if program.settings.last_folder else None
-    return folder if folder is not None and folder.is_dir() else None

@@ -18,6 +18,7 @@ from cfbatch_gui.core.inputs.recognise.recogniser import open_source
 from cfbatch_gui.core.jobs.run.attaching import PastedJob, read_pasted_job
 from cfbatch_gui.core.program import AttachedInput, Program
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.remembered_folders import FolderUse, RememberedFolder
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.job_labels import title_words
 from cfbatch_gui.ui.tasks import Tasks
@@ -63,8 +64,7 @@ class AttachDialog(QDialog):
         self.connection = Choice(self.tr("Connection"))
         self.model = QLineEdit(program.settings.model)
         self.model.setAccessibleName(self.tr("Model"))
-        folder = program.settings.last_folder
-        self.files = AttachedFiles(self.tasks, Path(folder) if folder else None)
+        self.files = AttachedFiles(self.tasks, program.remembered_folder(FolderUse.INPUTS))
         self.files.changed.connect(self._files_changed)
         self.problem = IconLine("", "circle-x", "body", icon_role="error")
         self.problem.hide()
@@ -201,7 +201,7 @@ class AttachedFiles(QWidget):
 
     changed = Signal()
 
-    def __init__(self, tasks: Tasks, folder: Path | None, parent: QWidget | None = None) -> None:
+    def __init__(self, tasks: Tasks, folder: RememberedFolder, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._tasks, self._folder = tasks, folder
         self._paths: tuple[Path, ...] = ()
@@ -252,7 +252,6 @@ class AttachedFiles(QWidget):
             title = self.tr("Open the file with the contexts") if is_second else self.tr("Open the file that was sent")
             path = await dialogs.open_file(self.window(), title, filters=dialogs.input_filters(), folder=self._folder)
         if path is not None:
-            self._folder = path.parent
             await self._read((*self._paths[:1], path) if is_second else (path,), None)
 
     def _read_as(self, kind: Kind) -> None:

@@ -258,7 +258,13 @@ class DetailsView(QWidget):
                 gives_way=True,
             ),
             Column(
-                self.tr("Sent"), lambda batch: batch.sent_at or None, _moment, key="sent", width=166, gives_way=True
+                self.tr("Sent"),
+                lambda batch: batch.sent_at or None,
+                _moment,
+                key="sent",
+                width=166,
+                gives_way=True,
+                copies_text=True,
             ),
         )
 

@@ -14,6 +14,7 @@ from cfbatch_gui.core.jobs.as_code import Language, as_code, body_names, save_bo
 from cfbatch_gui.core.jobs.plan.planning import Planned, read_planned
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.jobs.details_view import DetailsView
 from cfbatch_gui.ui.jobs.job_summary import can_be_sent_again, is_over, request_ids, summary_words
@@ -328,12 +329,13 @@ class CodeCopier(QWidget):
         self._notices.show_notice(said, "done", button=self.tr("Save its requests…"), on_button=save)
 
     async def _save(self, job: Job) -> None:
-        folder = await dialogs.choose_folder(self, self.tr("Save the requests in a folder"))
+        remembered = self._program.remembered_folder(FolderUse.REQUESTS)
+        folder = await dialogs.choose_folder(self, self.tr("Save the requests in a folder"), folder=remembered)
         if folder is None:
             return
         paths = await asyncio.to_thread(save_bodies, self._program.folder(job.id), job, folder)
         files = display.plural(len(paths), "{n} file", "{n} files")
-        self._notices.show_notice(self.tr("Wrote {files} to “{name}”.").format(files=files, name=folder.name), "done")
+        self._notices.show_written(self.tr("Wrote {files} to “{name}”.").format(files=files, name=folder.name), *paths)
 
 
 def _shown(names: tuple[str, ...]) -> str:

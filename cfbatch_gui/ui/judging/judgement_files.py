@@ -18,6 +18,7 @@ from cfbatch_gui.core.judgements.importing import Imported, JobSubjects, import_
 from cfbatch_gui.core.judgements.reading import check_all_read, read_judgements
 from cfbatch_gui.core.judgements.writing import write_judgements
 from cfbatch_gui.core.program import Program, metadata_of
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
@@ -76,7 +77,8 @@ class JudgementFiles(QObject):
             raise UsageError(self.tr("There is no judgement to write yet."))
         book = await asyncio.to_thread(self._program.judgements.shelf.book, name)
         count = await asyncio.to_thread(self._write, book, path, form)
-        said = display.plural(count, "Wrote {n} judgement.", "Wrote {n} judgements.")
+        judgements = display.plural(count, "{n} judgement", "{n} judgements")
+        said = self.tr("Wrote {judgements} to “{name}”.").format(judgements=judgements, name=path.name)
         self._notices.show_written(said, path)
 
     def _start_import(self) -> None:
@@ -86,24 +88,22 @@ class JudgementFiles(QObject):
         self._tasks.start("files", self._export(form))
 
     async def _import(self) -> None:
-        folder = self._program.settings.last_folder
         path = await dialogs.open_file(
             self._owner,
             self.tr("Take judgements in from a file"),
             filters=(self.tr("Judgements (*.csv *.tsv *.txt *.qrels *.jsonl)"), self.tr("All files (*)")),
-            folder=Path(folder) if folder else None,
+            folder=self._program.remembered_folder(FolderUse.JUDGEMENTS),
         )
         if path is not None:
             await self.take_in(path)
 
     async def _export(self, form: Form) -> None:
         suffix = {Form.TREC: "qrels", Form.BEIR: "tsv", Form.LINES: "jsonl"}.get(form, "csv")
-        folder = self._program.settings.last_folder
         path = await dialogs.save_file(
             self._owner,
             self.tr("Save judgements"),
             name=f"{self._book_name()}.{suffix}",
-            folder=Path(folder) if folder else None,
+            folder=self._program.remembered_folder(FolderUse.JUDGEMENTS),
             suffix=suffix,
         )
         if path is not None:

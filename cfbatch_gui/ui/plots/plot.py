@@ -26,6 +26,7 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.results.exports.base import Cell, ExportOptions, Preset
 from cfbatch_gui.core.results.exports.delimited import Dialect
 from cfbatch_gui.core.system.files import write_atomically
+from cfbatch_gui.core.system.remembered_folders import RememberedFolder
 from cfbatch_gui.ui import dialogs, display, theme
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tasks import Tasks
@@ -138,7 +139,7 @@ class PictureButtons(QWidget):
         tasks: Tasks,
         *,
         name: str,
-        folder: Path | None = None,
+        folder: RememberedFolder | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -182,7 +183,6 @@ class PictureButtons(QWidget):
             suffix="png",
         )
         if path is not None:
-            self._folder = path.parent
             await self.write(path)
 
     def _copy(self) -> None:

@@ -15,6 +15,7 @@ from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText
 from cfbatch_gui.core.results.vectors.nearest import Neighbour
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vector_rows import neighbour_columns, show_whole, table_over_text
 from cfbatch_gui.ui.tables.cells import FigureDelegate
@@ -30,7 +31,7 @@ _TYPICAL = 3
 
 @dataclass(frozen=True, slots=True)
 class ClusterRow:
-    """A cluster, its number from 1, and the texts nearest to its centre; `share` is its size over the largest one's."""
+    """A cluster, its number from 1, and the texts nearest to its centre; `share` is that of all texts that it has."""
 
     number: int
     cluster: Cluster
@@ -66,6 +67,18 @@ class ClustersView(VectorPage):
             self.number.setValue(usual_number(self.embeddings.count))
             self.number.blockSignals(False)
         self.tasks.start("group", self._group(0.0))
+
+    def row_choices(self) -> tuple[RowChoice, ...]:
+        if self._found is None:
+            return ()
+        clusters = [self.rows.row(index).number for index in self.table.selected_rows()]
+        items = [item for number in clusters for item in self._found.items_of(number - 1).tolist()]
+        selected = [self._members[index][0] for index in self.member_table.selected_rows()]
+        one = self.tr("cluster {n}").format(n=clusters[0]) if clusters else ""
+        return row_choices(
+            (one if len(clusters) == 1 else self.tr("selected clusters"), items),
+            (self.tr("selected"), selected if len(selected) > 1 else ()),
+        )
 
     # Making
 
@@ -114,10 +127,9 @@ class ClustersView(VectorPage):
         )
         typical = [await asyncio.to_thread(embeddings.texts, each.typical) for each in found.clusters]
         self._found = found
-        largest = max((each.size for each in found.clusters), default=1)
         self.rows.set_rows(
             tuple(
-                ClusterRow(cluster_no, cluster, texts, cluster.size / largest)
+                ClusterRow(cluster_no, cluster, texts, cluster.size / len(found.item_numbers))
                 for cluster_no, (cluster, texts) in enumerate(zip(found.clusters, typical, strict=True), 1)
             )
         )
@@ -177,6 +189,7 @@ def _columns() -> tuple[Column[ClusterRow], ...]:
             width=120,
             least=64,
             bar=lambda each: each.share,
+            tip=_tr("How many texts it has. A full bar would be all texts of the job."),
         ),
         Column(
             _tr("Typical texts"),

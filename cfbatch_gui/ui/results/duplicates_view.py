@@ -21,8 +21,10 @@ from cfbatch_gui.core.results.vectors.near_duplicates import (
     Keep,
     find_duplicates,
 )
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.ranking_limits import ThresholdField
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vector_rows import show_whole, table_over_text
@@ -96,6 +98,21 @@ class DuplicatesView(VectorPage):
         else:
             self._body.setCurrentWidget(self._ask)
             self.show_foot()
+
+    def row_choices(self) -> tuple[RowChoice, ...]:
+        found = self._found
+        if found is None or not self._groups:
+            return ()
+        stays = found.stays == found.item_numbers
+        members = [each.text.item_no for each in self.members.rows()]
+        chosen = [self.members.row(index).text.item_no for index in self.member_table.selected_rows()]
+        groups = [self._groups[index] for index in self.group_table.selected_rows()]
+        return row_choices(
+            (self.tr("without near duplicates"), found.item_numbers[stays].tolist()),
+            (self.tr("near duplicates that go"), found.item_numbers[~stays].tolist()),
+            (self.tr("this group") if len(groups) < 2 else self.tr("selected groups"), _items_of(groups) or members),
+            (self.tr("selected"), chosen if len(chosen) > 1 else ()),
+        )
 
     def look(self) -> None:
         """Search with what is set now."""
@@ -240,6 +257,7 @@ class DuplicatesView(VectorPage):
             self.tr("Save list without duplicates"),
             name=self.tr("{name}, without duplicates").format(name=self.job.name).replace("/", "-") + ".csv",
             filters=(self.tr("CSV for Excel (*.csv)"),),
+            folder=self.program.remembered_folder(FolderUse.KEEP_LISTS),
             suffix="csv",
         )
         if path is not None:
@@ -252,11 +270,15 @@ class DuplicatesView(VectorPage):
             return
         separator = display.csv_separator()
         gone = await asyncio.to_thread(lambda: write_keep_list(path, embeddings, found, separator=separator))
-        pattern = self.tr("Wrote {n} rows: {stay} stay, {go} go.")
+        pattern = self.tr("Wrote {n} rows to “{name}”: {stay} stay, {go} go.")
         stay = display.number(embeddings.count - gone)
         self.notices.show_written(
-            pattern.format(n=display.number(embeddings.count), stay=stay, go=display.number(gone)), path
+            pattern.format(n=display.number(embeddings.count), name=path.name, stay=stay, go=display.number(gone)), path
         )
+
+
+def _items_of(groups: Sequence[Group]) -> list[int]:
+    return [item for group in groups for item in (group.stays, *group.goes)]
 
 
 def _group_columns() -> tuple[Column[GroupRow], ...]:
@@ -293,6 +315,7 @@ def _member_columns() -> tuple[Column[MemberRow], ...]:
             width=84,
             widest=(_tr("stays"), _tr("goes")),
             sortable=False,
+            copies_text=True,
             text=lambda each: _tr("stays") if each.similarity is None else _tr("goes"),
             icon=lambda each: ("check", "done") if each.similarity is None else ("minus", "quiet"),
             colour=lambda each: "text" if each.similarity is None else "quiet",

@@ -18,7 +18,7 @@ _FORMS_HEIGHT = 330  # more of them are scrolled to
 _LEAST_FORMS = 110  # so that the dialog fits a small screen
 _COLUMNS_HEIGHT = 300
 _LONGEST_NAME = 60
-_RANK = {"xlsx": 0, "csv-excel": 1}  # of the forms for people
+_RANK = {"xlsx": 0, "xlsx-rows": 1, "csv-excel": 2}  # of the forms for people
 
 
 class RowsBar(QWidget):
@@ -29,11 +29,11 @@ class RowsBar(QWidget):
     def __init__(self, choices: Sequence[RowChoice], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._group = QButtonGroup(self)
-        everything = QRadioButton(self.tr("All rows"))
-        self.buttons: dict[QRadioButton, frozenset[int] | None] = {everything: None}
-        everything.setChecked(True)
+        self._everything = QRadioButton(self.tr("All rows"))
+        self.buttons: dict[QRadioButton, frozenset[int] | None] = {self._everything: None}
+        self._everything.setChecked(True)
         for choice in choices:
-            button = QRadioButton(choice.name.replace("&", "&&"))
+            button = QRadioButton(choice.words().replace("&", "&&"))
             self.buttons[button] = choice.items
             if choice.is_proposed:
                 button.setChecked(True)
@@ -43,6 +43,10 @@ class RowsBar(QWidget):
         label = Label(self.tr("Rows"), "quiet")
         self.setLayout(Flow(label, *self.buttons, gap=LARGE))
         self.setVisible(bool(choices))
+
+    def show_count(self, count: int) -> None:
+        """Say how many rows all of them are."""
+        self._everything.setText(self.tr("All {n}").format(n=display.number(count)))
 
     def items(self) -> frozenset[int] | None:
         """The numbers of the rows that are written, None for all."""
@@ -93,13 +97,17 @@ class ExportForms(QWidget):
         for name, box in self.boxes.items():
             box.setChecked(name in names)
 
-    def set_impossible(self, name: str, why: str) -> None:
-        """Disable a form, with the reason as its tip."""
-        self._impossible.add(name)
+    def set_possible(self, name: str, why_not: str) -> None:
+        """Disable a form with the reason as its tip, or enable it where there is none."""
         box = self.boxes[name]
-        box.setChecked(False)
-        box.setEnabled(False)
-        box.setToolTip(why)
+        box.setToolTip(why_not)
+        if why_not:
+            self._impossible.add(name)
+            box.setChecked(False)
+            box.setEnabled(False)
+        elif name in self._impossible:
+            self._impossible.discard(name)
+            box.setEnabled(True)
 
     def set_open(self, is_open: bool) -> None:
         """Enable or disable the boxes of all forms that are possible."""

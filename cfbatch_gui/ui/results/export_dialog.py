@@ -16,6 +16,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.core.results.exports import Exported, ExportOptions, Measure, Target, export, targets_for
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.job_labels import connection_title
 from cfbatch_gui.ui.notices import Notices
@@ -35,6 +36,7 @@ from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets import (
     Button,
+    CheckBox,
     IconLine,
     Label,
     LinkButton,
@@ -69,7 +71,8 @@ class ExportDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Export"))
         self._program, self._notices, self._job = program, notices, job
-        self._folder = usual_folder(program.settings.last_folder)
+        self._remembered = program.remembered_folder(FolderUse.EXPORTS)
+        self._folder = self._remembered.path or usual_folder()
         self._named: Output | None = None  # a name that the user gave, and for which form
         self._columns: tuple[str, ...] | None = None  # all
         self._extent: Extent | None = None
@@ -135,6 +138,14 @@ class ExportDialog(QDialog):
         self._missing.hide()
         self.error_bar = NoticeBar("", "error")
         self.error_bar.hide()
+        self.manifest_box = CheckBox(self.tr("Note with the job how this file was made"))
+        self.manifest_box.setToolTip(
+            self.tr(
+                "A small file in the job's folder with the model, options and counts; nothing beside your own file."
+            )
+        )
+        self.manifest_box.setChecked(self._program.settings.keeps_manifests)
+        self.manifest_box.clicked.connect(lambda on: self._program.change_settings(keeps_manifests=on))
         self.progress = ThinProgress()
         self._progress_words = Label("", "small")
         self.cancel_button = Button(self.tr("Cancel"))
@@ -154,6 +165,7 @@ class ExportDialog(QDialog):
             self.rows_bar,
             self._choices,
             self.summary,
+            self.manifest_box,
             self._missing,
             self.error_bar,
             gap=LARGE,
@@ -174,10 +186,11 @@ class ExportDialog(QDialog):
         folder, limits = self._program.folder(self._job.id), self.limits_bar.limits()
         items = self.rows_bar.items()
         self._extent = await asyncio.to_thread(read_extent, folder, self._job, limits, items)
-        if not self._extent.failed_rows:
-            for target in targets_for(self._job.kind):
-                if target.measure is Measure.FAILED_ROWS:
-                    self.forms.set_impossible(target.name, self.tr("No row has failed."))
+        self.rows_bar.show_count(self._extent.counts.items + self._extent.counts.skipped)
+        for target in targets_for(self._job.kind):
+            if target.measure is Measure.FAILED_ROWS:
+                none = self.tr("No row has failed.") if items is None else self.tr("None of these rows has failed.")
+                self.forms.set_possible(target.name, "" if self._extent.failed_rows else none)
         self._show()
 
     async def _choose_columns(self) -> None:
@@ -243,6 +256,7 @@ class ExportDialog(QDialog):
             if count is None
             else self.tr("{n} of {all} columns").format(n=display.number(count), all=display.number(len(names)))
         )
+        self.manifest_box.setVisible(any(target.is_for_people for _, target in outputs))
         has_columns = bool(names) and any(target.has_columns for _, target in outputs)
         for widget in (self._columns_words, self.columns_button):
             widget.setVisible(has_columns)
@@ -273,7 +287,7 @@ class ExportDialog(QDialog):
             if written:
                 self._say(written)
                 self._show()  # the names proposed before exist now
-        self._remember(written[-1].path.parent)
+        self._remembered.keep(written[-1].path.parent)
         self.accept()
 
     def _export(self, path: Path, target: Target, options: ExportOptions, tell: Callable[[int, int], None]) -> Exported:
@@ -286,6 +300,7 @@ class ExportDialog(QDialog):
             path,
             target,
             options=replace(options, columns=columns),
+            keeps_manifest=self._program.settings.keeps_manifests,
             progress=tell,
             say=said,
         )
@@ -314,10 +329,6 @@ class ExportDialog(QDialog):
         if commands:
             link = bar.add_link(self.tr("Copy the next command"), lambda: _copy(commands))
             link.setToolTip(display.plain_tip(_beginning(commands)))
-
-    def _remember(self, folder: Path) -> None:
-        if str(folder) != self._program.settings.last_folder:
-            self._program.change_settings(last_folder=str(folder))
 
     def _options(self) -> ExportOptions:
         limits = self.limits_bar.limits() if self._job.kind is Kind.RANK else _NO_LIMITS

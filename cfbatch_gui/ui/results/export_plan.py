@@ -12,7 +12,7 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.results.exports import ExportOptions, Measure, Target, columns_of
 from cfbatch_gui.core.results.exports.score_rows import keeps
-from cfbatch_gui.core.results.outcomes import OutcomeCounts
+from cfbatch_gui.core.results.outcomes import OutcomeCounts, Status
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.system.languages import said
@@ -36,10 +36,13 @@ class Extent:
     names: tuple[str, ...]
     dimension: int
     chosen: int | None = None  # of the rows, where not all are written
+    chosen_failed: int = 0
 
     @property
     def failed_rows(self) -> int:
         """About how many rows of the user's file have no result and will get none."""
+        if self.chosen is not None:
+            return self.chosen_failed
         return self.counts.failed + self.counts.left_out + self.counts.skipped
 
     def rows(self, kind: Kind, *, limited: bool) -> int:
@@ -59,22 +62,26 @@ def read_extent(folder: JobFolder, job: Job, limits: Limits, items: frozenset[in
         rankings = Rankings(folder, failed)
         if items is not None:
             options = ExportOptions(top_k=limits.top_k, threshold=limits.threshold, items=items)
-            kept = sum(keeps(context, options) for block in rankings.blocks() for context in block)
-            return Extent(rankings.outcome_counts(), kept, names, 0, kept)
+            some = [each for block in rankings.blocks() for each in block if options.has_item(each.item_no)]
+            kept = [each for each in some if keeps(each, options)]
+            lost = sum(each.status in (Status.FAILED, Status.LEFT_OUT) for each in some)
+            scored = sum(each.score is not None for each in kept)
+            return Extent(rankings.outcome_counts(), scored, names, 0, len(kept), lost)
         return Extent(rankings.outcome_counts(), rankings.counts(limits.top_k, limits.threshold).kept, names, 0)
     embeddings = Embeddings(folder, failed)
-    there = None if items is None else embeddings.present()[[number - 1 for number in items]]
-    chosen = None if there is None else int(there.sum())
-    return Extent(embeddings.outcome_counts(), 0, names, embeddings.dimension, chosen)
+    there = None if items is None else embeddings.present()[[number - 1 for number in sorted(items)]]
+    counts = embeddings.outcome_counts()
+    if there is None:
+        return Extent(counts, 0, names, embeddings.dimension)
+    chosen = int(there.sum())
+    lost = min(len(there) - chosen, counts.failed + counts.left_out)
+    return Extent(counts, 0, names, embeddings.dimension, chosen, lost)
 
 
-def usual_folder(last: str) -> Path:
-    """The folder that was used last, else that for documents, else the user's own."""
+def usual_folder() -> Path:
+    """The folder for documents, else the user's own."""
     documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
-    for name in (last, documents):
-        if name and Path(name).is_dir():
-            return Path(name)
-    return Path.home()
+    return Path(documents) if documents and Path(documents).is_dir() else Path.home()
 
 
 def paths_for(folder: Path, job: Job, targets: Sequence[Target]) -> tuple[_Output, ...]:
@@ -163,7 +170,7 @@ def extent_words(extent: Extent, target: Target, columns: int | None = None) -> 
         return display.plural(extent.failed_rows, "{n} row", "{n} rows")
     if target.measure is Measure.SCORES:
         return display.plural(extent.kept, "{n} score", "{n} scores")
-    if target.kind is Kind.RANK and target.name == "xlsx" and columns is None:
+    if target.kind is Kind.RANK and target.suffixes == (".xlsx",) and columns is None:
         return rows  # which columns it has depends on what they hold
     if target.kind is Kind.RANK:
         wide = columns if columns is not None and target.has_columns else len(extent.names)

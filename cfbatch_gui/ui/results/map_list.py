@@ -40,12 +40,12 @@ class MapList(QWidget):
         close = IconButton("x", self.tr("Close the list"))
         close.clicked.connect(self.closed)
         self.neighbours: Rows[Neighbour] = Rows(neighbour_columns(), key=lambda each: each.text.item_no, parent=self)
-        near = TableView("vectors/near", memory=memory)
+        self._near = near = TableView("vectors/near", memory=memory)
         near.setAccessibleName(self.tr("Nearest texts"))
         near.show_rows(self.neighbours)
         near.opened.connect(lambda index: self.opened.emit(self.neighbours.row(index).text.item_no))
         self.rows: PagedRows[VectorRow] = PagedRows(item_columns(), count=0, fetch=self._fetch, parent=self)
-        items = TableView("vectors/chosen", memory=memory)
+        self._chosen = items = TableView("vectors/chosen", memory=memory)
         items.setAccessibleName(self.tr("Chosen texts"))
         items.show_rows(self.rows)
         items.opened.connect(lambda index: self.opened.emit(self.rows.row(index).text.item_no))
@@ -81,6 +81,17 @@ class MapList(QWidget):
     def items(self) -> tuple[int, ...]:
         """The item numbers of the texts in the list."""
         return self._items
+
+    def mark(self, sought: str) -> None:
+        """Mark the places of `sought` in the texts; "" marks none."""
+        self._near.mark(sought)
+        self._chosen.mark(sought)
+
+    def selected(self) -> tuple[int, ...]:
+        """The item numbers of the rows that are selected in the list."""
+        if self._stack.currentWidget() is self._near:
+            return tuple(self.neighbours.row(index).text.item_no for index in self._near.selected_rows())
+        return tuple(self.rows.row(index).text.item_no for index in self._chosen.selected_rows())
 
     async def _look(self, embeddings: Embeddings, item_no: int) -> None:
         (asked,) = embeddings.texts([item_no])

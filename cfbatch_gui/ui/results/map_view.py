@@ -21,10 +21,11 @@ from cfbatch_gui.core.results.maps.map_cache import cached_map, tsne_map
 from cfbatch_gui.core.results.maps.text_map import Layout, TextMap, make_map
 from cfbatch_gui.core.results.vectors.embeddings import Embeddings
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import DotMap, PictureButtons, PlotData
-from cfbatch_gui.ui.result_view import RowChoice
+from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.map_colours import MapColours, colour_choices, read_cells, read_colours
 from cfbatch_gui.ui.results.map_list import MapList
 from cfbatch_gui.ui.results.vector_page import VectorPage
@@ -75,16 +76,19 @@ class MapView(VectorPage):
         self._maps = {}
         self.stop_link.hide()
         self.find_field.reset()
+        self.list.mark("")
         self.dots.show_points(np.zeros((0, 2), dtype=np.float32), lambda index: ("", ""), lambda: PlotData((), ()))
         self.list.hide()
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        items = frozenset(self.list.items()) if self.list.isVisible() else frozenset()
-        if not items:
+        if self.list.isHidden():
             return ()
-        pattern = self.tr("These {n} · {name}")
-        name = display.one_line(self.list.name(), 40)
-        return (RowChoice(pattern.format(n=display.number(len(items)), name=name), items, is_proposed=True),)
+        name, selected = self.list.name(), self.list.selected()
+        return row_choices(
+            (name, self.list.items()),
+            (self.tr("selected"), selected if len(selected) > 1 else ()),
+            proposed=name,
+        )
 
     def arrived(self, *, is_first: bool) -> None:
         self.picture.set_name(self.tr("{name}, map").format(name=self.job.name).replace("/", "-"))
@@ -131,10 +135,17 @@ class MapView(VectorPage):
         self.dots.picked.connect(self._picked)
         self.dots.lassoed.connect(self._lassoed)
         self.list = MapList(self.tasks, memory=memory)
+        self.find_field.textChanged.connect(self.list.mark)
         self.list.closed.connect(lambda: self._picked(-1))
         self.list.opened.connect(self.show_text)
         self.list.rows_wanted.connect(self.rows_wanted)
-        self.picture = PictureButtons(self.dots, self.notices, self.tasks, name=self.tr("map"))
+        self.picture = PictureButtons(
+            self.dots,
+            self.notices,
+            self.tasks,
+            name=self.tr("map"),
+            folder=self.program.remembered_folder(FolderUse.PICTURES),
+        )
 
     def _explain_layouts(self) -> None:
         tips = (

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -11,6 +11,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.score_figures import ScoreFigures, Spread
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.notices import Notices
@@ -27,6 +28,7 @@ from cfbatch_gui.ui.widgets import (
     Flow,
     IconLine,
     Label,
+    LinkButton,
     MaybeEmpty,
     NoticeBar,
     boxed,
@@ -41,7 +43,9 @@ _LEAST_FIGURE = 54  # pixels of a column
 
 
 class OverviewView(ResultView):
-    """Shows the figures of `FigureReader`."""
+    """Shows the figures of `FigureReader`. `score_help_wanted` asks for the page of the help about scores."""
+
+    score_help_wanted = Signal()
 
     def __init__(
         self,
@@ -56,7 +60,7 @@ class OverviewView(ResultView):
         self._reader = figures or FigureReader(program)
         self.tasks = Tasks(self, self._cannot_be_read)
         self._loader = ResultLoader(self.tasks, self._reader.of, self._show, begin=self._begin)
-        self._make_widgets()
+        self._make_widgets(program)
         self._lay_out()
 
     def show_job(self, job: Job) -> None:
@@ -68,15 +72,19 @@ class OverviewView(ResultView):
 
     # Making
 
-    def _make_widgets(self) -> None:
+    def _make_widgets(self, program: Program) -> None:
         self.partial_bar = NoticeBar("", "attention")
         self.queries, self.scores, self.ties = Figure(), Figure(), Figure()
         self.chart = Chart(self.tr("Distribution of the scores"))
         self.chart.setFixedHeight(_CHART_HEIGHT)
-        self.pictures = PictureButtons(self.chart, self._notices, self.tasks, name="scores")
+        self.pictures = PictureButtons(
+            self.chart, self._notices, self.tasks, name="scores", folder=program.remembered_folder(FolderUse.PICTURES)
+        )
         self.spread = SpreadTable()
         self._reading = IconLine("", "info", "body", wrap=True)
         self._foot = IconLine("", wrap=True)
+        self.score_link = LinkButton(self.tr("What is a score?"))
+        self.score_link.clicked.connect(self.score_help_wanted)
 
     def _lay_out(self) -> None:
         card = Card()
@@ -87,7 +95,9 @@ class OverviewView(ResultView):
         card.body.addWidget(line())
         card.body.addWidget(self.spread)
         figures = boxed(Flow(self.queries, self.scores, self.ties, gap=WIDE + WIDE))
-        content = column(self.partial_bar, figures, card, self._reading, self._foot, None, gap=LARGE)
+        foot = row(self._foot, self.score_link)
+        foot.setStretch(0, 1)
+        content = column(self.partial_bar, figures, card, self._reading, foot, None, gap=LARGE)
         content.setContentsMargins(*PAGE_MARGINS)
         self._stack = MaybeEmpty("list-ordered", scrolled(boxed(content)))
         self.setLayout(column(self._stack))

@@ -16,11 +16,12 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.judgements.agreement import between_judges
 from cfbatch_gui.core.program import Program, metadata_of
 from cfbatch_gui.core.results.grade_words import chosen_grades, keep_grades
+from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import connection_title
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import ResultView
+from cfbatch_gui.ui.result_view import ResultView, RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import ResultLoader, nothing_yet
 from cfbatch_gui.ui.results.quality_words import (
     Quality,
@@ -91,6 +92,14 @@ class QualityView(ResultView):
         if self._judgements != self._book_size():  # judged since
             self._loader.loaded = ()
         self._loader.show_job(job)
+
+    def row_choices(self) -> tuple[RowChoice, ...]:
+        job = self._loader.job
+        chosen = [self.rows.row(index).number for index in self.table.selected_rows()]
+        if job is None or not chosen:
+            return ()
+        items = Rankings(self._program.folder(job.id)).items_of(chosen)
+        return row_choices((self.tr("this query") if len(chosen) == 1 else self.tr("selected queries"), items))
 
     def foot(self) -> str:
         """By whose judgements the figures are."""

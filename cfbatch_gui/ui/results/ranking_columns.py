@@ -53,7 +53,7 @@ def change_words(change: int | None) -> str:
 def query_columns() -> tuple[Column[RankedQuery], ...]:
     """Query, texts, margin."""
     return (
-        Column(_tr("Query"), lambda query: query.text, key="query", stretch=True),
+        Column(_tr("Query"), lambda query: query.text, key="query", stretch=True, is_searched=True),
         Column(
             _tr("Texts"),
             lambda query: query.contexts,
@@ -110,9 +110,10 @@ def context_columns(original: Sequence[str], *, most: int = 0) -> tuple[Column[C
             width=150,
             least=78,
             bar=lambda row: row.share,
+            tip=_tr("How similar the text is to the query, no percentage. The bar begins at 0 and ends at 1."),
             colour=lambda row: "quiet" if row.context.score is None else "text",
         ),
-        Column(_tr("Text"), lambda row: row.context.text, key="text", stretch=True),
+        Column(_tr("Text"), lambda row: row.context.text, key="text", stretch=True, is_searched=True),
         Column(
             _tr("Was"),
             lambda row: row.context.initial_rank,

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -20,7 +21,7 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import is_practice
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import ResultView, RowChoice
+from cfbatch_gui.ui.result_view import ResultView, RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import (
     ResultLoader,
     SearchBar,
@@ -43,10 +44,11 @@ from cfbatch_gui.ui.tables.copying import say_too_much
 from cfbatch_gui.ui.tables.table_view import Memory, Rows, TableView
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
-from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, Label, SearchField, boxed, column, split
+from cfbatch_gui.ui.widgets import EmptyPlace, IconLine, Label, LinkButton, SearchField, boxed, column, row, split
 from cfbatch_gui.ui.widgets.text_panel import TextPanel
 
 MOST_CONTEXTS = 5_000  # of one query on the screen at once
+_NOTHING_FOUND: tuple[str, frozenset[int]] = ("", frozenset())
 _TYPING = 0.12  # seconds; a search begins when the keys rest
 _SLOW = 0.3  # seconds; a search that takes longer says so
 _QUERIES_WIDTH = 348
@@ -69,7 +71,12 @@ class RankingRead:
 
 
 class RankingView(ResultView):
-    """Reads in threads; the result of a reading is dropped when a later one has begun."""
+    """Reads in threads; the result of a reading is dropped when a later one has begun.
+
+    `score_help_wanted` asks for the page of the help that says what a score is.
+    """
+
+    score_help_wanted = Signal()
 
     def __init__(
         self,
@@ -88,6 +95,7 @@ class RankingView(ResultView):
         self._read: RankingRead | None = None
         self._search: TextSearch | None = None  # over all texts of the job, with or without a score
         self._found: NDArray[np.int32] | None = None  # numbers of queries, rising
+        self._found_items: tuple[str, frozenset[int]] = _NOTHING_FOUND  # what was sought, and the contexts found
         self._query_no = self._item_no = 0
         self._ranked: tuple[ContextRow, ...] = ()
         self._limits_of: dict[str, Limits] = {}
@@ -105,16 +113,17 @@ class RankingView(ResultView):
         return self.limits_bar.limits()
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        choices = []
-        selected = frozenset(self.contexts_model.row(index).context.item_no for index in self.contexts.selected_rows())
-        if len(selected) > 1:
-            pattern = self.tr("These {n} · selected")
-            choices.append(RowChoice(pattern.format(n=display.number(len(selected))), selected))
-        of_query = frozenset(each.context.item_no for each in self._ranked)
-        if of_query:
-            pattern = self.tr("These {n} · this query")
-            choices.append(RowChoice(pattern.format(n=display.number(len(of_query))), of_query))
-        return tuple(choices)
+        contexts = [self.contexts_model.row(index).context.item_no for index in self.contexts.selected_rows()]
+        queries = [self.queries_model.row(index).query_no for index in self.queries.selected_rows()]
+        of_queries = self._read.rankings.items_of(queries) if self._read is not None and len(queries) > 1 else ()
+        sought, found = self._found_items
+        is_now = bool(sought) and sought == self.find_field.text()
+        return row_choices(
+            (self.tr("“{text}”").format(text=sought), found if is_now else ()),
+            (self.tr("selected"), contexts if len(contexts) > 1 else ()),
+            (self.tr("selected queries"), of_queries),
+            (self.tr("this query"), (each.context.item_no for each in self._ranked)),
+        )
 
     def foot(self) -> str:
         """The sentences at the foot of the page."""
@@ -126,6 +135,7 @@ class RankingView(ResultView):
         self.panel = TextPanel()
         self.find_field = SearchField(self.tr("Find in queries and texts"), shortcut=True)
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
+        self.find_field.textChanged.connect(self._mark)
         self.limits_bar = LimitsBar(self.tasks)
         self.limits_bar.changed.connect(self._limits_changed)
         self.kept = Label("", "quiet")
@@ -144,6 +154,8 @@ class RankingView(ResultView):
         for table in (self.queries, self.contexts):
             table.too_much_to_copy.connect(partial(say_too_much, self._notices))
         self._foot = IconLine("", wrap=True)
+        self.score_link = LinkButton(self.tr("What is a score?"))
+        self.score_link.clicked.connect(self.score_help_wanted)
         self._none_kept = EmptyPlace("funnel", "")
 
     def _lay_out(self) -> None:
@@ -152,7 +164,10 @@ class RankingView(ResultView):
         self._contexts_stack.addWidget(self.contexts)
         self._contexts_stack.addWidget(self._none_kept)
         right = column(self._contexts_stack, gap=0)
-        right.addLayout(column(self.panel, self._foot, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)))
+        foot = row()
+        foot.addWidget(self._foot, 1)
+        foot.addWidget(self.score_link, 0, Qt.AlignmentFlag.AlignBottom)
+        right.addLayout(column(self.panel, foot, margins=(MEDIUM, SMALL, MEDIUM, MEDIUM)))
         self.queries.setMinimumWidth(scaled(_LEAST_QUERIES))
         self._contexts_stack.setMinimumWidth(scaled(_LEAST_CONTEXTS))
         sizes = (_QUERIES_WIDTH, 1000 - _QUERIES_WIDTH)
@@ -169,7 +184,8 @@ class RankingView(ResultView):
             self.tasks.cancel(name)
         self.limits_bar.show_limits(self._limits_of.get(job.id, Limits()))
         self.find_field.reset()
-        self._read, self._found = None, None
+        self._mark("")
+        self._read, self._found, self._found_items = None, None, _NOTHING_FOUND
         self._search = TextSearch(self._program.folder(job.id))
         self._query_no, self._item_no, self._ranked = 0, 0, ()
         self._baseline, self._baseline_of = "", ()
@@ -218,6 +234,8 @@ class RankingView(ResultView):
             self._fill_queries()
             self._fill_contexts()
             await self._count()
+            if text and self._search is not None:
+                self._found_items = text, await asyncio.to_thread(self._search.items, text)
 
     async def _look_for(self, text: str) -> None:
         search = self._search
@@ -293,6 +311,10 @@ class RankingView(ResultView):
         if self.contexts.currentIndex().row() != index:
             self.contexts.selectRow(index)
         self._show_context(index)
+
+    def _mark(self, sought: str) -> None:
+        for view in (self.queries, self.contexts, self.panel):
+            view.mark(sought)
 
     def _matching(self, rows: Sequence[ContextRow]) -> Sequence[ContextRow]:
         """Those that have what is looked for; all of them where only the query has it."""

@@ -13,6 +13,7 @@ from cfbatch_gui.core.workers_ai.estimate import tokens_lower, tokens_upper
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import connection_title, is_practice, short_model, title_words
 from cfbatch_gui.ui.notices import Notices
+from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.vector_page import VectorPage
 from cfbatch_gui.ui.results.vector_rows import found_columns, show_whole, table_over_text
 from cfbatch_gui.ui.tables.cells import FigureDelegate
@@ -56,6 +57,12 @@ class SimilarView(VectorPage):
         self.show_foot(self.tr("Similarity is the cosine of two vectors: 1 is the same direction."))
         if self._vector is not None:
             self.tasks.start("compare", self._compare(self._vector))
+
+    def row_choices(self) -> tuple[RowChoice, ...]:
+        found = [each.text.item_no for each in self.found.rows()]
+        selected = [self.found.row(index).text.item_no for index in self.table.selected_rows()]
+        name = self.title.whole_text()
+        return row_choices((name, found), (self.tr("selected"), selected if len(selected) > 1 else ()), proposed=name)
 
     # Making
 

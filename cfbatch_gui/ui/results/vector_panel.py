@@ -34,6 +34,7 @@ class VectorPanel(QWidget):
         super().__init__(parent)
         self._tasks = tasks
         self._row: VectorRow | None = None
+        self._near_of = 0  # the number of the text whose neighbours are shown
         self._vector: NDArray[np.float32] | None = None
         self.text_panel = TextPanel(lines=5)
         self.values = ElidedLabel("", "quiet")
@@ -84,6 +85,17 @@ class VectorPanel(QWidget):
         self.nearest_title.setText(self.tr("Nearest to “{text}”").format(text=display.one_line(text.text, 80)))
         self._tasks.start("neighbours", self._look(embeddings, text.item_no))
 
+    def mark(self, sought: str) -> None:
+        """Mark the places of `sought` in the text and in those nearest to it; "" marks none."""
+        self.text_panel.mark(sought)
+        self.table.mark(sought)
+
+    def items(self) -> tuple[int, ...]:
+        """The numbers of the chosen text and of those nearest to it; none before they are found."""
+        if self._row is None or self._near_of != self._row.text.item_no:
+            return ()
+        return (self._near_of, *(each.text.item_no for each in self.neighbours.rows()))
+
     def copy_vector(self) -> None:
         """All numbers as a JSON array, each in the shortest form that reads back as the same float32."""
         if self._vector is not None:
@@ -93,6 +105,7 @@ class VectorPanel(QWidget):
         await asyncio.sleep(_RESTING)
         found = await asyncio.to_thread(nearest, embeddings, item_no, _NEIGHBOURS)
         self.neighbours.set_rows(found)
+        self._near_of = item_no
         self.table.scrollToTop()
 
     def _show_values(self) -> None:

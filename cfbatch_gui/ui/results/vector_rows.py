@@ -87,8 +87,16 @@ def vector_columns(original: Sequence[str], *, with_ids: bool, labelled: bool) -
             sortable=False,
             tip=_tr("The row in your file, as its own program counts."),
         ),
-        Column(_tr("ID"), lambda row: row.text.id, key="id", width=78, sortable=False, hidden=not with_ids),
-        Column(_tr("Text"), lambda row: row.text.text, key="text", stretch=True, sortable=False),
+        Column(
+            _tr("ID"),
+            lambda row: row.text.id,
+            key="id",
+            width=78,
+            sortable=False,
+            hidden=not with_ids,
+            is_searched=True,
+        ),
+        Column(_tr("Text"), lambda row: row.text.text, key="text", stretch=True, sortable=False, is_searched=True),
         Column(_tr("Label"), lambda row: row.text.label, key="label", width=100, sortable=False, hidden=not labelled),
         Column(
             _tr("Length"),
@@ -112,16 +120,16 @@ def item_columns() -> tuple[Column[VectorRow], ...]:
         Column(
             _tr("Row"), lambda row: row.text.row, display.number, key="row", align="right", width=70, sortable=False
         ),
-        Column(_tr("Text"), lambda row: row.text.text, key="text", stretch=True, sortable=False),
-        Column(_tr("ID"), lambda row: row.text.id, key="id", width=110, sortable=False),
+        Column(_tr("Text"), lambda row: row.text.text, key="text", stretch=True, sortable=False, is_searched=True),
+        Column(_tr("ID"), lambda row: row.text.id, key="id", width=110, sortable=False, is_searched=True),
     )
 
 
 def neighbour_columns() -> tuple[Column[Neighbour], ...]:
     """Text and similarity."""
     return (
-        Column(_tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False),
-        Column(_tr("ID"), lambda each: each.text.id, key="id", width=90, hidden=True, sortable=False),
+        Column(_tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False, is_searched=True),
+        Column(_tr("ID"), lambda each: each.text.id, key="id", width=90, hidden=True, sortable=False, is_searched=True),
         Column(
             _tr("Similarity"),
             lambda each: each.similarity,
@@ -131,6 +139,7 @@ def neighbour_columns() -> tuple[Column[Neighbour], ...]:
             width=96,
             gives_way=True,
             sortable=False,
+            tip=_tr("The cosine of both vectors: 1 is the same direction."),
         ),
     )
 
@@ -141,8 +150,8 @@ def found_columns() -> tuple[Column[Neighbour], ...]:
         Column(
             _tr("Row"), lambda each: each.text.row, display.number, key="row", align="right", width=70, sortable=False
         ),
-        Column(_tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False),
-        Column(_tr("ID"), lambda each: each.text.id, key="id", width=110, sortable=False),
+        Column(_tr("Text"), lambda each: each.text.text, key="text", stretch=True, sortable=False, is_searched=True),
+        Column(_tr("ID"), lambda each: each.text.id, key="id", width=110, sortable=False, is_searched=True),
         Column(
             _tr("Similarity"),
             lambda each: each.similarity,
@@ -150,6 +159,7 @@ def found_columns() -> tuple[Column[Neighbour], ...]:
             key="similarity",
             width=170,
             bar=lambda each: max(0.0, each.similarity),
+            tip=_tr("The cosine of both vectors: 1 is the same direction. The bar begins at 0 and ends at 1."),
         ),
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from cfbatch_gui.core.errors import UserError
@@ -17,7 +17,7 @@ from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.job_labels import is_practice, short_model
 from cfbatch_gui.ui.notices import Notices
-from cfbatch_gui.ui.result_view import ResultView, RowChoice
+from cfbatch_gui.ui.result_view import ResultView, RowChoice, row_choices
 from cfbatch_gui.ui.results.loaded_results import ResultLoader, SearchBar, SearchedResults, failed_batches, nothing_yet
 from cfbatch_gui.ui.results.vector_panel import VectorPanel
 from cfbatch_gui.ui.results.vector_rows import VectorRow, blank_rows, checks_line, read_rows, vector_columns
@@ -85,15 +85,14 @@ class VectorsView(ResultView):
         self._show_found(None)
 
     def row_choices(self) -> tuple[RowChoice, ...]:
-        choices = []
-        if self._found:
-            name = self._found_name or self.tr("found")
-            found = frozenset(self._found)
-            choices.append(RowChoice(_choice_name(len(found), name), found, is_proposed=bool(self._found_name)))
-        selected = frozenset(self.rows.row(index).text.item_no for index in self.table.selected_rows())
-        if len(selected) > 1:
-            choices.append(RowChoice(_choice_name(len(selected), self.tr("selected")), selected))
-        return tuple(choices)
+        selected = [self.rows.row(index).text.item_no for index in self.table.selected_rows()]
+        found = self._found_name or self.tr("“{text}”").format(text=self.find_field.text())
+        return row_choices(
+            (found, self._found or ()),
+            (self.tr("selected"), selected if len(selected) > 1 else ()),
+            (self.tr("nearest to the chosen text"), self.panel.items()),
+            proposed=self._found_name,
+        )
 
     def checks(self) -> str:
         """The line at the foot."""
@@ -104,6 +103,7 @@ class VectorsView(ResultView):
     def _make_widgets(self, memory: Memory | None) -> None:
         self.find_field = SearchField(self.tr("Find in texts and ids"), shortcut=True)
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
+        self.find_field.textChanged.connect(self._mark)
         self.count = Label("", "quiet")
         self.all_link = LinkButton(self.tr("Show all"), "x")
         self.all_link.clicked.connect(self._all_clicked)
@@ -214,9 +214,14 @@ class VectorsView(ResultView):
         self._table_stack.setCurrentIndex(0 if count else 1)
         self._show_count()
 
+    def _mark(self, sought: str) -> None:
+        self.table.mark(sought)
+        self.panel.mark(sought)
+
     def _clear_search(self) -> None:
         self.tasks.cancel("find")
         self.find_field.reset()
+        self._mark("")
 
     async def _check(self, job: Job, embeddings: Embeddings) -> None:
         checks = await asyncio.to_thread(embeddings.checks)
@@ -273,11 +278,6 @@ class VectorsView(ResultView):
             self.count.setText(display.plural(self._read.embeddings.count, "{n} text", "{n} texts"))
             return
         self.count.setText(pattern.format(n=display.number(number), total=total))
-
-
-def _choice_name(count: int, name: str) -> str:
-    pattern = QCoreApplication.translate("exports", "These {n} · {name}")
-    return pattern.format(n=display.number(count), name=display.one_line(name, 40))
 
 
 def _count(read: _Read, found: Sequence[int] | None) -> int:

@@ -19,6 +19,7 @@ from cfbatch_gui.core.results.vectors.versus_scores import (
     texts_of_pairs,
 )
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import display
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, Dots, PictureButtons, PlotData
@@ -67,7 +68,13 @@ class VersusScoresView(VectorPage):
         self.summary = ElidedLabel("", "quiet")
         self.chart = PairChart(self.tr("Scores and similarities"))
         self.chart.picked.connect(self._picked)
-        self.picture = PictureButtons(self.chart, notices, self.tasks, name=self.tr("scores and similarities"))
+        self.picture = PictureButtons(
+            self.chart,
+            notices,
+            self.tasks,
+            name=self.tr("scores and similarities"),
+            folder=program.remembered_folder(FolderUse.PICTURES),
+        )
         self.panel = TextPanel(lines=4)
         bar = row(self.ranking, 4, self.summary, self.picture, margins=(WIDE, SMALL, MEDIUM, SMALL))
         bar.setStretch(2, 1)

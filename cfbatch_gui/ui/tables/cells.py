@@ -2,8 +2,19 @@
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QHelpEvent, QPainter
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+)
+from PySide6.QtGui import QHelpEvent, QPainter, QTextLayout, QTextOption
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QStyle,
@@ -12,16 +23,19 @@ from PySide6.QtWidgets import (
     QToolTip,
 )
 
+from cfbatch_gui.core.results.casefold_index import found_spans
 from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import display, icons, theme
-from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, BAR_ROLE, COLOUR_ROLE, ICON_ROLE
+from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, BAR_ROLE, COLOUR_ROLE, ICON_ROLE, SEARCHED_ROLE
 from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
 from cfbatch_gui.ui.widgets.bars import paint_bar
+from cfbatch_gui.ui.widgets.search_marks import mark_format, marked_spans
 
 CELL_MARGIN = 11
 ICON, ICON_GAP = 16, 6
 _BAR_HEIGHT, _BAR_GAP = 6, 10
 _WIDEST_SCORE = score_text(-0.0)  # with its sign, the widest of the usual scores
+_CONTEXT = 24  # characters before the first place that is marked
 _LONGEST = 400  # characters; the rest of a text is not painted
 
 _FIGURES = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignAbsolute
@@ -39,7 +53,12 @@ class _Place:
 
 
 class CellDelegate(QStyledItemDelegate):
-    """Paints the model's data of DisplayRole, ICON_ROLE, BAR_ROLE and COLOUR_ROLE in the colours of the theme."""
+    """Paints the model's data of DisplayRole, ICON_ROLE, BAR_ROLE and COLOUR_ROLE in the colours of the theme.
+
+    `sought` is what the page's search looks for; its places are marked in the cells that are searched.
+    """
+
+    sought = ""
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -64,13 +83,47 @@ class CellDelegate(QStyledItemDelegate):
         if (share := index.data(BAR_ROLE)) is not None:
             self._paint_bar(painter, inner, text, float(share), place)
         else:
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
             align = index.data(ALIGN_ROLE) or Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-            # The direction follows the script of the text, the alignment its column and the window.
-            align = QStyle.visualAlignment(option.direction, Qt.AlignmentFlag(align)) | Qt.AlignmentFlag.AlignAbsolute
-            painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
-            painter.drawText(place.of(inner), align, shown)
+            side = QStyle.visualAlignment(option.direction, Qt.AlignmentFlag(align))
+            flags = side | Qt.AlignmentFlag.AlignAbsolute
+            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
+            if self.sought and index.data(SEARCHED_ROLE):
+                self._paint_found(painter, place.of(inner), flags, shown, str(index.data() or ""))
+            else:
+                self._paint_line(painter, place.of(inner), flags, shown)
         painter.restore()
+
+    def _paint_line(self, painter: QPainter, inner: QRect, flags: Qt.AlignmentFlag, shown: str) -> None:
+        # The direction follows the script of the text, the alignment its column.
+        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+        painter.drawText(inner, flags, shown)
+
+    def _paint_found(self, painter: QPainter, inner: QRect, flags: Qt.AlignmentFlag, shown: str, whole: str) -> None:
+        """Paint the line with its marks; one that is cut before the first of them begins shortly before it instead."""
+        spans = marked_spans(shown, self.sought)
+        if not spans and (places := found_spans(whole, self.sought)):
+            text = self.line_of(whole[_shortly_before(whole, places[0][0]) :], _LONGEST)
+            shown = painter.fontMetrics().elidedText(f"…{text}", Qt.TextElideMode.ElideRight, inner.width())
+            spans = marked_spans(shown, self.sought)
+        if not spans:
+            self._paint_line(painter, inner, flags, shown)
+            return
+        option = QTextOption(flags)
+        option.setWrapMode(QTextOption.WrapMode.NoWrap)
+        option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+        layout = QTextLayout(shown, painter.font())
+        layout.setTextOption(option)
+        marks = []
+        for start, length in spans:
+            mark = QTextLayout.FormatRange()
+            mark.start, mark.length, mark.format = start, length, mark_format()
+            marks.append(mark)
+        layout.setFormats(marks)
+        layout.beginLayout()
+        line = layout.createLine()
+        line.setLineWidth(inner.width())
+        layout.endLayout()
+        layout.draw(painter, QPointF(inner.left(), inner.top() + (inner.height() - line.height()) / 2))
 
     def line_of(self, text: str, longest: int) -> str:
         """The line that is painted of a cell's text, of which no more than `longest` characters are needed."""
@@ -107,6 +160,12 @@ class CellDelegate(QStyledItemDelegate):
         fits = len(text) < _LONGEST and view.fontMetrics().horizontalAdvance(display.one_line(text)) <= room
         QToolTip.showText(event.globalPos(), "" if fits else display.plain_tip(text), view)
         return True
+
+
+def _shortly_before(text: str, place: int) -> int:
+    """The beginning of the word that stands a few words before a place in the text, so that its context is seen."""
+    start = max(0, place - _CONTEXT)
+    return next((at + 1 for at in range(start, place) if text[at].isspace()), start)
 
 
 class FigureDelegate(CellDelegate):

@@ -26,6 +26,7 @@ SORT_ROLE = Qt.ItemDataRole.UserRole
 ICON_ROLE = Qt.ItemDataRole.UserRole + 1  # (icon's name, colour role) or None
 BAR_ROLE = Qt.ItemDataRole.UserRole + 2  # 0..1 or None
 COLOUR_ROLE = Qt.ItemDataRole.UserRole + 3  # a colour role, "" for the usual one
+SEARCHED_ROLE = Qt.ItemDataRole.UserRole + 4  # whether the page's search looks at the cell
 ALIGN_ROLE = Qt.ItemDataRole.TextAlignmentRole
 
 ALIGNMENTS = {
@@ -61,6 +62,8 @@ class Column(Generic[R]):
     hidden: bool = False  # until the user shows it
     tip: str = ""  # of the header
     text: Callable[[R], str] | None = None  # instead of `show`, where the text needs the whole row
+    is_searched: bool = False  # by the search of its page, whose finds are marked
+    copies_text: bool = False  # where the number that it sorts by is none that a spreadsheet could use
 
     @property
     def name(self) -> str:
@@ -83,12 +86,20 @@ class ColumnRows(QAbstractTableModel, Generic[R]):
         return 0 if parent.isValid() else len(self.columns)
 
     def text(self, index: int, column: int) -> str:
-        """The whole text of a cell, as it is copied; `index` is of the current order."""
+        """The whole text of a cell; `index` is of the current order."""
         each = self.columns[column]
         if each.text is not None:
             return each.text(self.row(index))
         value = each.value(self.row(index))
         return "" if value is None else each.show(value)
+
+    def copied(self, index: int, column: int) -> str:
+        """The whole text of a cell for a spreadsheet: numbers with all digits, and the decimal sign of the locale."""
+        each = self.columns[column]
+        value = None if each.copies_text else each.value(self.row(index))
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return "" if math.isnan(value) else display.copied_number(value)
+        return self.text(index, column)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
@@ -106,6 +117,8 @@ class ColumnRows(QAbstractTableModel, Generic[R]):
             return column.colour(self.row(index.row())) if column.colour else ""
         if role == ALIGN_ROLE:
             return ALIGNMENTS[column.align]
+        if role == SEARCHED_ROLE:
+            return column.is_searched
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

@@ -1,7 +1,7 @@
 """The table view of every page, its header, and the button for its columns."""
 
 import json
-from typing import Any, Protocol
+from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QSt
 from cfbatch_gui.ui import icons, theme
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN, ICON, ICON_GAP, CellDelegate
 from cfbatch_gui.ui.tables.copying import MOST_ROWS_TO_COPY, as_tsv
+from cfbatch_gui.ui.tables.layout_memory import Memory
 from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, Column, ColumnRows, PagedRows, Rows
 from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
 from cfbatch_gui.ui.widgets import QuietButton
@@ -29,17 +30,7 @@ from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 HEADER_HEIGHT = 34
 _LEAST_ROWS = 2
 _LEAST_TEXT, _FEWEST_LETTERS = 180, 90  # pixels of a text, some five words; and where even that is not to be had
-__all__ = ["Column", "PagedRows", "Rows", "TableView"]
-
-
-class Memory(Protocol):
-    """The store of the window's layout: a text for each key."""
-
-    def get(self, key: str) -> str:
-        """The text of a key, "" when there is none."""
-
-    def set(self, key: str, value: str) -> None:
-        """Save a text under a key."""
+__all__ = ["Column", "Memory", "PagedRows", "Rows", "TableView"]
 
 
 class TableView(QTableView):
@@ -104,6 +95,13 @@ class TableView(QTableView):
         self._narrowed, self._gone = {}, set()
         self._make_room()
 
+    def mark(self, sought: str) -> None:
+        """Mark the places of `sought` in the columns that the page's search looks at; "" marks none."""
+        delegate = self.itemDelegate()
+        if isinstance(delegate, CellDelegate) and delegate.sought != sought:
+            delegate.sought = sought
+            self.viewport().update()
+
     def columns(self) -> tuple[Column[Any], ...]:
         """The columns of the model."""
         model = self.model()
@@ -115,6 +113,8 @@ class TableView(QTableView):
 
     def copy(self) -> None:
         """Copy the selected rows as tab-separated text below their header: the visible columns in the order shown.
+
+        Numbers are copied with all their digits, as a spreadsheet reads them.
 
         Above MOST_ROWS_TO_COPY rows, nothing is copied and `too_much_to_copy` is emitted.
         """
@@ -128,7 +128,7 @@ class TableView(QTableView):
         shown = [header.logicalIndex(at) for at in range(header.count())]
         shown = [section for section in shown if not self.isColumnHidden(section)]
         titles = [self.columns()[section].title for section in shown]
-        cells = [titles, *([model.text(row, section) for section in shown] for row in self.selected_rows())]
+        cells = [titles, *([model.copied(row, section) for section in shown] for row in self.selected_rows())]
         QGuiApplication.clipboard().setText(as_tsv(cells))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -258,7 +258,7 @@ class TableView(QTableView):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(icons.icon("copy"), self.tr("Copy rows")).triggered.connect(self.copy)
-        whole = model.text(index.row(), index.column())
+        whole = model.copied(index.row(), index.column())
         menu.addAction(self.tr("Copy this cell")).triggered.connect(lambda: QGuiApplication.clipboard().setText(whole))
         self.menu_opening.emit(menu, index.row())
         menu.popup(self.viewport().mapToGlobal(position))

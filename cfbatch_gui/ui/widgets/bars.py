@@ -1,6 +1,7 @@
 """A thin progress bar, and the notice bar: a sentence with an icon, a level and link buttons."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import QRectF, Qt, Signal
@@ -11,6 +12,7 @@ from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.theme import MEDIUM, scaled
 from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed
 from cfbatch_gui.ui.widgets.buttons import IconButton, LinkButton
+from cfbatch_gui.ui.widgets.file_drag import FileDrag
 from cfbatch_gui.ui.widgets.labels import IconLabel, Label
 
 Level = Literal["info", "attention", "error", "done"]
@@ -115,6 +117,11 @@ class NoticeBar(QFrame):
     def text(self) -> str:
         """The sentence as it was set."""
         return self._text.text()
+
+    def offer_files(self, paths: Sequence[Path]) -> None:
+        """Let these files be dragged by the sentence or its icon."""
+        for part in (self._icon, self._text):
+            FileDrag(part, paths)
 
     def add_link(self, text: str, on_pressed: Callable[[], None]) -> LinkButton:
         """Add a link button at the right end; `on_pressed` is called without arguments on each click."""

@@ -1,13 +1,15 @@
 """A panel with one whole text: plain, selectable, in any script, folded to a few lines or open."""
 
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QTextOption
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtGui import QFontMetrics, QTextCursor, QTextOption
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QTextEdit, QWidget
 
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, IconButton, Label, row
+from cfbatch_gui.ui.widgets.search_marks import mark_format, marked_spans
 
 _FOLDED_LINES, _OPEN_LINES = 3, 14
+_MOST_MARKS = 1_000
 _LONGEST = 200_000  # characters that are shown; copying the row copies all of them
 
 
@@ -21,6 +23,7 @@ class TextPanel(Card):
         super().__init__(inset=True, parent=parent)
         self._lines = lines
         self._is_open = False
+        self._sought = ""
         self._heading = Label("", "strong")
         self._about = ElidedLabel("", "quiet")
         self._about.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -48,6 +51,7 @@ class TextPanel(Card):
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self._keep_head_height()
+            self._text.mark(self._sought)  # in the colours of the theme
 
     def show_text(self, heading: str, text: str, *, about: str = "", problem: str = "", rest: str = "") -> None:
         """Replace the text.
@@ -58,10 +62,16 @@ class TextPanel(Card):
         self._about.setText(about)
         if text != self._text.toPlainText():
             self._text.setPlainText(text[:_LONGEST] + ("…" if len(text) > _LONGEST else ""))
+            self._text.mark(self._sought)
         self._problem.setText(problem)
         self._problem.setVisible(bool(problem))
         self._rest.setText(rest)
         self._rest.setVisible(bool(rest))
+
+    def mark(self, sought: str) -> None:
+        """Mark the places of `sought` in this text and in those that follow, and scroll to the first; "" marks none."""
+        self._sought = sought
+        self._text.mark(sought)
 
     def text(self) -> str:
         """The text as it is shown, cut after the longest that is laid out."""
@@ -117,6 +127,21 @@ class PlainText(QPlainTextEdit):
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setStyleSheet("QPlainTextEdit { background: transparent; border: none; padding: 0; }")
         self.document().setDocumentMargin(0)
+
+    def mark(self, sought: str) -> None:
+        """Mark the places of `sought`, and scroll to the first."""
+        marks: list[QTextEdit.ExtraSelection] = []
+        for start, length in marked_spans(self.toPlainText(), sought)[:_MOST_MARKS]:
+            mark = QTextEdit.ExtraSelection()
+            cursor = QTextCursor(self.document())
+            cursor.setPosition(start)
+            if not marks:
+                self.setTextCursor(cursor)
+                self.ensureCursorVisible()
+            cursor.setPosition(start + length, QTextCursor.MoveMode.KeepAnchor)
+            mark.cursor, mark.format = cursor, mark_format()
+            marks.append(mark)
+        self.setExtraSelections(marks)
 
     def set_lines(self, lines: int) -> None:
         """Set the height to this number of lines."""

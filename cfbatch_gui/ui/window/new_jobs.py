@@ -9,6 +9,7 @@ from cfbatch_gui.core.errors import InputError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.core.workers_ai.pasted import read_pasted
 from cfbatch_gui.ui import dialogs
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
@@ -87,15 +88,13 @@ class NewJobs(QObject):
             self._draft.paste_text(pasted)
 
     async def _choose_file(self) -> None:
-        folder = self._program.settings.last_folder
         path = await dialogs.open_file(
             self._window,
             self.tr("Open a file"),
             filters=dialogs.input_filters(),
-            folder=Path(folder) if folder else None,
+            folder=self._program.remembered_folder(FolderUse.INPUTS),
         )
         if path is not None:
-            await self._program.keep_settings(last_folder=str(path.parent))
             self.start(path)
 
     def _empty_draft(self) -> Job | None:

@@ -2,16 +2,18 @@
 
 import time
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QDateTime, QLocale, QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QWidget
 
-from cfbatch_gui.ui.notices import Notices, PastNotice
+from cfbatch_gui.ui.notices import Notices, PastNotice, show_folder_of
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE, scaled
 from cfbatch_gui.ui.undoing import Undo
 from cfbatch_gui.ui.widgets import Button, IconLabel, Label, LinkButton, column, line, row, scrolled
 from cfbatch_gui.ui.widgets.bars import LEVEL_ICONS
+from cfbatch_gui.ui.widgets.file_drag import FileDrag
 
 
 class NoticeListDialog(QDialog):
@@ -55,7 +57,13 @@ class NoticeListDialog(QDialog):
             parts.append(copy)
         if notice.undo is not None and self._undos.is_offered(notice.undo):
             parts.append(self._undo_link(notice.undo))
-        texts = column(Label(notice.text, "body", wrap=True), row(*parts, None, gap=MEDIUM), gap=TINY)
+        sentence = Label(notice.text, "body", wrap=True)
+        if notice.paths:
+            FileDrag(sentence, notice.paths)
+            show = LinkButton(self.tr("Show file") if len(notice.paths) == 1 else self.tr("Show files"))
+            show.clicked.connect(partial(_show, notice.paths[-1]))
+            parts.append(show)
+        texts = column(sentence, row(*parts, None, gap=MEDIUM), gap=TINY)
         whole = row(IconLabel(*LEVEL_ICONS[notice.level], 16), gap=MEDIUM)
         whole.addLayout(texts, 1)
         return whole
@@ -70,6 +78,10 @@ class NoticeListDialog(QDialog):
 
         link.clicked.connect(take)
         return link
+
+
+def _show(path: Path, _checked: bool = False) -> None:
+    show_folder_of(path)
 
 
 def _copy(details: str, _checked: bool = False) -> None:

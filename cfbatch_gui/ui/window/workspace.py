@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer
@@ -13,10 +14,12 @@ from cfbatch_gui.core.jobs.run.runner import STOPPED_BY_USER
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.jobs.store.backup import back_up
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.traffic_page import TrafficPage
 from cfbatch_gui.ui.help.about import AboutDialog
+from cfbatch_gui.ui.help.help_window import Topic
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
 from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
 from cfbatch_gui.ui.jobs.job_page import JobPage
@@ -90,6 +93,8 @@ class Workspace:
             memory=memory,
         )
         self._vector_views.table_wanted.connect(self._job.show_vectors)
+        for view in (self._ranking, self._overview):
+            view.score_help_wanted.connect(partial(self._menus.show_help, Topic.SCORES))
         self._changes = JobChanges(
             program,
             self._tasks,
@@ -267,11 +272,19 @@ class Workspace:
         dialog.open()
 
     async def _back_up(self) -> None:
-        path = await dialogs.save_file(self.window, _tr("Back up all jobs"), name="cfbatch-jobs.zip", suffix="zip")
+        path = await dialogs.save_file(
+            self.window,
+            _tr("Back up all jobs"),
+            name="cfbatch-jobs.zip",
+            folder=self._program.remembered_folder(FolderUse.BACKUPS),
+            suffix="zip",
+        )
         if path is None:
             return
         count = await asyncio.to_thread(back_up, self._program.paths, path)
-        self._notices.show_notice(display.plural(count, "Backed up {n} file.", "Backed up {n} files."), "done")
+        files = display.plural(count, "{n} file", "{n} files")
+        said = _tr("Backed up {files} to “{name}”.").format(files=files, name=path.name)
+        self._notices.show_written(said, path)
 
     def _choose_scheme(self, scheme: str) -> None:
         self._theme.set_scheme(Scheme(scheme))

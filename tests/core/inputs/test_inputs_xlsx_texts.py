@@ -10,7 +10,7 @@ import xlsxwriter
 from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import ReadOptions
 from cfbatch_gui.core.inputs.recognise.recogniser import open_source
-from cfbatch_gui.core.results.exports import excel
+from cfbatch_gui.core.results.exports import workbooks
 from tests.core.inputs.test_inputs_xlsx import MAIN, sheet, workbook
 
 # The inside of a text element, and the text that it is.
@@ -68,8 +68,8 @@ def test_only_the_sheet_that_is_read_has_to_be_sound(tmp_path: Path) -> None:
 def exported(path: Path, texts: list[str]) -> list[str]:
     """The texts as they come back from a workbook of this program's export."""
     stream = io.BytesIO()
-    with excel.workbook(stream) as book:
-        exporting = excel.Sheet(book, "Data", ("id", "text"))
+    with workbooks.workbook(stream) as book:
+        exporting = workbooks.Sheet(book, "Data", ("id", "text"))
         for number, text in enumerate(texts):
             exporting.add((str(number), text))
     path.write_bytes(stream.getvalue())

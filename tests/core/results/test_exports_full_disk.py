@@ -13,7 +13,7 @@ import pytest
 from cfbatch_gui.core.errors import DiskFull
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import TARGETS, Target, export
-from cfbatch_gui.core.results.exports.excel import Sheet, workbook
+from cfbatch_gui.core.results.exports.workbooks import Sheet, workbook
 from tests.core.results.folders import FAILED, Pair, Table, unit_vectors
 
 if sys.platform == "win32":

@@ -1,39 +1,163 @@
 """Only what was chosen is written, whatever the form."""
 
 import json
+import re
 from pathlib import Path
 
+import arro3.io
 import numpy as np
 import openpyxl
 import pytest
 
+from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.inputs.file_rows import read_rows
 from cfbatch_gui.core.inputs.input_values import Kind
-from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Measure, Target, export
-from tests.core.results.folders import Pair, Table
+from cfbatch_gui.core.inputs.recognise.recogniser import open_source
+from cfbatch_gui.core.results.exports import TARGETS, ExportOptions, Measure, Target, export, target_for
+from tests.core.results.folders import FAILED, Outcome, Pair, Table
 
 CHOSEN = ExportOptions(items=frozenset({2, 3}))
-_WHOLE = ("qrels", "qrels-beir", "beir")  # judgements, and a collection, which are no rows
+WAYS = {
+    "a selection": ExportOptions(items=frozenset({2, 5})),
+    "one text": ExportOptions(items=frozenset({1})),
+    "a selection of one that failed, too": ExportOptions(items=frozenset({3, 6})),
+    "top k": ExportOptions(top_k=1),
+    "a threshold": ExportOptions(threshold=0.5),
+    "top k of a selection": ExportOptions(top_k=1, items=frozenset({1, 2, 3, 4})),
+}
 
 
 def forms(kind: Kind) -> list[Target]:
     return [each for each in TARGETS if each.kind is kind and each.measure is not Measure.FAILED_ROWS]
 
 
-_OF_ROWS = [each for each in forms(Kind.RANK) if each.name not in _WHOLE]
+def ranked(tmp_path: Path) -> Table:
+    """Six contexts of two queries, with ids by their items, and labels. One failed; a further row was never sent."""
+    table = Table(tmp_path / "job", kept=("shelf",))
+    outcomes: tuple[Outcome, ...] = (0.75, 0.5, FAILED, 0.25, 0.6, 0.4)
+    pairs = [
+        Pair("one" if number < 5 else "two", f"text {number}", outcome, id=f"i{number}", label="1", kept=("s",))
+        for number, outcome in enumerate(outcomes, 1)
+    ]
+    return table.rank(pairs, skipped=[(Pair("one", "", 0.0, id="i9", kept=("s",)), "No text.")])
 
 
-@pytest.mark.parametrize("target", _OF_ROWS, ids=lambda each: each.name)
-def test_only_the_chosen_contexts_are_written(mixed: Table, tmp_path: Path, target: Target) -> None:
-    path = tmp_path / f"out{target.suffixes[0]}"
-    exported = export(mixed.folder, mixed.metadata(), path, target, options=CHOSEN)
-    written = path.read_bytes()
+def wanted(target: Target, options: ExportOptions) -> set[str]:
+    """The ids of what is to be in the file, from the definition of `ranked`."""
+    scored_only = target.measure is Measure.SCORES
+    has_limits = target.has_limits and not target.is_folder  # a collection has all its texts
+    ranks = {"i1": (1, 0.75), "i2": (2, 0.5), "i4": (3, 0.25), "i5": (1, 0.6), "i6": (2, 0.4)}
+    there = set(ranks) if scored_only else {*ranks, "i3"}
+    if options.items is None and target.name in ("csv", "csv-excel", "xlsx", "xlsx-rows", "parquet"):
+        there.add("i9")
+    if has_limits and options.top_k is not None:
+        there -= {name for name, (rank, _) in ranks.items() if rank > options.top_k}
+    if has_limits and options.threshold is not None:
+        there -= {name for name, (_, score) in ranks.items() if score < options.threshold}
+    return there if options.items is None else {name for name in there if int(name[1:]) in options.items}
+
+
+def ids_in(path: Path, target: Target) -> set[str]:
+    if path.suffix == ".xlsx":
+        book = openpyxl.load_workbook(path, read_only=True)
+        sheets = [book[name] for name in ("Ranking", "Problems") if name in book.sheetnames]
+        text = " ".join(str(cell) for sheet in sheets for row in sheet.iter_rows(values_only=True) for cell in row)
+    elif path.suffix == ".parquet":
+        text = " ".join(ids_of_parquet(path))
+    elif target.is_folder:
+        text = " ".join((path / name).read_text("utf-8") for name in ("corpus.jsonl", "qrels/test.tsv"))
+    else:
+        text = path.read_text("utf-8-sig")
+    return set(re.findall(r"\bi[0-9]\b", text))
+
+
+def ids_of_parquet(path: Path) -> list[str]:
+    table = arro3.io.read_parquet(path).read_all()
+    return [str(each) for each in table.column("doc_id").to_pylist()]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("target", forms(Kind.RANK), ids=lambda each: each.name)
+def test_the_file_has_exactly_the_chosen_contexts(tmp_path: Path, target: Target, way: str) -> None:
+    table, options = ranked(tmp_path), WAYS[way]
+    path = tmp_path / (f"out{target.suffixes[0]}" if target.suffixes else "out")
+    exported = export(table.folder, table.metadata(), path, target, options=options)
+    assert ids_in(path, target) == wanted(target, options)
     is_beside = exported.manifest.parent == tmp_path
     assert is_beside is not target.is_for_people, "beside a file for people there is nothing else"
-    assert json.loads(exported.manifest.read_bytes())["export"]["chosen"] == 2
-    if target.name != "xlsx" and target.name != "parquet":
-        assert b"third" not in written and b"lonely" not in written
-    if target.measure is Measure.SCORES or target.name in ("csv", "csv-excel", "xlsx", "parquet"):
-        assert exported.rows == 2
+    chosen = None if options.items is None else len(options.items)
+    assert json.loads(exported.manifest.read_bytes())["export"]["chosen"] == chosen
+
+
+def test_the_failed_rows_of_a_selection(tmp_path: Path) -> None:
+    table = ranked(tmp_path)
+    (target,) = (each for each in TARGETS if each.kind is Kind.RANK and each.measure is Measure.FAILED_ROWS)
+    for items, found in ((None, {"i3", "i9"}), (frozenset({2, 3}), {"i3"})):
+        export(table.folder, table.metadata(), tmp_path / "f.csv", target, options=ExportOptions(items=items))
+        assert ids_in(tmp_path / "f.csv", target) == found
+    with pytest.raises(ExportError):
+        export(table.folder, table.metadata(), tmp_path / "g.csv", target, options=ExportOptions(items=frozenset({1})))
+
+
+def test_failed_rows_with_formulas_are_read_again_as_they_were(tmp_path: Path) -> None:
+    table = Table(tmp_path / "job", kept=("note",))
+    table.rank([Pair("q", "a", 0.5, kept=("",)), Pair("q", "=1+1", FAILED, kept=("-x",))])
+    target = target_for(tmp_path / "f.csv", Kind.RANK, "failed")
+    exported = export(table.folder, table.metadata(), tmp_path / "f.csv", target, keeps_manifest=False)
+    assert exported.manifest == tmp_path / "f.csv.manifest.json", "it is needed to read the file again"
+    assert b"'=1+1" in (tmp_path / "f.csv").read_bytes()
+    source = open_source(tmp_path / "f.csv")
+    (row,) = read_rows(source)
+    assert row.cells[:5] == ("q", "=1+1", "", "", "-x")
+    export(table.folder, table.metadata(), tmp_path / "g.xlsx", keeps_manifest=False)
+    assert not (tmp_path / "job" / "exports").exists()
+
+
+def test_queries_of_which_nothing_was_chosen_are_not_in_a_workbook(tmp_path: Path) -> None:
+    table = ranked(tmp_path)
+    export(table.folder, table.metadata(), tmp_path / "out.xlsx", options=ExportOptions(items=frozenset({5})))
+    book = openpyxl.load_workbook(tmp_path / "out.xlsx")
+    assert [row[0] for row in book["Per query"].iter_rows(min_row=2, values_only=True)] == ["two"]
+
+
+def own_sheet(table: Table, path: Path, options: ExportOptions = ExportOptions()) -> list[tuple[object, ...]]:  # noqa: B008
+    target = target_for(path, Kind.RANK, "xlsx-rows")
+    export(table.folder, table.metadata(), path, target, options=options)
+    return list(openpyxl.load_workbook(path)["Ranking"].iter_rows(values_only=True))
+
+
+def test_the_users_own_sheet_keeps_its_rows_and_columns(tmp_path: Path) -> None:
+    table = Table(tmp_path / "job", kept=("colour", "price", "code"))
+    table.rank(
+        [
+            Pair("q1", "a", 0.5, id="1001", kept=("", "1.50", "007")),
+            Pair("q2", "b", 0.25, id="1002", kept=("", "20.00", "1")),
+            Pair("q1", "c", 0.75, id="1003", label="2", kept=("", "-3.25", "2")),
+            Pair("q2", "d", FAILED, id="1004", kept=("", "", "3")),
+        ],
+        skipped=[(Pair("q1", "", 0.0, id="1005", kept=("", "4.00", "4")), "No text.")],
+    )
+    assert own_sheet(table, tmp_path / "out.xlsx") == [
+        ("question", "article", "number", "stars", "colour", "price", "code", "Rank", "Score", "Reason"),
+        ("q1", "a", 1001, None, None, 1.5, "007", 2, 0.5, None),
+        ("q2", "b", 1002, None, None, 20, "1", 1, 0.25, None),
+        ("q1", "c", 1003, 2, None, -3.25, "2", 1, 0.75, None),
+        ("q2", "d", 1004, None, None, None, "3", None, None, "The service could not do this one."),
+        ("q1", None, 1005, None, None, 4, "4", None, None, "Row 6: No text."),
+    ]
+    some = own_sheet(table, tmp_path / "some.xlsx", ExportOptions(items=frozenset({3})))
+    assert [row[2] for row in some] == ["number", 1003]
+
+
+def test_numbers_are_shown_as_the_file_has_them(tmp_path: Path) -> None:
+    table = Table(tmp_path / "job", kept=("price",))
+    table.rank([Pair("q", "2024", 1 / 3, kept=("1.50",)), Pair("q", "2025", 0.25, kept=("20.00",))])
+    export(table.folder, table.metadata(), tmp_path / "out.xlsx")
+    header, first, _ = openpyxl.load_workbook(tmp_path / "out.xlsx")["Ranking"].iter_rows()
+    by_name = {str(name.value): cell for name, cell in zip(header, first, strict=True)}
+    assert (by_name["price"].value, by_name["price"].number_format) == (1.5, "0.00_)")
+    assert (by_name["Score"].value, by_name["Score"].number_format) == (1 / 3, "0.0000_)")
+    assert by_name["article"].value == "2024", "a text stays a text"
 
 
 def test_the_chosen_rows_of_a_workbook(mixed: Table, tmp_path: Path) -> None:

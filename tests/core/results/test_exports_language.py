@@ -56,7 +56,7 @@ def test_a_workbook_has_sheets_headers_and_reasons_in_the_users_language(
     assert book.sheetnames == ["Rangliste", "Probleme", "Je Anfrage", "Über"]
     headers = [cell.value for cell in book["Rangliste"][1]]
     assert {"Rang", "Wert"} <= set(headers)
-    assert book["Je Anfrage"]["A1"].value == "Anfrage"
+    assert book["Je Anfrage"]["A1"].value == "question", "the header of their own file"
     reasons = [row[-1] for row in book["Probleme"].iter_rows(values_only=True)]
     assert reasons[0] == "Grund"
     assert "Zeile 10: In “article” steht kein Text." in reasons

@@ -11,7 +11,7 @@ import python_calamine
 from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.results.exports import ExportOptions, export
-from cfbatch_gui.core.results.exports import excel as excel_target
+from cfbatch_gui.core.results.exports import workbooks as excel_target
 from tests.core.results.folders import FAILED, WAITING, Outcome, Pair, Table, unit_vectors
 from tests.core.results.test_exports_csv import NASTY, manifest
 
@@ -44,10 +44,10 @@ def test_excel_has_four_sheets_of_plain_cells(mixed: Table, tmp_path: Path) -> N
     per_query = list(book["Per query"].iter_rows(min_row=2, values_only=True))
     assert per_query == [("how do I reset", 7, 4, 0.5, 0.25), ("パスワードを忘れた", 1, 1, 0.125, None)]
     about = list(book["About"].iter_rows(min_row=2, values_only=True))
-    assert [value for name, value in about if name == "request_ids"] == ["request-1", "request-2"]
     metadata = dict(about)
-    assert metadata["model"] == "@cf/baai/bge-m3"
-    assert metadata["waiting"] == "1"
+    assert metadata["Model"] == "@cf/baai/bge-m3"
+    assert (metadata["Texts with a score"], metadata["Not back yet"]) == ("5", "1")
+    assert "request-1" not in metadata.values(), "that is for programs, and in the manifest"
 
 
 def test_excel_keeps_every_text_and_every_double(table: Table, tmp_path: Path) -> None:

@@ -65,6 +65,23 @@ def test_texts_that_queries_share_bring_all_of_them(tmp_path: Path, needle: str)
     assert TextSearch(filled(tmp_path, 60, items)).queries(needle).tolist() == by_python(needle, items)
 
 
+def items_by_python(needle: str, items: list[tuple[int, int, int]]) -> frozenset[int]:
+    """Those with the text; all of a query that has it alone."""
+    wanted = needle.casefold()
+    found = {(item, query) for item, query, text in items if wanted in text_of(text).casefold()}
+    with_texts = {query for _, query in found}
+    alone = {query for _, query, _ in items if query not in with_texts and wanted in query_of(query).casefold()}
+    return frozenset({item for item, _ in found} | {item for item, query, _ in items if query in alone})
+
+
+@pytest.mark.parametrize("needle", [*NEEDLES, "query 7", "über 1"])
+def test_the_texts_that_are_shown_for_a_search(folder: JobFolder, tmp_path: Path, needle: str) -> None:
+    items = [(number, (number - 1) // EACH + 1, number) for number in range(1, QUERIES * EACH + 1)]
+    assert TextSearch(folder).items(needle) == items_by_python(needle, items)
+    shared = [(number, (number - 1) // 60 + 1, (number - 1) % 60 + 1) for number in range(1, 3_001)]
+    assert TextSearch(filled(tmp_path, 60, shared)).items(needle) == items_by_python(needle, shared)
+
+
 def test_what_was_found_once_is_found_again(folder: JobFolder) -> None:
     search = TextSearch(folder)
     search.prepare()

@@ -133,7 +133,7 @@ async def test_rows_that_are_left_out_are_shown_and_saved(
     assert field is not None
     field.setText(str(target))
     dialog.accept()
-    await until(lambda: driver.notices.texts() == ["Wrote 1 row to left out.csv."])
+    await until(lambda: driver.notices.texts() == ["Wrote 1 row to “left out.csv”."])
     assert target.read_text("utf-8-sig").splitlines() == [
         "row;reason;question;answer;sku;relevance",
         "4;There is no text in “answer”.;how do I reset my password;;A-3;0",

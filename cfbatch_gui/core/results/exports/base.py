@@ -34,8 +34,8 @@ class Preset(StrEnum):
 class ExportOptions:
     """The options of an export. `top_k` and `threshold` are for rankings; a tie at rank `top_k` is kept as a whole.
 
-    `items` are the numbers of the texts that are written, of a ranking those of its contexts; None is all of them. Of a
-    ranking that is limited so, rows that were never sent are left out, and judgements are written whole.
+    `items` are the numbers of the texts that are written, of a ranking those of its contexts; None is all of them. With
+    them, what belongs to no item is left out: rows that were never sent, and judgements of texts that were not ranked.
 
     `separator` is the list separator of the user's locale, for `Preset.EXCEL` only. None is no limit, and for `columns`
     all of them. They are written in the order given; `columns_of` has the possible names.
@@ -47,6 +47,10 @@ class ExportOptions:
     threshold: float | None = None
     columns: tuple[str, ...] | None = None
     items: frozenset[int] | None = None
+
+    def has_item(self, number: int) -> bool:
+        """Whether the text with this number is to be written."""
+        return self.items is None or number in self.items
 
 
 @dataclass(frozen=True, slots=True)

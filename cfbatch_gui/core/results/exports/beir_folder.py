@@ -38,7 +38,10 @@ def write(work: Work) -> Written:
             files = {name: stack.enter_context(checked_file(folder, name, work)) for name in names}
             if not no_labels:
                 files[_QRELS].write(BEIR_HEADER.encode())
-            for contexts in by_query(Rankings(work.folder, work.metadata.failed_batches)):
+            for every in by_query(Rankings(work.folder, work.metadata.failed_batches)):
+                contexts = [context for context in every if work.options.has_item(context.item_no)]
+                if not contexts:
+                    continue
                 query = query_id(ids, contexts[0])
                 files[_QUERIES].write(encode({"_id": query, "text": contexts[0].query}) + b"\n")
                 for context in contexts:
@@ -53,7 +56,7 @@ def write(work: Work) -> Written:
                     lines = [f"{query}\t{name}\t{label}\n" for name, label in grades.items()]
                     files[_QRELS].write("".join(lines).encode())
                     judged += len(lines)
-                queries, done = queries + 1, done + len(contexts)
+                queries, done = queries + 1, done + len(every)
                 work.tick(done)
         work.tick_end()
     notes = {**ids.notes, "queries": queries, "texts": len(known), "judgements": judged}

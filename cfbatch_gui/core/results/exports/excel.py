@@ -1,165 +1,64 @@
 """Rankings as an Excel workbook for people: the user's own columns under their own headers, beside rank and score.
 
-Sheets: Ranking, Problems where rows have no score, Per query, About. Each has its header row fixed and a filter. Ids
-and texts are text cells, never links, formulas or numbers. Data beyond the limits of Excel raise ExportError; they are
-never truncated.
+Sheets: Ranking, Problems where rows have no score, Per query, About.
 """
 
-import re
-import zipfile
-import zlib
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, BinaryIO
-from xml.parsers import expat
+from typing import TYPE_CHECKING
 
-from cfbatch_gui.core.errors import ExportError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.results.exports.base import Cell, Digest, Work, Written, not_as_written
+from cfbatch_gui.core.results.exports.base import Cell, Work, Written
 from cfbatch_gui.core.results.exports.export_manifest import about
-from cfbatch_gui.core.results.exports.people_columns import people_columns
+from cfbatch_gui.core.results.exports.people_columns import PeopleColumn, people_columns
 from cfbatch_gui.core.results.exports.score_rows import ScoreRows
+from cfbatch_gui.core.results.exports.workbooks import Sheet, fill, read_back, workbook
+from cfbatch_gui.core.results.numbers import SCORE_DECIMALS
 from cfbatch_gui.core.results.rankings.rankings import Rankings
 from cfbatch_gui.core.system.files import atomic_writer
-from cfbatch_gui.core.system.unfinished import temporary_folder
 
 if TYPE_CHECKING:
     import xlsxwriter
 
-MOST_ROWS = 1_048_576  # the header included
-MOST_COLUMNS = 16_384
-MOST_CHARACTERS = 32_767  # in UTF-16 code units, as Excel counts
-PER_QUERY = (message("Query"), message("Texts"), message("With a score"), message("Best score"), message("Margin"))
-ABOUT = (message("Fact"), message("Value"))
-ABOUT_SHEET = message("About")
+ABOUT, ABOUT_WIDTHS = message("About"), (24, 80)
 _RANKING, _PROBLEMS, _PER_QUERY_SHEET = message("Ranking"), message("Problems"), message("Per query")
-_REASON = message("Reason")
+_QUERY, _REASON = message("Query"), message("Reason")
+_PER_QUERY = (message("Texts"), message("With a score"), message("Best score"), message("Margin"))
 _PER_QUERY_WIDTHS = (60, 8, 14, 12, 10)
-ABOUT_WIDTHS = (24, 80)
+_PER_QUERY_DECIMALS = {1: 0, 2: 0, 3: SCORE_DECIMALS, 4: SCORE_DECIMALS}
 _REASON_WIDTH = 60
-_OPTIONS = {
-    "constant_memory": True,
-    "strings_to_formulas": False,
-    "strings_to_urls": False,
-    "strings_to_numbers": False,
-}
-
-
-_CHUNK = 1 << 18  # bytes of a sheet that are parsed at once
-_ESCAPED = re.compile(r"_x([0-9A-F]{4})_")
-_NO_XML = re.compile("[\0-\x08\x0b-\x1f\ufffe\uffff]")
-_LIKE_ESCAPE = re.compile("_(?=x[0-9A-Fa-f]{4}[_\0-\x08\x0b-\x1f\ufffe\uffff])")
-
-
-class _Exact(float):
-    """A double formatted with up to 17 digits: with xlsxwriter's 16, not every one reads back as the same number."""
-
-    def __format__(self, format_spec: str) -> str:
-        return repr(float(self))
-
-
-class Sheet:
-    """One sheet, written row by row from the header on; `written` is the digest of its rows."""
-
-    def __init__(
-        self, workbook: "xlsxwriter.Workbook", name: str, columns: Sequence[str], widths: Sequence[int] = ()
-    ) -> None:
-        self.name = name
-        self.rows = 0
-        self.written = Digest()
-        self.width = len(columns)
-        self._sheet = workbook.add_worksheet(name)
-        self._sheet._escape_control_characters = _escaped  # in place of xlsxwriter's, see there
-        self._sheet.freeze_panes(1, 0)
-        if self.width > MOST_COLUMNS:
-            raise ExportError(
-                message(
-                    "Excel takes {most:,} columns; these are {width:,}. Choose CSV.",
-                    most=MOST_COLUMNS,
-                    width=self.width,
-                )
-            )
-        for column, width in enumerate(widths):
-            self._sheet.set_column(column, column, width)
-        self._write(columns, workbook.add_format({"bold": True}))
-
-    def add(self, row: Sequence[Cell]) -> None:
-        """Write the next row. Raises ExportError if Excel's limits of rows or of characters in a cell are exceeded."""
-        if self.rows + 1 >= MOST_ROWS:
-            raise ExportError(
-                message(
-                    "Excel takes {most:,} rows, and the sheet “{name}” needs more. Nothing was written. Keep "
-                    "fewer with top k or a threshold, or choose CSV.",
-                    most=MOST_ROWS,
-                    name=self.name,
-                ),
-            )
-        self.rows += 1
-        self._write(row, None)
-
-    def finish(self) -> None:
-        """Put a filter on the header, after the last row."""
-        if self.rows:
-            self._sheet.autofilter(0, 0, self.rows, self.width - 1)
-
-    def _write(self, row: Sequence[Cell], form: object) -> None:
-        for column, cell in enumerate(row):
-            if isinstance(cell, str):
-                if cell:
-                    self._check_length(cell, row)
-                    self._sheet.write_string(self.rows, column, cell, form)
-            elif cell is not None:
-                self._sheet.write_number(self.rows, column, _Exact(cell))
-        self.written.add([_as_read(cell) for cell in row])
-
-    def _check_length(self, cell: str, row: Sequence[Cell]) -> None:
-        # A character outside the Basic Multilingual Plane counts as two; texts of half the limit need no encoding.
-        if len(cell) * 2 > MOST_CHARACTERS and len(cell.encode("utf-16-le")) // 2 > MOST_CHARACTERS:
-            raise ExportError(
-                message(
-                    "Excel takes {most:,} characters a cell, and a text in row {row:,} of the sheet "
-                    "“{name}” has {length:,}. Nothing was written, and nothing is ever cut. Choose CSV.",
-                    most=MOST_CHARACTERS,
-                    row=self.rows + 1,
-                    name=self.name,
-                    length=len(cell),
-                ),
-                detail=f"{row[0]!r}",
-            )
+_DECIMALS = {"score": SCORE_DECIMALS, "rank": 0, "part": 0}
 
 
 def write(work: Work) -> Written:
     """Write and read back. Until the workbook is closed, its sheets are in the system's folder for temporary files."""
-    chosen = None if work.options.columns is None else ScoreRows(work).columns
-    table = ScoreRows(replace(work, options=replace(work.options, columns=None)))
-    columns = people_columns(work.folder, table, chosen, work.say)
-    shown = [column for column in columns if column.name not in ("rank", "score", "error")]
-    reason = table.columns.index("error")
+    (table, chosen), say = _table(work), work.say
+    every = people_columns(work.folder, table, chosen, say)
+    columns = [column for column in every if column.is_of_scores]
+    own = [column for column in every if column.name not in ("rank", "score", "error")]
+    shown = [*own, PeopleColumn(table.columns.index("error"), "error", say(_REASON), _REASON_WIDTH)]
     with atomic_writer(work.path) as stream:
         with workbook(stream) as book:
-            say = work.say
-            ranking = Sheet(book, say(_RANKING), [each.header for each in columns], [each.width for each in columns])
+            ranking = _sheet_of(book, say(_RANKING), columns)
             problems: Sheet | None = None  # there is one only if it has rows
             done = 0
             for block in table.blocks():
                 for row, is_scored in zip(block.rows, block.are_scored, strict=True):
                     if is_scored:
-                        ranking.add([row[each.index] for each in columns])
+                        ranking.add([each.cell(row) for each in columns])
                         continue
                     if problems is None:
-                        headers = [*(each.header for each in shown), say(_REASON)]
-                        problems = Sheet(
-                            book, say(_PROBLEMS), headers, [*(each.width for each in shown), _REASON_WIDTH]
-                        )
-                    problems.add([*(row[each.index] for each in shown), _worded(row[reason], say)])
+                        problems = _sheet_of(book, say(_PROBLEMS), shown)
+                    problems.add(_said(say, shown, row))
                 done += block.items
                 work.tick(done)
-            per_query = Sheet(book, say(_PER_QUERY_SHEET), [*map(say, PER_QUERY)], _PER_QUERY_WIDTHS)
-            fill(per_query, _per_query(work))
-            about_sheet = Sheet(book, say(ABOUT_SHEET), [*map(say, ABOUT)], ABOUT_WIDTHS)
-            fill(about_sheet, about(work.metadata, work.folder))
+            query = next((each.header for each in every if each.name == "query"), say(_QUERY))
+            per_query = Sheet(
+                book, say(_PER_QUERY_SHEET), (query, *map(say, _PER_QUERY)), _PER_QUERY_WIDTHS, _PER_QUERY_DECIMALS
+            )
+            fill(per_query, _per_query(work, table.asked))
+            about_sheet = Sheet(book, say(ABOUT), (say(ABOUT), ""), ABOUT_WIDTHS)
+            fill(about_sheet, about(work.metadata, work.folder, say))
             sheets = [ranking, *([problems] if problems is not None else []), per_query, about_sheet]
             for sheet in sheets:
                 sheet.finish()
@@ -172,189 +71,53 @@ def write(work: Work) -> Written:
     return Written(ranking.rows + (problems.rows if problems is not None else 0), (work.path,), notes)
 
 
-def _worded(reason: Cell, say: Callable[[str], str]) -> Cell:
-    return say(reason) if isinstance(reason, str) else reason
+def write_in_file_order(work: Work) -> Written:
+    """Write and read back: the user's own sheet, row by row, with rank, score and, where there is none, the reason."""
+    (table, chosen), say = _table(work), work.say
+    columns = people_columns(work.folder, table, chosen, say, as_in_file=True)
+    with atomic_writer(work.path) as stream:
+        with workbook(stream) as book:
+            ranking = _sheet_of(book, say(_RANKING), columns)
+            done = 0
+            for block in table.in_file_order():
+                fill(ranking, (_said(say, columns, row) for row in block.rows))
+                done += block.items
+                work.tick(done)
+            about_sheet = Sheet(book, say(ABOUT), (say(ABOUT), ""), ABOUT_WIDTHS)
+            fill(about_sheet, about(work.metadata, work.folder, say))
+            for sheet in (ranking, about_sheet):
+                sheet.finish()
+        read_back(work, stream, (ranking, about_sheet))
+        work.tick_end()
+    notes = {
+        "sheets": {sheet.name: sheet.rows for sheet in (ranking, about_sheet)},
+        "order": "of the file",
+        "dropped_by_top_k_or_threshold": table.dropped,
+    }
+    return Written(ranking.rows, (work.path,), notes)
 
 
-def _escaped(text: str) -> str:
-    """Write characters that XML cannot hold as _xHHHH_, and an underscore that would begin such an escape as _x005F_.
-
-    xlsxwriter (3.3) misses the second of two that share an underscore, as in "_x0041_x0042_".
-    """
-    if "_x" in text:
-        text = _LIKE_ESCAPE.sub("_x005F_", text)
-    return _NO_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
+def _sheet_of(book: "xlsxwriter.Workbook", name: str, columns: Sequence[PeopleColumn]) -> Sheet:
+    shown = ((at, _DECIMALS.get(each.name, each.decimals)) for at, each in enumerate(columns))
+    decimals = {at: count for at, count in shown if count is not None}
+    return Sheet(book, name, [each.header for each in columns], [each.width for each in columns], decimals)
 
 
-def _as_read(cell: Cell) -> Cell:
-    """The cell as it is read back: a workbook stores all numbers as doubles, and no empty texts."""
-    if isinstance(cell, str):
-        return cell or None
-    return None if cell is None else float(cell)
+def _said(say: Callable[[str], str], columns: Sequence[PeopleColumn], row: Sequence[Cell]) -> list[Cell]:
+    """The cells of a row, the reason why it has no score in the user's language."""
+    cells = ((each, each.cell(row)) for each in columns)
+    return [say(cell) if each.name == "error" and isinstance(cell, str) else cell for each, cell in cells]
 
 
-def fill(sheet: Sheet, rows: Iterable[Sequence[Cell]]) -> None:
-    """Add all rows to the sheet. Raises ExportError, as `Sheet.add` does."""
-    for row in rows:
-        sheet.add(row)
+def _table(work: Work) -> tuple[ScoreRows, tuple[str, ...] | None]:
+    """The rows with all columns, and the names of those that the user has chosen, None for the usual ones."""
+    chosen = None if work.options.columns is None else ScoreRows(work).columns
+    return ScoreRows(replace(work, options=replace(work.options, columns=None))), chosen
 
 
-def _per_query(work: Work) -> Iterator[Sequence[Cell]]:
+def _per_query(work: Work, asked: Container[int]) -> Iterator[Sequence[Cell]]:
+    """The queries of the rows that are written, each with the figures of its whole ranking."""
     for query in Rankings(work.folder, work.metadata.failed_batches).queries():
+        if work.options.items is not None and query.query_no not in asked:
+            continue
         yield query.text, query.contexts, query.scored, query.best, query.margin
-
-
-class _Sink:
-    """The file object that the workbook writes to. Once `is_over` is set, it accepts and discards all data.
-
-    After a failure, the unfinished ZIP archive writes its directory when it is garbage-collected, and the file may be
-    closed by then.
-    """
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._position = 0  # used once `is_over` is set
-        self.is_over = False
-
-    def write(self, data: bytes) -> int:
-        """Write all of `data`; returns its length in bytes."""
-        if not self.is_over:
-            return self._stream.write(data)
-        self._position += len(data)
-        return len(data)
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        """Move to `offset`, as `io.IOBase.seek` does; returns the new position."""
-        if not self.is_over:
-            return self._stream.seek(offset, whence)
-        self._position = offset
-        return offset
-
-    def tell(self) -> int:
-        """The position in bytes."""
-        return self._position if self.is_over else self._stream.tell()
-
-    def flush(self) -> None:
-        """Flush the file, unless `is_over` is set."""
-        if not self.is_over:
-            self._stream.flush()
-
-
-@contextmanager
-def workbook(stream: BinaryIO) -> "Iterator[xlsxwriter.Workbook]":
-    """A workbook for `Sheet`s, written to the stream at the end of the block."""
-    import xlsxwriter  # here, because every command imports this module, and few write a workbook
-    from xlsxwriter.exceptions import FileCreateError
-
-    with temporary_folder() as folder:
-        sink = _Sink(stream)
-        book = xlsxwriter.Workbook(sink, {**_OPTIONS, "tmpdir": str(folder)})
-        book.use_zip64()
-        try:
-            yield book
-            book.close()
-        except FileCreateError as error:
-            # The wrapped OSError has the error number, which shows whether the disk is full.
-            raise error.args[0] from error
-        finally:
-            sink.is_over = True
-            for sheet in book.worksheets():
-                # close() does the same, but is not called after an error. A second error of a full disk adds nothing.
-                with suppress(OSError):
-                    sheet._opt_close()
-
-
-def read_back(work: Work, stream: BinaryIO, sheets: Sequence[Sheet]) -> None:
-    """Compare the values of all sheets with those written, by digest. Raises ExportError if they differ."""
-    stream.flush()
-    done = 0
-    work.tick_back(done)  # before reading: closing the workbook has just written the file
-    for number, sheet in enumerate(sheets, 1):
-        read = Digest()
-        try:
-            for row in _rows_of_sheet(stream, number, sheet.width):
-                read.add(row)
-                done += 1
-                if done % 1000 == 0:
-                    work.tick_back(done)
-        except ValueError as error:
-            not_as_written(work.path, f"sheet {sheet.name}: {error}")
-        sheet.written.compare(read, work.path)
-
-
-# Reading back row by row: libraries that read workbooks hold whole sheets in memory.
-
-
-def _rows_of_sheet(stream: BinaryIO, number: int, width: int) -> Iterator[list[Cell]]:
-    """The rows of a sheet, header included, padded with None to `width` cells; `number` is the sheet's, from 1.
-
-    Numbers are doubles; texts are those of inline strings, with `_xHHHH_` undone. Raises ValueError if the
-    stream is no workbook with such a sheet.
-    """
-    try:
-        with zipfile.ZipFile(stream) as archive, archive.open(f"xl/worksheets/sheet{number}.xml") as part:
-            sheet = _SheetReader(width)
-            while data := part.read(_CHUNK):
-                sheet.parser.Parse(data, False)
-                while sheet.rows:
-                    yield sheet.rows.popleft()
-            sheet.parser.Parse(b"", True)
-    except (expat.ExpatError, zipfile.BadZipFile, zlib.error, KeyError) as error:
-        raise ValueError(f"not readable as a workbook: {error}") from error
-
-
-class _SheetReader:
-    """The handlers of an XML parser for a sheet; each finished row is appended to `rows`."""
-
-    def __init__(self, width: int) -> None:
-        self.rows: deque[list[Cell]] = deque()
-        self.parser = expat.ParserCreate()
-        self.parser.buffer_text = True
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._characters
-        self._width = width
-        self._row: list[Cell] = []
-        self._column = 0
-        self._is_text = False
-        self._pieces: list[str] | None = None  # None outside of <v> and <t>
-
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        if name == "row":
-            self._row = [None] * self._width
-        elif name == "c":
-            self._column = _column_of(attributes["r"])
-            self._is_text = attributes.get("t") == "inlineStr"
-        elif name in ("v", "t"):
-            self._pieces = []
-        elif name == "f":
-            raise ValueError("a formula where there should be none")
-
-    def _characters(self, data: str) -> None:
-        if self._pieces is not None:
-            self._pieces.append(data)
-
-    def _end(self, name: str) -> None:
-        if name == "row":
-            self.rows.append(self._row)
-        elif name in ("v", "t") and self._pieces is not None:
-            text = "".join(self._pieces)
-            if self._column >= self._width:
-                raise ValueError("a cell beyond the last column")
-            if self._is_text:
-                self._row[self._column] = _ESCAPED.sub(_character, text) if "_x" in text else text
-            else:
-                self._row[self._column] = float(text)
-            self._pieces = None
-
-
-def _character(found: re.Match[str]) -> str:
-    return chr(int(found[1], 16))
-
-
-def _column_of(reference: str) -> int:
-    """The index of the column, from 0, of a cell reference: "A1" → 0, "AB7" → 27."""
-    column = 0
-    for letter in reference.rstrip("0123456789"):
-        column = column * 26 + ord(letter) - 64
-    return column - 1

@@ -113,22 +113,35 @@ def write_manifest(
     return target
 
 
-def about(metadata: JobMetadata, folder: JobFolder) -> Iterator[tuple[str, str]]:
-    """The content of the manifest as rows (name, value) for a sheet of a workbook.
+def about(metadata: JobMetadata, folder: JobFolder, say: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    """What people want to know of the origin of a workbook, as rows (name, value); the manifest has the rest.
 
     The time of the export is left out, so that two exports of the same results are identical.
     """
-    yield "program", f"CF Batch {metadata.program_version}".rstrip()
-    for name, value in _job(metadata, folder).items():
-        # A row for each id: a cell of a spreadsheet holds only some hundreds.
-        for entry in value if isinstance(value, list) else [value]:
-            yield name, entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False)
-    yield "source", metadata.source_name
-    yield "source_sha256", metadata.source_sha256
+    is_ranking = metadata.kind is Kind.RANK
+    yield say(message("Made with")), f"CF Batch {metadata.program_version}".rstrip()
+    yield say(message("Job")), metadata.name
+    yield say(message("File")), metadata.source_name
+    yield say(message("Model")), metadata.model
+    yield say(message("Connection")), metadata.connection
+    if metadata.sent_at:
+        yield say(message("Sent")), f"{datetime.fromtimestamp(metadata.sent_at, UTC):%Y-%m-%d %H:%M} UTC"
     with folder.open(read_only=True) as database:
         counts = count_items(database, metadata.failed_batches)
-    for status in ("done", "failed", "waiting", "left_out", "skipped", "doubtful_sent"):
-        yield status, str(getattr(counts, status))
+    yield say(message("Texts with a score") if is_ranking else message("Texts with a vector")), str(counts.done)
+    missing = {
+        message("Failed"): counts.failed,
+        message("Not back yet"): counts.waiting,
+        message("Left out"): counts.left_out + counts.skipped,
+        message("Sent although doubtful"): counts.doubtful_sent,
+    }
+    yield from ((say(name), str(count)) for name, count in missing.items() if count)
+    if is_ranking:
+        yield (
+            say(message("Ranks")),
+            say(message("Equal scores share a rank, and the next rank counts all before it: 1, 2, 2, 4.")),
+        )
+        yield say(message("Scores")), say(message("Compare scores within one query; they are not percentages."))
 
 
 def _job(metadata: JobMetadata, folder: JobFolder) -> dict[str, object]:

@@ -28,11 +28,12 @@ SELECT 1 AS file, {row} AS row, {item} AS item_no,
     CASE WHEN r.state = 'failed' THEN r.error ELSE coalesce(b.value, '') END AS reason
 FROM items i JOIN requests r USING(request_no) JOIN texts t USING(text_no) {queries}
 LEFT JOIN json_each(:batches) b ON b.key = CAST(r.batch AS TEXT)
-WHERE r.state = 'failed' OR (r.state <> 'done' AND b.key IS NOT NULL)
+WHERE (r.state = 'failed' OR (r.state <> 'done' AND b.key IS NOT NULL)) AND {chosen}
 """
+_CHOSEN = "{item} IN (SELECT value FROM json_each(:items))"
 _ROWS = """
 SELECT p.file, p.row, p.reason, {cells}, w.raw
-FROM (SELECT file, row, item_no, reason FROM problems WHERE {left_out} UNION {failed}) p
+FROM (SELECT file, row, item_no, reason FROM problems WHERE {left_out} AND {chosen} UNION {failed}) p
 LEFT JOIN source_rows f ON f.file = p.file AND f.row = p.row
 LEFT JOIN raw_rows w ON w.file = p.file AND w.row = p.row
 LEFT JOIN items i ON i.item_no = p.item_no LEFT JOIN texts t USING(text_no)
@@ -109,7 +110,9 @@ def _columns(work: Work, file: int, *, has_raw: bool) -> tuple[Sequence[str], Se
 
 def _rows(work: Work, file: int) -> Iterator[_FailedRow]:
     is_ranking = work.metadata.kind is Kind.RANK
+    items = work.options.items
     failed = _FAILED.format(
+        chosen="TRUE" if items is None else _CHOSEN.format(item="i.item_no"),
         row="CASE t.file WHEN 1 THEN t.row ELSE q.row END" if is_ranking else "t.row",
         queries="JOIN queries q USING(query_no)" if is_ranking else "",
         # A ranking stores the cells of every row; an embedding job may store only the text, which its item gives.
@@ -117,8 +120,16 @@ def _rows(work: Work, file: int) -> Iterator[_FailedRow]:
     )
     batches = msgspec.json.encode({str(number): str(reason) for number, reason in work.metadata.failed_batches.items()})
     values = {"batches": batches.decode(), "file": file}
+    if items is not None:
+        values["items"] = str(sorted(items))
+    statement = _ROWS.format(
+        failed=failed,
+        cells=cells_sql(),
+        left_out=schema.LEFT_OUT,
+        chosen="TRUE" if items is None else _CHOSEN.format(item="item_no"),
+    )
     with work.folder.open(read_only=True) as database:
-        found = database.execute(_ROWS.format(failed=failed, cells=cells_sql(), left_out=schema.LEFT_OUT), values)
+        found = database.execute(statement, values)
         for number, same in groupby(found, itemgetter(1)):
             reasons, cells, raw = [], "", ""
             for _, _, reason, cells, raw in same:  # noqa: B007

@@ -1,7 +1,7 @@
 """The labels of the user's file as relevance judgements: TREC's `query 0 document label`, or BEIR's TSV with a header.
 
 Every labelled pair is written, scored or not, as judgements do not depend on the scores; so are judgements of documents
-that were not ranked.
+that were not ranked, unless only some pairs were chosen.
 """
 
 from collections import defaultdict
@@ -49,8 +49,13 @@ def job_grades(work: Work) -> LabelGrades:
 
 
 def outside_judgements(work: Work, ids: RetrievalIds) -> dict[str, dict[str, int]]:
-    """Query → document → grade, by the ids of the export, of judged documents that were not ranked."""
+    """Query → document → grade, by the ids of the export, of judged documents that were not ranked.
+
+    Empty where only some of the ranked ones are written.
+    """
     found: dict[str, dict[str, int]] = defaultdict(dict)
+    if work.options.items is not None:
+        return found
     with work.folder.open(read_only=True) as database:
         for each in read_outside_grades(database):
             found[ids.query(0, each.query_id)][ids.document(each.document_id, 0, 0)] = each.grade
@@ -94,14 +99,19 @@ def _write(work: Work, header: str, form: str) -> Written:
     with atomic_writer(work.path) as raw:
         stream = CheckedStream(raw, work.path)
         stream.write(header.encode())
-        for contexts in by_query(Rankings(work.folder, work.metadata.failed_batches)):
-            query = query_id(ids, contexts[0])
+        for every in by_query(Rankings(work.folder, work.metadata.failed_batches)):
+            query = query_id(ids, every[0])
+            contexts = [context for context in every if work.options.has_item(context.item_no)]
             judged = judgements(ids, contexts, grades)
             repeated += sum(grades.of(context.label) != NO_LABEL for context in contexts) - len(judged)
             judged |= outside.get(query, {})
             stream.write("".join(form.format(query, *pair) for pair in judged.items()).encode())
-            rows, done = rows + len(judged), done + len(contexts)
+            rows, done = rows + len(judged), done + len(every)
             work.tick(done)
+        if not rows:
+            raise ExportError(
+                message("None of these texts has a label, so there is no judgement. Nothing was written.")
+            )
         stream.compare(work, done)
         work.tick_end()
     notes = {

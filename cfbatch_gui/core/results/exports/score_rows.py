@@ -4,10 +4,11 @@ Order: queries as in the input; within a query contexts by rank, then those with
 were never sent, so that every row of the file appears. Top k and threshold drop only contexts with a score.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
+from heapq import merge
+from itertools import chain, groupby, islice
+from operator import attrgetter, itemgetter
 
 import msgspec
 
@@ -40,7 +41,7 @@ WHERE p.item_no IS NULL AND {schema.LEFT_OUT} AND p.problem_no > ? ORDER BY p.pr
 
 def keeps(context: RankedContext, options: ExportOptions) -> bool:
     """Whether a context is chosen, and within top k and threshold. One without a score is kept if it is chosen."""
-    if options.items is not None and context.item_no not in options.items:
+    if not options.has_item(context.item_no):
         return False
     if context.rank is None or context.score is None:
         return True
@@ -85,7 +86,7 @@ class ScoreRows:
 
     `columns` are the names of the chosen columns and `kinds` their types: "utf8", "int64" or "float64", the last two
     nullable. `own_names` maps the name of each of the user's columns to its name in the user's file. `dropped` counts
-    the contexts that top k and threshold have dropped so far.
+    the contexts that top k and threshold have dropped so far, `asked` has the numbers of the queries of those kept.
 
     The constructor raises UsageError if no column is chosen or a chosen one does not exist.
     """
@@ -107,6 +108,7 @@ class ScoreRows:
         self.columns: tuple[str, ...] = tuple(everything[index] for index in indices)
         self.kinds = tuple(_KINDS.get(everything[index], "utf8") if index < len(ours) else "utf8" for index in indices)
         self.dropped = 0
+        self.asked: set[int] = set()
 
     def blocks(self) -> Iterator[Block]:
         """All rows, in blocks of some thousands."""
@@ -115,10 +117,25 @@ class ScoreRows:
         for block in self._rankings.blocks():
             kept = [context for context in block if keeps(context, self._options)] if is_limited else block
             self.dropped += len(block) - len(kept)
+            self.asked.update(context.query_no for context in kept)
             rows = self._chosen([self._row(context) for context in kept])
             yield Block(len(block), rows, [context.rank is not None for context in kept])
         for skipped in self._skipped() if options.items is None else ():
-            yield Block(len(skipped), self._chosen(skipped), [False] * len(skipped))
+            yield Block(len(skipped), self._chosen([each.row for each in skipped]), [False] * len(skipped))
+
+    def in_file_order(self) -> Iterator[Block]:
+        """The rows of `blocks`, each where it is in the user's file.
+
+        Where a row of it is not one pair, those that were never sent are at the end.
+        """
+        kept: Iterable[_Placed] = chain.from_iterable(map(self._placed, self._rankings.blocks_in_file_order()))
+        skipped: Iterable[_Placed] = chain.from_iterable(self._skipped() if self._options.items is None else ())
+        with self._folder.open(read_only=True) as database:
+            is_long = schema.metadata_value(database, "layout") == Layout.LONG
+        rows = merge(kept, skipped, key=attrgetter("number")) if is_long else chain(kept, skipped)
+        while block := list(islice(rows, _BLOCK)):
+            chosen = self._chosen([each.row for each in block])
+            yield Block(len(block), chosen, [each.is_scored for each in block])
 
     def by_query(self) -> Iterator[tuple[Sequence[Cell], int, list[Sequence[Cell]]]]:
         """For each query with contexts: the row of the first one, the number of contexts, and the kept rows."""
@@ -140,7 +157,13 @@ class ScoreRows:
         )  # fmt: skip
         return (*row, context.part, *context.cells) if self._has_part else row + context.cells
 
-    def _skipped(self) -> Iterator[list[Sequence[Cell]]]:
+    def _placed(self, block: Sequence[RankedContext]) -> "list[_Placed]":
+        kept = [context for context in block if keeps(context, self._options)]
+        self.dropped += len(block) - len(kept)
+        self.asked.update(context.query_no for context in kept)
+        return [_Placed(context.row, self._row(context), context.rank is not None) for context in kept]
+
+    def _skipped(self) -> "Iterator[list[_Placed]]":
         shape = _SkippedShape(self._folder, has_part=self._has_part)
         last = 0
         while True:
@@ -149,7 +172,16 @@ class ScoreRows:
             if not found:
                 return
             last = found[-1][0]
-            yield [shape.row(*problem) for _, *problem in found]
+            yield [_Placed(row, shape.row(file, row, *rest), False) for _, file, row, *rest in found]
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A row, and its number in the user's file."""
+
+    number: int
+    row: Sequence[Cell]
+    is_scored: bool
 
 
 class _SkippedShape:

@@ -47,6 +47,17 @@ _SCORES = Target(
     has_columns=True,
     has_limits=True,
 )
+_EXCEL = Target(
+    "xlsx",
+    message("Excel"),
+    Kind.RANK,
+    (".xlsx",),
+    excel.write,
+    message("Your own columns under your own headers, with rank and score; with a filter."),
+    is_for_people=True,
+    has_columns=True,
+    has_limits=True,
+)
 _RANKINGS = (
     _SCORES,
     replace(
@@ -57,16 +68,13 @@ _RANKINGS = (
         preset=Preset.EXCEL,
         is_for_people=True,
     ),
-    Target(
-        "xlsx",
-        message("Excel"),
-        Kind.RANK,
-        (".xlsx",),
-        excel.write,
-        message("Your own columns under your own headers, with rank and score; with a filter."),
-        is_for_people=True,
-        has_columns=True,
-        has_limits=True,
+    _EXCEL,
+    replace(
+        _EXCEL,
+        name="xlsx-rows",
+        title=message("Excel, your own sheet"),
+        write=excel.write_in_file_order,
+        about=message("All your columns and rows in their own order, with rank and score added at the end."),
     ),
     Target(
         "parquet",

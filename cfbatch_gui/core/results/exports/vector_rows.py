@@ -99,6 +99,12 @@ class VectorRows:
             _check_finite(texts, vectors)
             yield texts, vectors
 
+    def texts(self) -> Iterator[list[EmbeddedText]]:
+        """The texts of `blocks` without their vectors."""
+        for start in range(0, len(self._present), BLOCK):
+            page = self._embeddings.page(start, start + BLOCK)
+            yield list(compress(page, self._present[start : start + BLOCK].tolist()))
+
     def vector_blocks(self) -> Iterator[NDArray[np.float32]]:
         """The vectors of `blocks` without their texts, in larger blocks. A stored vector never changes."""
         size = max(BLOCK, _MANY_BYTES // max(1, 4 * self.dimension))

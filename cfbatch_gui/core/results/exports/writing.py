@@ -1,7 +1,7 @@
 """The steps of an export: check the options, write, read back, move to the final path, write the manifest."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,7 +28,7 @@ class Exported:
     """A finished export. `rows` counts contexts, texts or lines, depending on the format.
 
     `complete` is False if texts or contexts have no result; `counts` has their numbers. `files` are all written files
-    without the manifest. `next_command`: see `Written`.
+    without the manifest, which is not there where none was wanted. `next_command`: see `Written`.
     """
 
     path: Path
@@ -48,14 +48,16 @@ def export(
     target: Target | None = None,
     *,
     options: ExportOptions | None = None,
+    keeps_manifest: bool = True,
+    say: Callable[[str], str] = str,
     progress: Progress | None = None,
     clock: Callable[[], float] = time.time,
-    say: Callable[[str], str] = str,
 ) -> Exported:
     """Write the results to `path`, completely or not at all; without a target the suffix decides about the format.
 
     Blocking, with constant memory use; call it in a thread. `progress` gets (done, total); an exception from it stops
-    the export and leaves all files as they were. `say` words files for people in their language. Raises UsageError,
+    the export and leaves all files as they were. Without `keeps_manifest`, a file for people has none unless it is
+    needed to read the file again. `say` words files for people in their language. Raises UsageError,
     ExportError, DiskFull and DataError.
     """
     target = target or target_for(path, metadata.kind)
@@ -72,16 +74,12 @@ def export(
             step_aside()
 
         written = target.write(Work(folder, metadata, path, options, steps.writing, steps.reading, end, say))
-    place = manifest_path(path)
-    if target.is_for_people:
-        place = kept_manifest_path(path, folder)
-        place.parent.mkdir(exist_ok=True)
-    manifest = write_manifest(
-        place,
-        metadata,
-        folder,
-        counts,
-        {
+    # Without it beside the file, a CSV whose formulas were made harmless could not be read again as it was.
+    is_beside = not target.is_for_people or _has_marks(written.notes)
+    manifest = manifest_path(path) if is_beside else kept_manifest_path(path, folder)
+    if keeps_manifest or is_beside:
+        manifest.parent.mkdir(exist_ok=True)
+        section = {
             "format": target.name,
             "files": [_name(file, path) for file in written.files],
             "rows": written.rows,
@@ -90,12 +88,18 @@ def export(
             "threshold": options.threshold,
             "chosen": None if options.items is None else len(options.items),
             **written.notes,
-        },
-        now=clock(),
-    )
+        }
+        write_manifest(manifest, metadata, folder, counts, section, now=clock())
     return Exported(
         path, target.name, written.rows, manifest, counts.is_complete, written.files, counts, written.next_command
     )
+
+
+def _has_marks(notes: Mapping[str, object]) -> bool:
+    """Whether cells were marked in one of the files; see `Dialect.notes`."""
+    parts = (notes, *(each for each in notes.values() if isinstance(each, dict)))
+    found = (each.get("formulas_made_harmless") for each in parts)
+    return any(isinstance(each, dict) and each["cells"] for each in found)
 
 
 def _name(file: Path, path: Path) -> str:

@@ -22,6 +22,7 @@ from cfbatch_gui.core.results.retrieval_ids import RetrievalIds
 BLOCK = 10_000  # contexts that are in memory together
 
 _QUERIES = "SELECT query_no, query_id, text FROM queries ORDER BY query_no"
+_ITEMS_OF = "SELECT item_no FROM items WHERE query_no IN (SELECT value FROM json_each(?))"
 _QUERIES_OF = "SELECT query_no, query_id, text FROM queries WHERE query_no BETWEEN ? AND ?"
 
 # In any order, without the columns that many contexts have in common, which are read once.
@@ -178,6 +179,22 @@ class Rankings:
                 with self._folder.open(read_only=True) as database:
                     block = tuple(self._detailed(database, ranked.part(start, start + size)))
                 yield block
+
+    def blocks_in_file_order(self, *, size: int = BLOCK) -> Iterator[tuple[RankedContext, ...]]:
+        """All contexts in the order of the input, at most `size` at a time; each with its rank in its query."""
+        with self._folder.open(read_only=True) as database:
+            (last,) = database.execute("SELECT coalesce(max(query_no), 0) FROM queries").fetchone()
+            ranked = self._ranked(database, 1, last).by_item()
+        for start in range(0, len(ranked), size):
+            with self._folder.open(read_only=True) as database:
+                block = tuple(self._detailed(database, ranked.part(start, start + size)))
+            yield block
+
+    def items_of(self, queries: Collection[int]) -> frozenset[int]:
+        """The numbers of all contexts of these queries."""
+        with self._folder.open(read_only=True) as database:
+            found = database.execute(_ITEMS_OF, (str(sorted(queries)),))
+            return frozenset(item for (item,) in found)
 
     def counts(self, top_k: int | None = None, threshold: float | None = None) -> Kept:
         """Count the scored contexts with a rank ≤ `top_k` and a score ≥ `threshold`; None is no limit.

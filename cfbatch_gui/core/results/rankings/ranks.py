@@ -73,6 +73,11 @@ class RankedItems:
         wanted = slice(start, stop)
         return RankedItems(self.items[wanted], self.scores[wanted], self.ranks[wanted], self.tie_groups[wanted])
 
+    def by_item(self) -> "RankedItems":
+        """The same contexts in the order of the input."""
+        order = np.argsort(self.items, kind="stable")
+        return RankedItems(self.items[order], self.scores[order], self.ranks[order], self.tie_groups[order])
+
 
 def ranked_items(table: ScoreTable, order: NDArray[np.int64]) -> RankedItems:
     """All contexts of the table, ranked; `order` is that of `tie_order.ranked_order`."""

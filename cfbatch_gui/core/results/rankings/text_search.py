@@ -22,6 +22,14 @@ _WITH_TEXTS = """
 SELECT DISTINCT query_no FROM items
 WHERE query_no IS NOT NULL AND text_no IN (SELECT value FROM json_each(?))
 """
+_ITEMS_OF_TEXTS = """
+SELECT item_no, query_no FROM items WHERE query_no IS NOT NULL AND text_no IN (SELECT value FROM json_each(?))
+"""
+_ITEMS_OF_QUERIES = """
+SELECT item_no, query_no, text FROM items JOIN texts USING(text_no)
+WHERE query_no IN (SELECT value FROM json_each(?))
+"""
+_QUERIES_AT_ONCE = 1_000
 
 
 class TextSearch:
@@ -44,6 +52,29 @@ class TextSearch:
                 rows = database.execute(_WITH_TEXTS, (json.dumps(found.tolist()),))
                 found = np.fromiter((number for (number,) in rows), dtype=np.int32)
         return distinct(np.concatenate((found, self._queries.find(text))))
+
+    def items(self, text: str) -> frozenset[int]:
+        """The numbers of the contexts that contain `text`, and of all of a query that alone contains it."""
+        found = self._contexts.find(text).tolist()
+        by_text = self._of_texts(found) if self._is_shared else self._of_queries(found, text.casefold())
+        with_texts = {query for _, query in by_text}
+        alone = [number for number in self._queries.find(text).tolist() if number not in with_texts]
+        return frozenset(item for item, _ in (*by_text, *self._of_queries(alone, "")))
+
+    def _of_texts(self, texts: list[int]) -> list[tuple[int, int]]:
+        with self._folder.open(read_only=True) as database:
+            return database.execute(_ITEMS_OF_TEXTS, (json.dumps(texts),)).fetchall()
+
+    def _of_queries(self, queries: list[int], folded: str) -> list[tuple[int, int]]:
+        """The contexts of these queries that contain a casefolded text, each with its query."""
+        found: list[tuple[int, int]] = []
+        for start in range(0, len(queries), _QUERIES_AT_ONCE):
+            with self._folder.open(read_only=True) as database:
+                some = (json.dumps(queries[start : start + _QUERIES_AT_ONCE]),)
+                for item, query, text in database.execute(_ITEMS_OF_QUERIES, some):
+                    if folded in text.casefold():
+                        found.append((item, query))
+        return found
 
     @cached_property
     def _is_shared(self) -> bool:

@@ -19,7 +19,7 @@ def marked_columns(source: Source) -> Source:
         if not source.has_header or not manifest.is_file() or manifest.stat().st_size > _MOST_MANIFEST_BYTES:
             return source
         content = json.loads(manifest.read_bytes())
-        export = content["export"]
+        export = content["export"].get(source.path.name) or content["export"]  # one of several files, or the only one
         found = export.get("formulas_made_harmless") or {}
         is_ours = str(content["program"]).startswith("CF Batch") and found.get("mark") == "'" and found.get("cells")
         names = {str(name) for name in found.get("columns", ())} if is_ours else set()

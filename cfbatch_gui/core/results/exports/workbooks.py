@@ -1,0 +1,327 @@
+"""Excel workbooks of plain cells: texts are text cells, never links, formulas or numbers.
+
+Each sheet has its header row fixed and a filter. Data beyond the limits of Excel raise ExportError; they are never
+truncated.
+"""
+
+import re
+import zipfile
+import zlib
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from types import MappingProxyType
+from typing import TYPE_CHECKING, BinaryIO
+from xml.parsers import expat
+
+from cfbatch_gui.core.errors import ExportError
+from cfbatch_gui.core.messages import message
+from cfbatch_gui.core.results.exports.base import Cell, Digest, Work, not_as_written
+from cfbatch_gui.core.system.unfinished import temporary_folder
+
+if TYPE_CHECKING:
+    import xlsxwriter
+
+MOST_ROWS = 1_048_576  # the header included
+MOST_COLUMNS = 16_384
+MOST_CHARACTERS = 32_767  # in UTF-16 code units, as Excel counts
+_MOST_ON_PAPER = 20  # columns
+_OPTIONS = {
+    "constant_memory": True,
+    "strings_to_formulas": False,
+    "strings_to_urls": False,
+    "strings_to_numbers": False,
+}
+
+
+_CHUNK = 1 << 18  # bytes of a sheet that are parsed at once
+_ESCAPED = re.compile(r"_x([0-9A-F]{4})_")
+_NO_XML = re.compile("[\0-\x08\x0b-\x1f\ufffe\uffff]")
+_LIKE_ESCAPE = re.compile("_(?=x[0-9A-Fa-f]{4}[_\0-\x08\x0b-\x1f\ufffe\uffff])")
+
+
+class _Exact(float):
+    """A double formatted with up to 17 digits: with xlsxwriter's 16, not every one reads back as the same number."""
+
+    def __format__(self, format_spec: str) -> str:
+        return repr(float(self))
+
+
+class Sheet:
+    """One sheet, written row by row from the header on; `written` is the digest of its rows.
+
+    `decimals` has how many a column of numbers is shown with; their value is kept whole.
+    """
+
+    def __init__(
+        self,
+        workbook: "xlsxwriter.Workbook",
+        name: str,
+        columns: Sequence[str],
+        widths: Sequence[int] = (),
+        decimals: Mapping[int, int] = MappingProxyType({}),
+    ) -> None:
+        self.name = name
+        self.rows = 0
+        self.written = Digest()
+        self.width = len(columns)
+        self._sheet = workbook.add_worksheet(name)
+        self._sheet._escape_control_characters = _escaped  # in place of xlsxwriter's, see there
+        self._sheet.freeze_panes(1, 0)
+        self._sheet.repeat_rows(0)  # on each page of paper, of which the sheet is as wide as one
+        self._sheet.set_landscape()
+        if self.width <= _MOST_ON_PAPER:
+            self._sheet.fit_to_pages(1, 0)
+        if self.width > MOST_COLUMNS:
+            raise ExportError(
+                message(
+                    "Excel takes {most:,} columns; these are {width:,}. Choose CSV.",
+                    most=MOST_COLUMNS,
+                    width=self.width,
+                )
+            )
+        # “_)” leaves room for a parenthesis, so that a number does not touch the text at its right.
+        shown = {count: f"0.{'0' * count}_)" if count else "0_)" for count in set(decimals.values())}
+        forms = {count: workbook.add_format({"num_format": form}) for count, form in shown.items()}
+        self._forms = {column: forms[count] for column, count in decimals.items()}
+        for column, width in enumerate(widths):
+            self._sheet.set_column(column, column, width)
+        # Texts such as "007" are meant to be texts, and need no mark that warns of it.
+        self._sheet.ignore_errors({"number_stored_as_text": f"A1:{_last_cell(self.width)}"})
+        bold, beside = workbook.add_format({"bold": True}), workbook.add_format({"bold": True, "align": "right"})
+        for column, title in enumerate(columns):
+            if title:
+                self._check_length(title, columns)
+                self._sheet.write_string(0, column, title, beside if column in decimals else bold)
+        self.written.add([_as_read(title) for title in columns])
+
+    def add(self, row: Sequence[Cell]) -> None:
+        """Write the next row. Raises ExportError if Excel's limits of rows or of characters in a cell are exceeded."""
+        if self.rows + 1 >= MOST_ROWS:
+            raise ExportError(
+                message(
+                    "Excel takes {most:,} rows, and the sheet “{name}” needs more. Nothing was written. Keep "
+                    "fewer with top k or a threshold, or choose CSV.",
+                    most=MOST_ROWS,
+                    name=self.name,
+                ),
+            )
+        self.rows += 1
+        self._write(row)
+
+    def finish(self) -> None:
+        """Put a filter on the header, after the last row."""
+        if self.rows:
+            self._sheet.autofilter(0, 0, self.rows, self.width - 1)
+
+    def _write(self, row: Sequence[Cell]) -> None:
+        for column, cell in enumerate(row):
+            if isinstance(cell, str):
+                if cell:
+                    self._check_length(cell, row)
+                    self._sheet.write_string(self.rows, column, cell)
+            elif cell is not None:
+                number = _Exact(cell) if isinstance(cell, float) else cell
+                self._sheet.write_number(self.rows, column, number, self._forms.get(column))
+        self.written.add([_as_read(cell) for cell in row])
+
+    def _check_length(self, cell: str, row: Sequence[Cell]) -> None:
+        # A character outside the Basic Multilingual Plane counts as two; texts of half the limit need no encoding.
+        if len(cell) * 2 > MOST_CHARACTERS and len(cell.encode("utf-16-le")) // 2 > MOST_CHARACTERS:
+            raise ExportError(
+                message(
+                    "Excel takes {most:,} characters a cell, and a text in row {row:,} of the sheet "
+                    "“{name}” has {length:,}. Nothing was written, and nothing is ever cut. Choose CSV.",
+                    most=MOST_CHARACTERS,
+                    row=self.rows + 1,
+                    name=self.name,
+                    length=len(cell),
+                ),
+                detail=f"{row[0]!r}",
+            )
+
+
+def _last_cell(columns: int) -> str:
+    from xlsxwriter.utility import xl_rowcol_to_cell  # see `workbook`
+
+    cell: str = xl_rowcol_to_cell(MOST_ROWS - 1, columns - 1)
+    return cell
+
+
+def _escaped(text: str) -> str:
+    """Write characters that XML cannot hold as _xHHHH_, and an underscore that would begin such an escape as _x005F_.
+
+    xlsxwriter (3.3) misses the second of two that share an underscore, as in "_x0041_x0042_".
+    """
+    if "_x" in text:
+        text = _LIKE_ESCAPE.sub("_x005F_", text)
+    return _NO_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
+
+
+def _as_read(cell: Cell) -> Cell:
+    """The cell as it is read back: a workbook stores all numbers as doubles, and no empty texts."""
+    if isinstance(cell, str):
+        return cell or None
+    return None if cell is None else float(cell)
+
+
+def fill(sheet: Sheet, rows: Iterable[Sequence[Cell]]) -> None:
+    """Add all rows to the sheet. Raises ExportError, as `Sheet.add` does."""
+    for row in rows:
+        sheet.add(row)
+
+
+class _Sink:
+    """The file object that the workbook writes to. Once `is_over` is set, it accepts and discards all data.
+
+    After a failure, the unfinished ZIP archive writes its directory when it is garbage-collected, and the file may be
+    closed by then.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._position = 0  # used once `is_over` is set
+        self.is_over = False
+
+    def write(self, data: bytes) -> int:
+        """Write all of `data`; returns its length in bytes."""
+        if not self.is_over:
+            return self._stream.write(data)
+        self._position += len(data)
+        return len(data)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Move to `offset`, as `io.IOBase.seek` does; returns the new position."""
+        if not self.is_over:
+            return self._stream.seek(offset, whence)
+        self._position = offset
+        return offset
+
+    def tell(self) -> int:
+        """The position in bytes."""
+        return self._position if self.is_over else self._stream.tell()
+
+    def flush(self) -> None:
+        """Flush the file, unless `is_over` is set."""
+        if not self.is_over:
+            self._stream.flush()
+
+
+@contextmanager
+def workbook(stream: BinaryIO) -> "Iterator[xlsxwriter.Workbook]":
+    """A workbook for `Sheet`s, written to the stream at the end of the block."""
+    import xlsxwriter  # here, because every command imports this module, and few write a workbook
+    from xlsxwriter.exceptions import FileCreateError
+
+    with temporary_folder() as folder:
+        sink = _Sink(stream)
+        book = xlsxwriter.Workbook(sink, {**_OPTIONS, "tmpdir": str(folder)})
+        book.use_zip64()
+        try:
+            yield book
+            book.close()
+        except FileCreateError as error:
+            # The wrapped OSError has the error number, which shows whether the disk is full.
+            raise error.args[0] from error
+        finally:
+            sink.is_over = True
+            for sheet in book.worksheets():
+                # close() does the same, but is not called after an error. A second error of a full disk adds nothing.
+                with suppress(OSError):
+                    sheet._opt_close()
+
+
+def read_back(work: Work, stream: BinaryIO, sheets: Sequence[Sheet]) -> None:
+    """Compare the values of all sheets with those written, by digest. Raises ExportError if they differ."""
+    stream.flush()
+    done = 0
+    work.tick_back(done)  # before reading: closing the workbook has just written the file
+    for number, sheet in enumerate(sheets, 1):
+        read = Digest()
+        try:
+            for row in _rows_of_sheet(stream, number, sheet.width):
+                read.add(row)
+                done += 1
+                if done % 1000 == 0:
+                    work.tick_back(done)
+        except ValueError as error:
+            not_as_written(work.path, f"sheet {sheet.name}: {error}")
+        sheet.written.compare(read, work.path)
+
+
+# Reading back row by row: libraries that read workbooks hold whole sheets in memory.
+
+
+def _rows_of_sheet(stream: BinaryIO, number: int, width: int) -> Iterator[list[Cell]]:
+    """The rows of a sheet, header included, padded with None to `width` cells; `number` is the sheet's, from 1.
+
+    Numbers are doubles; texts are those of inline strings, with `_xHHHH_` undone. Raises ValueError if the
+    stream is no workbook with such a sheet.
+    """
+    try:
+        with zipfile.ZipFile(stream) as archive, archive.open(f"xl/worksheets/sheet{number}.xml") as part:
+            sheet = _SheetReader(width)
+            while data := part.read(_CHUNK):
+                sheet.parser.Parse(data, False)
+                while sheet.rows:
+                    yield sheet.rows.popleft()
+            sheet.parser.Parse(b"", True)
+    except (expat.ExpatError, zipfile.BadZipFile, zlib.error, KeyError) as error:
+        raise ValueError(f"not readable as a workbook: {error}") from error
+
+
+class _SheetReader:
+    """The handlers of an XML parser for a sheet; each finished row is appended to `rows`."""
+
+    def __init__(self, width: int) -> None:
+        self.rows: deque[list[Cell]] = deque()
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._characters
+        self._width = width
+        self._row: list[Cell] = []
+        self._column = 0
+        self._is_text = False
+        self._pieces: list[str] | None = None  # None outside of <v> and <t>
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "row":
+            self._row = [None] * self._width
+        elif name == "c":
+            self._column = _column_of(attributes["r"])
+            self._is_text = attributes.get("t") == "inlineStr"
+        elif name in ("v", "t"):
+            self._pieces = []
+        elif name == "f":
+            raise ValueError("a formula where there should be none")
+
+    def _characters(self, data: str) -> None:
+        if self._pieces is not None:
+            self._pieces.append(data)
+
+    def _end(self, name: str) -> None:
+        if name == "row":
+            self.rows.append(self._row)
+        elif name in ("v", "t") and self._pieces is not None:
+            text = "".join(self._pieces)
+            if self._column >= self._width:
+                raise ValueError("a cell beyond the last column")
+            if self._is_text:
+                self._row[self._column] = _ESCAPED.sub(_character, text) if "_x" in text else text
+            else:
+                self._row[self._column] = float(text)
+            self._pieces = None
+
+
+def _character(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16))
+
+
+def _column_of(reference: str) -> int:
+    """The index of the column, from 0, of a cell reference: "A1" → 0, "AB7" → 27."""
+    column = 0
+    for letter in reference.rstrip("0123456789"):
+        column = column * 26 + ord(letter) - 64
+    return column - 1

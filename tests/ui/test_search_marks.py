@@ -1,0 +1,139 @@
+"""What a search has found is marked where it stands, in every script, as the search itself looks for it."""
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtGui import QColor, QImage
+
+from cfbatch_gui.core.results.casefold_index import found_spans
+from cfbatch_gui.ui import theme as look
+from cfbatch_gui.ui.tables.table_view import Column, Rows, TableView
+from cfbatch_gui.ui.theme import DARK, HIGH_CONTRAST_DARK, HIGH_CONTRAST_LIGHT, LIGHT, Scheme, Theme, Tokens
+from cfbatch_gui.ui.widgets.search_marks import marked_spans
+from cfbatch_gui.ui.widgets.text_panel import TextPanel
+
+LONG = "A sentence that says nothing of it, and goes on for a while before it comes to anything at all. " * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "sought", "found"),
+    [
+        ("Reset the password", "PASSWORD", ["password"]),
+        ("Straße und STRASSE", "strasse", ["Straße", "STRASSE"]),
+        ("Straße", "s", ["S", "ß"]),  # two folded letters of one are one place
+        ("Maße", "ss", ["ß"]),
+        ("Счёт счёт", "СЧЁТ", ["Счёт", "счёт"]),
+        ("ΟΔΟΣ οδος", "οδος", ["ΟΔΟΣ", "οδος"]),
+        ("東京都の天気", "天気", ["天気"]),
+        ("كلمة المرور", "المرور", ["المرور"]),
+        ("İstanbul", "i", ["İ"]),
+        ("🙂 lamp 🙂 lamp", "LAMP", ["lamp", "lamp"]),
+        ("lamp", "", []),
+        ("lamp", "desk", []),
+    ],
+)
+def test_the_places_are_those_of_the_search(text: str, sought: str, found: list[str]) -> None:
+    assert [text[start:stop] for start, stop in found_spans(text, sought)] == found
+    units = text.encode("utf-16-le")
+    shown = [
+        units[2 * start : 2 * (start + length)].decode("utf-16-le") for start, length in marked_spans(text, sought)
+    ]
+    assert shown == found, "Qt counts code units"
+
+
+@given(st.text(), st.text(min_size=1))
+def test_a_text_has_places_exactly_where_the_search_finds_it(text: str, sought: str) -> None:
+    spans = found_spans(text, sought)
+    assert bool(spans) is (sought.casefold() in text.casefold())
+    assert all(sought.casefold() in text[start:stop].casefold() for start, stop in spans)
+    assert all(one[1] <= other[0] for one, other in pairwise(spans))
+
+
+def marked(image: QImage) -> int:
+    """How many pixels have the colour of the marks."""
+    colour = look.colour("found").rgb()
+    return sum(image.pixel(x, y) == colour for x in range(image.width()) for y in range(image.height()))
+
+
+def table(qtbot: Any, *texts: str) -> TableView:
+    view = TableView("texts")
+    qtbot.addWidget(view)
+    view.resize(360, 200)
+    columns = (
+        Column("Text", lambda text: text, key="text", stretch=True, is_searched=True),
+        Column("Beside", lambda text: text, key="beside", hidden=True),
+    )
+    view.show_rows(Rows[str](columns, texts))
+    view.show()
+    return view
+
+
+@pytest.mark.parametrize("text", ["Desk lamp of brass", LONG + "The lamp.", "lamp " + LONG, "مصباح lamp المكتب"])
+def test_a_cell_marks_it_also_where_the_line_would_be_cut_before(qtbot: Any, text: str) -> None:
+    view = table(qtbot, text)
+    assert marked(view.grab().toImage()) == 0
+    view.mark("LAMP")
+    before = marked(view.grab().toImage())
+    assert before > 40
+    view.selectRow(0)
+    assert abs(marked(view.grab().toImage()) - before) < before / 4, "a selection does not cover it"
+    view.mark("")
+    assert marked(view.grab().toImage()) == 0
+
+
+def test_the_marks_of_the_whole_text_follow_the_theme(qtbot: Any, theme: Theme) -> None:
+    panel = TextPanel()
+    qtbot.addWidget(panel)
+    panel.show()
+    panel.mark("lamp")
+    panel.show_text("Row 2", "A lamp.")
+    for scheme, tokens in ((Scheme.DARK, DARK), (Scheme.LIGHT, LIGHT)):
+        theme.set_scheme(scheme)
+        (mark,) = panel._text.extraSelections()
+        assert mark.format.background().color().name() == tokens.found
+
+
+def test_other_columns_are_not_marked(qtbot: Any) -> None:
+    view = table(qtbot, "Desk lamp")
+    view.mark("lamp")
+    one = marked(view.grab().toImage())
+    view.show_column(1, shown=True)
+    view.show_column(0, shown=False)
+    assert one > 0 and marked(view.grab().toImage()) == 0
+
+
+def test_the_whole_text_is_marked_and_scrolled_to_the_first_place(qtbot: Any) -> None:
+    panel = TextPanel()
+    qtbot.addWidget(panel)
+    panel.resize(360, 200)
+    panel.show()
+    panel.mark("lamp")
+    panel.show_text("Row 2", f"{LONG}\n🙂 The LAMP, and a lamp.")
+    assert [mark.cursor.selectedText() for mark in panel._text.extraSelections()] == ["LAMP", "lamp"]
+    assert marked(panel.grab().toImage()) > 40
+    panel.mark("")
+    assert panel._text.extraSelections() == []
+
+
+@pytest.mark.parametrize("tokens", [LIGHT, DARK, HIGH_CONTRAST_LIGHT, HIGH_CONTRAST_DARK])
+def test_what_is_marked_is_read_easily(tokens: Tokens) -> None:
+    needed = 7.0 if tokens in (HIGH_CONTRAST_LIGHT, HIGH_CONTRAST_DARK) else 4.5
+    assert contrast(tokens.text, tokens.found) >= needed
+    for behind in (tokens.window, tokens.card, tokens.selection):
+        assert tokens.found != behind
+
+
+def contrast(one: str, other: str) -> float:
+    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(name: str) -> float:
+    colour = QColor(name)
+    total = 0.0
+    for part, weight in ((colour.redF(), 0.2126), (colour.greenF(), 0.7152), (colour.blueF(), 0.0722)):
+        total += weight * (part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4))
+    return total
