@@ -90,7 +90,7 @@ def _said(widget: QWidget) -> Iterator[str]:
             yield from (action.text() for action in widget.actions())
         case QTableView():
             rows = widget.model()
-            for column in range(rows.columnCount() if rows else 0):
+            for column in range(rows.columnCount()):
                 for role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
                     yield str(rows.headerData(column, Qt.Orientation.Horizontal, role) or "")
 

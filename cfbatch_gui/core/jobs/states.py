@@ -144,6 +144,7 @@ class Job:
     paused_because: str = ""
     archived: bool = False
     tags: tuple[str, ...] = ()  # short words of the user's, sorted
+    texts_forgotten_at: float = 0.0  # since when its folder has results and no texts any more
     deleted_at: float = 0.0  # the folder goes at the next start; until then the deletion can be undone
     rows_in: int = 0
     queries: int = 0

@@ -187,8 +187,10 @@ class DetailsView(QWidget):
     def _source_words(self, job: Job) -> str:
         if not job.source_name:
             return ""
-        rows = display.plural(job.rows_in, "{n} row", "{n} rows")
-        return f"{job.source_name} · {rows}"
+        parts = [job.source_name, display.plural(job.rows_in, "{n} row", "{n} rows")]
+        if job.texts_forgotten_at:
+            parts.append(self.tr("texts removed {when}").format(when=_moment(job.texts_forgotten_at)))
+        return " · ".join(parts)
 
     def _left_out_words(self, job: Job, planned: Planned) -> str:
         count = display.number(job.problems) if job.problems else ""

@@ -12,6 +12,7 @@ from cfbatch_gui.core.errors import DataError, UserError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.jobs.as_code import Language, as_code, body_names, save_bodies, secret_variable
 from cfbatch_gui.core.jobs.plan.planning import Planned, read_planned
+from cfbatch_gui.core.jobs.run.job_actions import FORGETTABLE
 from cfbatch_gui.core.jobs.states import BatchState, Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.remembered_folders import FolderUse
@@ -45,6 +46,7 @@ class JobPage(QWidget):
     archived = Signal(str)
     deleted = Signal(str)
     export_wanted = Signal(str)
+    forget_wanted = Signal(str)
     compare_wanted = Signal(str)
     judge_wanted = Signal(str)
     connection_wanted = Signal()
@@ -155,6 +157,9 @@ class JobPage(QWidget):
             more.add(self.tr("Copy as Python"), lambda: self._copy_as(Language.PYTHON), "file-text"),
             more.add(self.tr("Copy as Worker code"), lambda: self._copy_as(Language.WORKER), "file-text"),
         ]
+        self._forget = more.add(
+            self.tr("Remove its texts…"), lambda: self._with_job(self.forget_wanted.emit), "eye-off"
+        )
         more.add(self.tr("Tags…"), lambda: self._with_job(self.tags_wanted.emit), "tag")
         self._archive = more.add(self.tr("Archive"), lambda: self._with_job(self.archived.emit), "archive")
         more.menu().addSeparator()
@@ -181,6 +186,7 @@ class JobPage(QWidget):
         self._compare.setVisible(can_compare and not over)
         self._judge.setVisible(can_compare)
         self._export_so_far.setVisible(job.batches_done > 0 and not over)
+        self._forget.setVisible(job.state in FORGETTABLE and not job.texts_forgotten_at)
         self._copy_ids.setEnabled(bool(request_ids(job.batches)))
         for action in self._copy_code:
             action.setVisible(not job.attached)  # the requests of an attached job are not stored

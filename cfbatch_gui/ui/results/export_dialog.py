@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
@@ -55,7 +55,12 @@ Output = tuple[Path, Target]
 
 
 class ExportDialog(QDialog):
-    """Open it with `open()`; it deletes itself when it closes. `notices` shows which files were written."""
+    """Open it with `open()`; it deletes itself when it closes. `notices` shows which files were written.
+
+    `all_written` has the job's id when all of its results were written, with all columns.
+    """
+
+    all_written = Signal(str)
 
     def __init__(
         self,
@@ -289,6 +294,8 @@ class ExportDialog(QDialog):
                 self._show()  # the names proposed before exist now
         self._remembered.keep(written[-1].path.parent)
         self.accept()
+        if options == ExportOptions(separator=options.separator) and any(each.needs_results for _, each in outputs):
+            self.all_written.emit(self._job.id)
 
     def _export(self, path: Path, target: Target, options: ExportOptions, tell: Callable[[int, int], None]) -> Exported:
         """In a thread."""

@@ -93,8 +93,10 @@ class SearchedResults(QWidget):
 
 
 def version_of(job: Job) -> Version:
-    """Changes exactly when there may be other results to read: an answer came, or a batch ended without one."""
-    return (job.id, job.is_sent, tuple((batch.number, batch.state) for batch in job.batches if batch.state.is_final))
+    """Changes exactly when there may be other results to read: an answer came, a batch ended without one, or the texts
+    were removed."""
+    ended = tuple((batch.number, batch.state) for batch in job.batches if batch.state.is_final)
+    return (job.id, job.is_sent, ended, job.texts_forgotten_at)
 
 
 def failed_batches(job: Job) -> dict[int, str]:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
 from cfbatch_gui.core.jobs.drafts import clean_tags
+from cfbatch_gui.core.jobs.run.job_actions import FORGETTABLE
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.ui import dialogs, display
@@ -149,6 +150,38 @@ class JobChanges:
         words = _tr("Undo deleting {jobs}").format(jobs=_named(jobs))
         resumed = [job.id for job in at_work]
         self._notices.show_undo(text, words, lambda: self._undelete(job_ids, resumed))
+
+    def forget_texts(self, job_id: str) -> None:
+        """Remove the texts of a finished job for good, after a confirmation."""
+
+        async def forget() -> None:
+            job = self._program.ledger.job(job_id)
+            is_sure = await dialogs.ask(
+                self._window,
+                _tr("Remove the texts of this job?"),
+                _tr(
+                    "Scores, ranks, vectors and ids of “{name}” stay. Its texts and its other columns go for good, and"
+                    " it cannot be sent again."
+                ).format(name=job.name),
+                accept=_tr("Remove texts"),
+                danger=True,
+            )
+            if is_sure:
+                await self._forget_texts(job)
+
+        self._tasks.start(f"forget {job_id}", forget())
+
+    def exported_all(self, job_id: str) -> None:
+        """Remove the texts of a job that was exported as a whole, if the settings say so."""
+        job = self._program.ledger.job(job_id)
+        can_forget = job.state in FORGETTABLE and not job.texts_forgotten_at
+        if self._program.settings.forget_after_export and can_forget:
+            self._tasks.start(f"forget {job_id}", self._forget_texts(job))
+
+    async def _forget_texts(self, job: Job) -> None:
+        await self._program.actions.forget_texts(job.id)
+        text = _tr("The texts of “{name}” were removed. Scores, ranks, vectors and ids are kept.")
+        self._notices.show_notice(text.format(name=job.name), "done")
 
     def _set_archived(self, job_ids: Sequence[str], *, archived: bool) -> None:
         async def do() -> None:

@@ -264,7 +264,9 @@ class Workspace:
         job = self._program.ledger.job(job_id)
         limits = self._ranking.limits()
         choices = self._job.row_choices() if self.window.pages.currentWidget() is self._job else ()
-        ExportDialog(self._program, self._notices, job, limits=limits, choices=choices, parent=self.window).open()
+        dialog = ExportDialog(self._program, self._notices, job, limits=limits, choices=choices, parent=self.window)
+        dialog.all_written.connect(self._changes.exported_all)
+        dialog.open()
 
     def _attach(self) -> None:
         dialog = AttachDialog(self._program, self.window)
@@ -353,6 +355,7 @@ class Workspace:
         library.tags_wanted.connect(changes.tag)
         library.comparison_wanted.connect(self._comparing.compare_these)
         job_page.archived.connect(lambda job_id: changes.archive([job_id]))
+        job_page.forget_wanted.connect(changes.forget_texts)
         job_page.deleted.connect(lambda job_id: changes.delete([job_id]))
         for page in (job_page, self._draft):
             page.tags_wanted.connect(lambda job_id: changes.tag([job_id]))

@@ -27,6 +27,7 @@ from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.client import Reply
 from cfbatch_gui.core.workers_ai.wire.replies import Waiting
 
+FORGETTABLE = (JobState.DONE, JobState.PARTLY_DONE)
 MAY_BE_SENT_AGAIN = ENDED | {BatchState.OUTCOME_UNKNOWN, BatchState.DISMISSED}
 
 Change = Callable[[Job], Job]
@@ -162,11 +163,13 @@ class JobActions:
         Raises UsageError for a job that is not finished, DataError and DiskFull.
         """
         job = self._store.job(job_id)
-        if job.state not in (JobState.DONE, JobState.PARTLY_DONE):
+        if job.state not in FORGETTABLE:
             raise UsageError(
                 message("Only a finished job can do without its texts. Wait until it is done, or delete it.")
             )
-        await asyncio.to_thread(forget_texts, self._store.folder(job_id), self._clock())
+        now = self._clock()
+        await asyncio.to_thread(forget_texts, self._store.folder(job_id), now)
+        await self._store.change(job_id, lambda job: replace(job, texts_forgotten_at=now))
 
     async def _check_has_texts(self, job_id: str) -> None:
         if await asyncio.to_thread(texts_forgotten, self._store.folder(job_id)) is not None:

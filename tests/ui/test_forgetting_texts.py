@@ -1,0 +1,88 @@
+"""The texts of a finished job go when the user says so, or after an export if the settings do; its results stay."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.system.resources import resource
+from cfbatch_gui.ui.results.export_dialog import ExportDialog
+from cfbatch_gui.ui.results.ranking_limits import Limits
+from cfbatch_gui.ui.theme import Theme
+from tests.screen.past import run
+from tests.screen.stage import Stage, opened
+from tests.ui.conftest import Until
+
+JOB, SHOWN = "Help centre", "To reset a forgotten password"
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
+    async with opened(tmp_path / "data", theme) as stage:
+        await run(stage.program, JOB, resource("examples/help-centre-ranking.csv"), Kind.RANK)
+        stage.workspace._show_jobs()
+        stage.workspace._open(stage.job(JOB).id)
+        await stage.person.until(lambda: rows_say(stage, SHOWN))
+        yield stage
+
+
+def rows_say(stage: Stage, words: str) -> bool:
+    table = stage.workspace._ranking.contexts
+    model = table.model()
+    cells = (
+        model.index(row, column).data() for row in range(model.rowCount()) for column in range(model.columnCount())
+    )
+    return any(words in str(cell) for cell in cells)
+
+
+def dialog() -> ExportDialog:
+    return next(each for each in QApplication.topLevelWidgets() if isinstance(each, ExportDialog))
+
+
+async def test_after_a_question_texts_go_and_scores_stay(stage: Stage, until: Until) -> None:
+    job_page = stage.workspace._job
+    assert job_page._forget.isVisible()
+    job_page._forget.trigger()
+    await stage.person.click("Remove texts")
+    await until(lambda: stage.job(JOB).texts_forgotten_at)
+    await until(lambda: rows_say(stage, "A-0113") and not rows_say(stage, SHOWN))
+    assert stage.person.sees("were removed. Scores, ranks, vectors and ids are kept.")
+    await until(lambda: not job_page._forget.isVisible())
+
+
+async def test_the_question_can_be_answered_with_no(stage: Stage, until: Until) -> None:
+    stage.workspace._job._forget.trigger()
+    await stage.person.click("Cancel")
+    await until(lambda: not stage.person.sees("Remove the texts of this job?"))
+    assert not stage.job(JOB).texts_forgotten_at
+    assert rows_say(stage, SHOWN)
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+async def test_after_an_export_of_everything_if_the_settings_say_so(
+    stage: Stage, tmp_path: Path, until: Until, is_whole: bool
+) -> None:
+    stage.program.change_settings(forget_after_export=True)
+    stage.workspace._export(stage.job(JOB).id)
+    export = dialog()
+    if not is_whole:
+        export.limits_bar.show_limits(Limits(top_k=3))
+    target = export.forms.chosen()[0]
+    await export.write([(tmp_path / "all.xlsx", target)])
+    assert (tmp_path / "all.xlsx").exists()
+    if is_whole:
+        await until(lambda: stage.job(JOB).texts_forgotten_at)
+        await until(lambda: not rows_say(stage, SHOWN))
+    else:
+        await until(lambda: not stage.workspace._tasks.is_running(f"forget {stage.job(JOB).id}"))
+        assert not stage.job(JOB).texts_forgotten_at
+
+
+async def test_nothing_goes_after_an_export_unless_the_settings_say_so(stage: Stage, tmp_path: Path) -> None:
+    stage.workspace._export(stage.job(JOB).id)
+    export = dialog()
+    await export.write([(tmp_path / "all.xlsx", export.forms.chosen()[0])])
+    assert not stage.workspace._tasks.is_running(f"forget {stage.job(JOB).id}")
+    assert rows_say(stage, SHOWN)
