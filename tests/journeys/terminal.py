@@ -179,7 +179,7 @@ def read_csv(path: Path) -> list[dict[str, str]]:
 
 def read_workbook(path: Path) -> list[dict[str, Any]]:
     """The rows of the first sheet by their header."""
-    header, *rows = openpyxl.load_workbook(path, read_only=True).worksheets[0].iter_rows(values_only=True)
+    header, *rows = openpyxl.load_workbook(path).worksheets[0].iter_rows(values_only=True)
     return [dict(zip(map(str, header), row, strict=True)) for row in rows]
 
 

@@ -29,7 +29,7 @@ import argparse, sys
 from pathlib import Path
 from cfbatch_gui.cli import practice
 parser = argparse.ArgumentParser()
-practice.add_arguments(parser)
+practice.add_arguments(parser, parents=[])
 sys.exit(practice.run(parser.parse_args(sys.argv[2:]), Path(sys.argv[1])))
 """
 
