@@ -1,6 +1,7 @@
 """The texts of a finished job go when the user says so, or after an export if the settings do; its results stay."""
 
 from collections.abc import AsyncIterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -31,10 +32,10 @@ async def stage(tmp_path: Path, theme: Theme) -> AsyncIterator[Stage]:
 def rows_say(stage: Stage, words: str) -> bool:
     table = stage.workspace._ranking.contexts
     model = table.model()
-    cells = (
-        model.index(row, column).data() for row in range(model.rowCount()) for column in range(model.columnCount())
-    )
-    return any(words in str(cell) for cell in cells)
+    if model is None:  # nothing is read yet
+        return False
+    places = product(range(model.rowCount()), range(model.columnCount()))
+    return any(words in str(model.index(row, column).data()) for row, column in places)
 
 
 def dialog() -> ExportDialog:
