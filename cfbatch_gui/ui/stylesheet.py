@@ -36,9 +36,10 @@ QFrame[kind="inset"] { background: $inset; border: 1px solid $line; border-radiu
 QFrame[kind="plain"] { background: transparent; border: none; }
 QFrame[kind="line"] { background: $line; border: none; }
 QFrame[kind="sidebar"] { background: $sidebar; border: none; }
-QFrame[kind="choice"] { background: $card; border: 1px solid $line; border-radius: 10px; }
-QFrame[kind="choice"]:hover { border-color: $quiet; }
-QFrame[kind="choice"][selected="true"] { background: $selection; border: 2px solid $accent; }
+QFrame[kind="choice"], QRadioButton[kind="choice"] { background: $card; border: 1px solid $line; border-radius: 10px; }
+QFrame[kind="choice"]:hover, QRadioButton[kind="choice"]:hover { border-color: $quiet; }
+QFrame[kind="choice"][selected="true"], QRadioButton[kind="choice"]:checked {
+    background: $selection; border: 2px solid $accent; }
 QFrame[kind="notice"] { border: none; border-radius: 6px; background: $selection; }
 QFrame[kind="notice"][floating="true"] { border: 1px solid $faint; }
 QFrame[kind="notice"][level="attention"] { background: $attention_back; }

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 from cfbatch_gui.core.connections.credentials import Credentials
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.program import Program
+from cfbatch_gui.ui.accessibility import install_roles
 from cfbatch_gui.ui.theme import Theme
 from cfbatch_gui.ui.widgets import keyboard
 from cfbatch_gui.ui.window.workspace import Workspace
@@ -57,6 +58,7 @@ async def opened(
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     keyboard.watch(app)
+    install_roles()
     program = await Program.open(
         root,
         environ=environ or {},

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
 from cfbatch_gui.core.system.remembered_folders import FolderUse, RememberedFolder
 from cfbatch_gui.core.system.settings import SettingsStore
 from cfbatch_gui.ui.dialogs import ask, open_file, save_file
-from cfbatch_gui.ui.widgets import ChoiceCard, SectionCard, Tabs
+from cfbatch_gui.ui.widgets import Button, ChoiceCard, NoticeBar, SectionCard, Tabs, column, row
 from cfbatch_gui.ui.window.crash import CrashHandler
 
 Until = Callable[..., Awaitable[None]]
@@ -182,6 +182,64 @@ def test_a_choice_is_made_by_mouse_and_keyboard(qtbot: Any) -> None:
     assert chosen == [1, 1]
     card.set_chosen(True)
     assert card.is_chosen()
+
+
+def test_of_two_choices_one_or_none_is_chosen_and_tab_comes_to_it(qtbot: Any) -> None:
+    both = QWidget()
+    qtbot.addWidget(both)
+    rank, embed = ChoiceCard("list-ordered", "Rank", ""), ChoiceCard("waypoints", "Vectors", "")
+    both.setLayout(row(rank, embed))
+    both.show()
+    both.activateWindow()
+    chosen: list[str] = []
+    rank.chosen.connect(lambda: chosen.append("rank"))
+    embed.chosen.connect(lambda: chosen.append("embed"))
+    qtbot.mouseClick(rank, Qt.MouseButton.LeftButton)
+    rank.setFocus()
+    qtbot.waitUntil(rank.hasFocus)
+    qtbot.keyClick(rank, Qt.Key.Key_Right)
+    assert chosen == ["rank", "embed"]
+    assert (rank.is_chosen(), embed.is_chosen()) == (False, True)
+    embed.set_chosen(True)
+    assert [bool(each.focusPolicy() & Qt.FocusPolicy.TabFocus) for each in (rank, embed)] == [False, True]
+    embed.set_chosen(False)
+    assert not rank.is_chosen() and not embed.is_chosen()
+    assert all(each.focusPolicy() & Qt.FocusPolicy.TabFocus for each in (rank, embed))
+    assert len(chosen) == 2
+
+
+def test_a_tab_that_is_not_shown_is_not_in_the_bar(qtbot: Any) -> None:
+    tabs = Tabs()
+    qtbot.addWidget(tabs)
+    for key in ("progress", "ranking", "details"):
+        tabs.add(key, key.title())
+    tabs.choose("ranking")
+    tabs.set_shown("progress", False)
+    assert (tabs.count(), tabs.current(), tabs.is_shown("progress")) == (2, "ranking", False)
+    tabs.set_title("progress", "How far it is")
+    tabs.set_shown("progress", True)
+    assert [tabs.tabText(index) for index in range(3)] == ["How far it is", "Ranking", "Details"]
+    assert tabs.current() == "ranking"
+    tabs.set_shown("ranking", False)
+    tabs.choose("details")
+    assert tabs.current() == "details"
+
+
+def test_what_is_made_later_has_its_place_in_the_order_of_tab(qtbot: Any) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    bar, last = NoticeBar("Two rows are left out.", "attention"), Button("Send")
+    page.setLayout(column(Button("Options"), bar, last))
+    bar.add_link("Show rows", lambda: None)
+    after = bar.add_link("Save them…", lambda: None)
+    page.show()
+    page.activateWindow()
+    bar.links()[0].setFocus()
+    qtbot.waitUntil(bar.links()[0].hasFocus)
+    qtbot.keyClick(bar.links()[0], Qt.Key.Key_Tab)
+    assert after.hasFocus()
+    qtbot.keyClick(after, Qt.Key.Key_Tab)
+    assert last.hasFocus()
 
 
 def test_tabs_are_chosen_by_key(qtbot: Any) -> None:

@@ -51,7 +51,7 @@ async def test_a_job_at_work_shows_its_progress_and_then_its_ranking(slow_desk: 
     assert not page.export_button.isVisible()
     await until(lambda: page.header.state.text() == "Finished")
     assert page.tabs.current() == "ranking"
-    assert page.tabs.tabText(1) == "Ranking"
+    assert page.tabs.tabText(0) == "Ranking"
     await until(lambda: slow_desk.ranking.contexts_model.rowCount() == 4)
     assert page.export_button.isVisible()
     assert not page.stop_button.isVisible()
@@ -72,7 +72,7 @@ async def test_another_kind_of_job_has_other_tabs(driver: JobPageDriver, until: 
     assert driver.page.tabs.current() == "ranking"
     await driver.show(embedded)
     assert driver.page.tabs.current() == "vectors"
-    assert not driver.page.tabs.isTabVisible(1)
+    assert not driver.page.tabs.is_shown("ranking")
     await until(lambda: driver.vectors.rows.rowCount() == 4)
     await driver.idle()
 

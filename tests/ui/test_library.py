@@ -72,6 +72,15 @@ def test_groups_stand_in_their_order_and_empty_ones_vanish(library: Library) -> 
     assert lines(library) == []
 
 
+def test_each_line_says_all_that_it_shows_to_a_screen_reader(library: Library) -> None:
+    spoken = [
+        library.rows.index(line).data(Qt.ItemDataRole.AccessibleTextRole) for line in range(library.rows.rowCount())
+    ]
+    assert spoken[:2] == ["Needs you, 1", "Job 1, Outcome unknown"]
+    assert spoken[3].startswith("Job 2, Running · 1 of 2 batches")
+    assert spoken[7].startswith("Job 4, Finished · ")
+
+
 def test_the_latest_stands_first_and_archived_ones_only_when_looked_for() -> None:
     jobs = (job(9), job(5), replace(job(6, BatchState.DONE), archived=True))
     assert [entry.name for entry in arrange(jobs) if isinstance(entry, Job)] == ["Job 5", "Job 9"]

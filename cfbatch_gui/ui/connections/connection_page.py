@@ -85,7 +85,6 @@ class ConnectionPage(QWidget):
         self._content = content
         self._area = scrolled(content)
         self.setLayout(column(self.header, self._area, gap=SMALL))
-        self.setFocusProxy(self.cloudflare.account)
         self._set_tab_order()
         self._connect()
 

@@ -175,6 +175,7 @@ class ComparisonPage(QWidget):
         }
         for key, (name, page) in shown.items():
             self.tabs.add(key, name)
+            page.setAccessibleName(name)  # a page without anything to focus gets the focus itself
             self._pages.addWidget(page)
         self.tabs.chosen.connect(lambda key: self._pages.setCurrentWidget(shown[key][1]))
         self.queries.queries.picked.connect(self._query_picked)

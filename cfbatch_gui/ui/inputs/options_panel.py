@@ -34,6 +34,7 @@ class OptionsPanel(Card):
         self._model = ""
         self.model = _Narrowing(self.tr("Model"))
         self.typed_model = QLineEdit()
+        self.typed_model.setAccessibleName(self.model.accessibleName())
         self.model.setEditable(True)
         self.model.setLineEdit(self.typed_model)
         self.model.setInsertPolicy(Choice.InsertPolicy.NoInsert)

@@ -22,6 +22,7 @@ from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import Card, ElidedLabel, IconButton, IconLine, LinkButton, NoticeBar, boxed, row
+from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
 
 CUT = "cut"  # beside the kinds of problem: texts that are sent, and of which the model reads the beginning
 DOUBTFUL = (ProblemKind.DOUBTFUL_ROW, ProblemKind.DOUBTFUL_SENT)
@@ -102,6 +103,7 @@ class ProblemBars(QWidget):
             plural(total, "Save all {n} rows that are left out…", "Save all {n} rows that are left out…")
         )
         self._save_row.setVisible(len(left_out) > 1)
+        follow_in_tab_order(self, *(link for bar in self.bars() for link in bar.links()), self.save_all)
         if focus is not None and (bars := self.bars()):
             links = bars[min(focus[0], len(bars) - 1)].links()
             links[min(focus[1], len(links) - 1)].setFocus()

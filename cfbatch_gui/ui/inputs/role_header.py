@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QFont, QKeyEvent, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QAccessible, QFocusEvent, QFont, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Role
@@ -29,6 +29,7 @@ class RoleHeader(QHeaderView):
     `join_wanted` carries the index of a column that is to be joined with others to one text.
     """
 
+    accessible_role = QAccessible.Role.ButtonMenu  # Qt takes a header by itself for a table
     role_chosen = Signal(int, object)
     join_wanted = Signal(int)
 
@@ -47,7 +48,7 @@ class RoleHeader(QHeaderView):
         self.setFixedHeight(scaled(_NAME_HEIGHT + _CHIP_HEIGHT) + _BELOW)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
-        self.setAccessibleName(self.tr("What each column is for"))
+        self._describe()
 
     def set_roles(
         self, roles: tuple[Role, ...], choices: tuple[Role, ...], joined: frozenset[int] = frozenset()
@@ -165,11 +166,16 @@ class RoleHeader(QHeaderView):
             table.scrollTo(table.model().index(table.rowAt(0), section))
 
     def _describe(self) -> None:
-        if self._current < len(self._roles):
-            name = str(self.model().headerData(self._current, self.orientation()) or "")
-            self.setAccessibleDescription(
-                self.tr("Column {name}: {role}").format(name=name, role=self._look(self._current)[1])
-            )
+        """The column that the keys act on is the name, all columns are the description."""
+        words = [
+            self.tr("Column {name}: {role}").format(name=self._column(section), role=self._look(section)[1])
+            for section in range(len(self._roles))
+        ]
+        self.setAccessibleName(words[self._current] if words else self.tr("What each column is for"))
+        self.setAccessibleDescription("; ".join(words))
+
+    def _column(self, section: int) -> str:
+        return display.one_line(str(self.model().headerData(section, self.orientation()) or ""))
 
     # Painting
 
@@ -188,7 +194,7 @@ class RoleHeader(QHeaderView):
         font.setPixelSize(max(9, self.fontInfo().pixelSize() - 1))
         painter.setFont(font)
         painter.setPen(theme.colour("quiet"))
-        name = display.one_line(str(self.model().headerData(section, self.orientation()) or ""))
+        name = self._column(section)
         box = QRect(rect.left(), rect.top(), rect.width() - CELL_MARGIN, scaled(_NAME_HEIGHT) - 2)
         shown = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, box.width())
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)

@@ -105,7 +105,7 @@ class JobPage(QWidget):
 
     def show_quality(self) -> None:
         """Choose the tab of a ranking's quality, as if the user had chosen it."""
-        if QUALITY in self.results and self.tabs.isTabVisible(list(self._pages).index(QUALITY)):
+        if self.tabs.is_shown(QUALITY):
             self.tabs.choose(QUALITY)
 
     def row_choices(self) -> tuple[RowChoice, ...]:
@@ -222,6 +222,7 @@ class JobPage(QWidget):
         }
         for key, page in self._pages.items():
             self.tabs.add(key, titles[key])
+            page.setAccessibleName(titles[key])  # a page without anything to focus gets the focus itself
             self._stack.addWidget(page)
         self.tabs.chosen.connect(self._tab_chosen)
 

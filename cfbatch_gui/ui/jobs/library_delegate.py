@@ -18,7 +18,7 @@ from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.ui import display, icons, theme
 from cfbatch_gui.ui.jobs.job_groups import Entry, Group, GroupEntry
 from cfbatch_gui.ui.jobs.library_rows import ENTRY_ROLE, LibraryRows, line_height
-from cfbatch_gui.ui.state_names import DraftPhase, StateWords, kind_icon, library_words
+from cfbatch_gui.ui.state_names import DraftPhase, StateWords, job_words, kind_icon, library_words
 from cfbatch_gui.ui.widgets import paint_bar
 
 Index = QModelIndex | QPersistentModelIndex
@@ -47,6 +47,7 @@ class LibraryDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._view = parent
         self._rows = rows
+        rows.spoken = self.spoken
         self._clock, self._phase_of = clock, phase_of
         self.opened_job = ""  # the id of the open job, painted as selected also when another line has the focus
 
@@ -58,6 +59,14 @@ class LibraryDelegate(QStyledItemDelegate):
     def words(self, job: Job) -> StateWords:
         """The second line of a job as it is painted now."""
         return library_words(job, self._clock(), DraftPhase.EMPTY if job.is_sent else self._phase_of(job))
+
+    def spoken(self, entry: Entry) -> str:
+        """A line in words: the name of a job, its state, what is painted below the name, and its tags."""
+        if isinstance(entry, GroupEntry):
+            return f"{self._title(entry.group)}, {display.number(entry.count)}"
+        state, line = job_words(entry.state).text, self.words(entry).text
+        words = (entry.name, *(() if line.startswith(state) else (state,)), line, *entry.tags)
+        return ", ".join(words)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         entry: Entry = index.data(ENTRY_ROLE)

@@ -4,7 +4,7 @@ A list view measures every line of its model whenever one comes or goes, 0.15 se
 the first lines only and grows as the view is scrolled to their end, or as a job further down is opened.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
@@ -46,6 +46,7 @@ class LibraryRows(QAbstractListModel):
         self._all: list[Entry] = []
         self._entries: list[Entry] = []  # the beginning of all, which the view knows
         self._groups = JobGroups()
+        self.spoken: Callable[[Entry], str] = lambda entry: ""  # all of a line, for a screen reader
 
     def entries(self) -> list[Entry]:
         """The lines that the model has so far, from the top."""
@@ -109,6 +110,8 @@ class LibraryRows(QAbstractListModel):
         entry = self._entries[index.row()]
         if role == ENTRY_ROLE:
             return entry
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return self.spoken(entry)
         if isinstance(entry, Job) and role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
             return entry.name
         return None

@@ -8,7 +8,8 @@ from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.results.exports.base import Cell
-from cfbatch_gui.ui import theme
+from cfbatch_gui.core.results.numbers import score_text
+from cfbatch_gui.ui import display, theme
 from cfbatch_gui.ui.plots.axes import Frame, frame, paint_frame, small
 from cfbatch_gui.ui.plots.layers import Bars, Dots, Layer, Mark, Steps, describe_at, paint_layer, range_across, range_up
 from cfbatch_gui.ui.plots.plot import Plot, PlotData, paint_tip
@@ -36,7 +37,7 @@ class Chart(Plot):
         Without a range the axis across spans what is there.
         """
         self._layers, self._titles, self._across = tuple(layers), (across, up), across_range
-        self.update()
+        self.show_again()
 
     def layers(self) -> tuple[Layer, ...]:
         """The layers that are shown."""
@@ -61,6 +62,20 @@ class Chart(Plot):
             found = describe_at(self._layers, shown, self._mouse)
             if found is not None:
                 paint_tip(painter, size, found.at, found.text)
+
+    def summary(self) -> str:
+        across, up = self._titles
+        words = []
+        for layer in self._layers:
+            if isinstance(layer, Bars):
+                words.append(self._bars_in_words(layer, layer.name or up))
+            elif isinstance(layer, Dots):
+                words.append(self._dots_in_words(layer, across, up))
+            elif isinstance(layer, Mark) and layer.name:
+                value = score_text(layer.at)
+                pattern = self.tr("{name}.") if value in layer.name else self.tr("{name} at {value}.")
+                words.append(pattern.format(name=layer.name, value=value))
+        return " ".join(filter(None, words))
 
     def data(self) -> PlotData:
         """A row for each bar and each dot, with the name of its layer."""
@@ -124,6 +139,28 @@ class Chart(Plot):
             painter.setPen(theme.colour(layer.role))
             painter.drawText(QPointF(left, shown.box.top() + metrics.ascent()), layer.name)
         painter.restore()
+
+    def _bars_in_words(self, layer: Bars, name: str) -> str:
+        if not len(layer.heights):
+            return ""
+        highest = int(np.argmax(layer.heights))
+        low, high, left, right = (score_text(layer.edges[at]) for at in (0, -1, highest, highest + 1))
+        if not name:
+            return self.tr("From {low} to {high}, most between {left} and {right}.").format(
+                low=low, high=high, left=left, right=right
+            )
+        return self.tr("{name}: from {low} to {high}, most between {left} and {right}.").format(
+            name=name, low=low, high=high, left=left, right=right
+        )
+
+    def _dots_in_words(self, layer: Dots, across: str, up: str) -> str:
+        is_shown = np.isfinite(layer.x) & np.isfinite(layer.y)
+        words = [display.plural(int(is_shown.sum()), "{n} dot.", "{n} dots.")]
+        for title, values in ((across, layer.x[is_shown]), (up, layer.y[is_shown])):
+            if title and len(values):
+                low, high = score_text(values.min()), score_text(values.max())
+                words.append(self.tr("{title}: from {low} to {high}.").format(title=title, low=low, high=high))
+        return " ".join(words)
 
     def _bars(self) -> Iterator[tuple[Cell, ...]]:
         for layer in self._layers:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPen
 
-from cfbatch_gui.ui import theme
+from cfbatch_gui.ui import display, theme
 from cfbatch_gui.ui.plots.axes import small
 from cfbatch_gui.ui.plots.plot import Plot, PlotData, paint_tip
 from cfbatch_gui.ui.theme import MEDIUM, SMALL
@@ -44,7 +44,7 @@ class DifferenceChart(Plot):
         """
         self._values, self._interval, self._titles = tuple(values), interval, titles
         self._columns, self._describe = columns, describe
-        self.update()
+        self.show_again()
 
     def sizeHint(self) -> QSize:
         return QSize(560, 240)
@@ -69,6 +69,22 @@ class DifferenceChart(Plot):
         self._paint_titles(painter, size)
         if not as_picture and self._mouse is not None and (index := self._bar_at(self._mouse)) >= 0:
             paint_tip(painter, size, self._mouse, self._describe(index))
+
+    def summary(self) -> str:
+        if not self._values:
+            return ""
+        better = sum(value > _SAME for value in self._values)
+        worse = sum(value < -_SAME for value in self._values)
+        counts = self.tr("{better} better, {worse} worse, {same} the same.").format(
+            better=display.number(better),
+            worse=display.number(worse),
+            same=display.number(len(self._values) - better - worse),
+        )
+        ends = (better and self._values.index(max(self._values)), worse and self._values.index(min(self._values)))
+        first, last = (self._describe(at).replace("\n", ", ") for at in ends)
+        gain = self.tr("The largest gain: {query}.").format(query=first) if better else ""
+        loss = self.tr("The largest loss: {query}.").format(query=last) if worse else ""
+        return " ".join(filter(None, (counts, gain, loss)))
 
     def data(self) -> PlotData:
         """A row for each bar."""

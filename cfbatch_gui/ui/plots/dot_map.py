@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QImage, QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
-from cfbatch_gui.ui import theme
+from cfbatch_gui.ui import display, theme
 from cfbatch_gui.ui.plots.axes import small
 from cfbatch_gui.ui.plots.colours import DotColours, PlacedName, plain
 from cfbatch_gui.ui.plots.dot_image import paint_dots, radius_for
@@ -75,7 +75,7 @@ class DotMap(Plot):
         """Colour the dots; `names` are painted among them, see `DotColours.positions_of_names`."""
         self._colours, self._names = colours, tuple(names)
         self._version += 1
-        self.update()
+        self.show_again()
 
     def mark(self, indices: NDArray[np.int64] | None) -> None:
         """Make all but these faint; None marks nothing."""
@@ -84,12 +84,12 @@ class DotMap(Plot):
             self._marked = np.zeros(len(self._points), dtype=np.bool_)
             self._marked[indices] = True
         self._version += 1
-        self.update()
+        self.show_again()
 
     def set_current(self, index: int) -> None:
         """Put a ring around a dot, around none with -1."""
         self._current = index
-        self.update()
+        self.show_again()
 
     def set_lasso(self, on: bool) -> None:
         """Whether dragging draws a lasso; with Shift it always does."""
@@ -128,6 +128,17 @@ class DotMap(Plot):
 
     def sizeHint(self) -> QSize:
         return QSize(720, 460)
+
+    def summary(self) -> str:
+        words = [display.plural(len(self._points), "{n} text as a dot.", "{n} texts as dots.")]
+        if self._names:
+            names = ", ".join(name for name, _ in self._names)
+            words.append(self.tr("Groups with a name: {names}.").format(names=names))
+        if self._marked is not None:
+            words.append(display.plural(int(self._marked.sum()), "{n} is marked.", "{n} are marked."))
+        if self._current >= 0:
+            words.append(self.tr("Chosen: {text}").format(text=display.one_line(self._describe(self._current)[0])))
+        return " ".join(words)
 
     def data(self) -> PlotData:
         return self._data()

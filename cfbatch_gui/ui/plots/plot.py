@@ -8,6 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import (
+    QAccessible,
     QGuiApplication,
     QImage,
     QImageWriter,
@@ -54,6 +55,8 @@ class PlotData:
 class Plot(QWidget):
     """A widget whose paint code also makes its picture. `name` is its accessible name and the title of an SVG."""
 
+    accessible_role = QAccessible.Role.Chart
+
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._mouse: QPointF | None = None
@@ -68,9 +71,19 @@ class Plot(QWidget):
         raise NotImplementedError
 
     @abstractmethod
+    def summary(self) -> str:
+        """What it shows in words, for whoever does not see it."""
+        raise NotImplementedError
+
+    @abstractmethod
     def data(self) -> PlotData:
         """The data behind the plot."""
         raise NotImplementedError
+
+    def show_again(self) -> None:
+        """Paint what it shows now, and say it in words."""
+        self.setAccessibleDescription(self.summary())
+        self.update()
 
     def picture(self) -> QImage:
         """The plot on the colour of the window, at twice the resolution of the screen, at least 1,600 pixels wide."""

@@ -107,6 +107,8 @@ class ColumnRows(QAbstractTableModel, Generic[R]):
         column = self.columns[index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
             return self.text(index.row(), index.column())
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return self.text(index.row(), index.column()) or self.tr("empty")
         if role == SORT_ROLE:
             return column.value(self.row(index.row()))
         if role == ICON_ROLE:

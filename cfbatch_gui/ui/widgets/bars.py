@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QAccessible, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from cfbatch_gui.ui import theme
@@ -13,6 +13,7 @@ from cfbatch_gui.ui.theme import MEDIUM, scaled
 from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed
 from cfbatch_gui.ui.widgets.buttons import IconButton, LinkButton
 from cfbatch_gui.ui.widgets.file_drag import FileDrag
+from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
 from cfbatch_gui.ui.widgets.labels import IconLabel, Label
 
 Level = Literal["info", "attention", "error", "done"]
@@ -48,6 +49,8 @@ def paint_bar(
 
 class ThinProgress(QWidget):
     """The share of finished parts as a bar, 4 pixels high. While the total is unknown, the bar is empty."""
+
+    accessible_role = QAccessible.Role.ProgressBar
 
     def __init__(self, *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -127,7 +130,10 @@ class NoticeBar(QFrame):
         """Add a link button at the right end; `on_pressed` is called without arguments on each click."""
         link = LinkButton(text)
         link.clicked.connect(lambda _checked=False: on_pressed())
+        links = self.links()
         self._buttons.addWidget(link)
+        if self.parentWidget() is not None:
+            follow_in_tab_order(links[-1] if links else self, link)
         return link
 
     def clear_links(self) -> None:

@@ -1,8 +1,18 @@
 """Boxes: cards, foldable sections, large choices, and what is shown instead of missing content."""
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QRadioButton,
+    QSizePolicy,
+    QStackedWidget,
+    QStyle,
+    QStyleOption,
+    QVBoxLayout,
+    QWidget,
+)
 
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, RADIUS_CARD, SMALL, scaled
 from cfbatch_gui.ui.widgets.buttons import IconButton, PrimaryButton, paint_focus_ring
@@ -103,11 +113,11 @@ class SectionCard(Card):
         return self._content.isHidden()
 
 
-class ChoiceCard(KeyboardRing, QFrame):
-    """A large choice with an icon, a title and a line of explanation.
+class ChoiceCard(KeyboardRing, QRadioButton):
+    """A large choice with an icon, a title and a line of explanation; a radio button, whose group are its siblings.
 
-    A click, Space and Enter choose it; arrow keys move the focus to the next one. `chosen` is only a request: the page
-    calls `set_chosen`.
+    A click anywhere in it, Space, Enter and the arrow keys choose it. `chosen` is only a request: the page calls
+    `set_chosen`.
     """
 
     chosen = Signal()
@@ -115,11 +125,10 @@ class ChoiceCard(KeyboardRing, QFrame):
     def __init__(self, icon: str, title: str, subtitle: str, *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", "choice")
-        self.setProperty("selected", "false")
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(title)
         self.setAccessibleDescription(subtitle)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(scaled(61))
         self._icon_name = icon
         self._icon = IconLabel(icon, "quiet", 20)
@@ -129,47 +138,61 @@ class ChoiceCard(KeyboardRing, QFrame):
         texts.addWidget(ElidedLabel(title, "strong"))
         texts.addWidget(ElidedLabel(subtitle, "small"))
         texts.addStretch(1)
-        layout = QHBoxLayout(self)
+        self._line = layout = QHBoxLayout(self)
         layout.setContentsMargins(18, 0, LARGE, 0)
         layout.setSpacing(13)
         layout.addWidget(self._icon)
         layout.addLayout(texts, 1)
+        self.toggled.connect(self._show_chosen)
+        self.clicked.connect(lambda _checked=False: self.chosen.emit())
 
     def is_chosen(self) -> bool:
         """Whether it is marked as chosen."""
-        return bool(self.property("selected") == "true")
+        return self.isChecked()
 
     def set_chosen(self, chosen: bool) -> None:
-        """Mark it as chosen or not, without a signal."""
-        self.setProperty("selected", "true" if chosen else "false")
-        self._icon.set_icon(self._icon_name, "accent" if chosen else "quiet")
-        self.style().unpolish(self)
-        self.style().polish(self)
-        self.update()
+        """Mark it as chosen or not, without `chosen`; none of the group may be."""
+        self.setAutoExclusive(chosen)  # Qt takes a mark away only where there is no group
+        self.setChecked(chosen)
+        self.setAutoExclusive(True)
+        self._share_tab()
 
-    def choose(self) -> None:
-        """Emit `chosen`, as a click does."""
-        self.chosen.emit()
+    def sizeHint(self) -> QSize:
+        return self._line.totalSizeHint()
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
-            self.choose()
+    def minimumSizeHint(self) -> QSize:
+        return self._line.totalMinimumSize()
+
+    def hitButton(self, pos: QPoint) -> bool:
+        return self.rect().contains(pos)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.choose()
-        elif event.key() in (Qt.Key.Key_Right, Qt.Key.Key_Down):
-            self.focusNextChild()
-        elif event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Up):
-            self.focusPreviousChild()
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
         else:
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
+        option = QStyleOption()
+        option.initFrom(self)
+        if self.isChecked():
+            option.state |= QStyle.StateFlag.State_On
+        painter = QPainter(self)
+        self.style().drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, self)
         if self.has_ring:
-            painter = QPainter(self)
             paint_focus_ring(painter, self, RADIUS_CARD - 1, "text" if self.is_chosen() else "accent")
+
+    def _share_tab(self) -> None:
+        """Let Tab come to the marked one of the group, or to each while none is; Qt does the first, not the second."""
+        parent = self.parentWidget()
+        group = [self] if parent is None else parent.findChildren(ChoiceCard)
+        is_open = not any(card.isChecked() for card in group)
+        for card in group:
+            tab = is_open or card.isChecked()
+            card.setFocusPolicy(Qt.FocusPolicy.StrongFocus if tab else Qt.FocusPolicy.ClickFocus)
+
+    def _show_chosen(self, chosen: bool) -> None:
+        self._icon.set_icon(self._icon_name, "accent" if chosen else "quiet")
 
 
 class EmptyPlace(QWidget):

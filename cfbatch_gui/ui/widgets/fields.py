@@ -22,9 +22,11 @@ class SearchField(QLineEdit):
         self.setPlaceholderText(hint)
         self.setAccessibleName(hint)
         self.setClearButtonEnabled(False)
-        self.addAction(icon("search", "quiet"), QLineEdit.ActionPosition.LeadingPosition)
+        magnifier = self.addAction(icon("search", "quiet"), QLineEdit.ActionPosition.LeadingPosition)
+        magnifier.setText(self.tr("Find"))  # both are buttons for a screen reader
+        magnifier.triggered.connect(self._take_focus)
         self._clear = self.addAction(icon("x", "quiet"), QLineEdit.ActionPosition.TrailingPosition)
-        self._clear.setToolTip(self.tr("Clear"))
+        self._clear.setText(self.tr("Clear"))
         self._clear.setVisible(False)
         self._clear.triggered.connect(self.clear)
         self.textChanged.connect(lambda text: self._clear.setVisible(bool(text)))
@@ -74,6 +76,7 @@ class Choice(QComboBox):
     def __init__(self, name: str, *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(name)
+        self.setAccessibleDescription(name)  # Qt takes the chosen text for the name, except on Windows
         self.setView(QListView(self))  # the plain list takes the stylesheet; the native popup does not
         self.setIconSize(QSize(16, 16))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QSizePolicy, QVBoxL
 from cfbatch_gui.ui.theme import LARGE, SMALL, WIDE, scaled
 from cfbatch_gui.ui.widgets.box_layouts import Flow, boxed, column
 from cfbatch_gui.ui.widgets.buttons import Button, MoreButton
+from cfbatch_gui.ui.widgets.keyboard import follow_in_tab_order
 from cfbatch_gui.ui.widgets.labels import ElidedLabel, Label, Role, StateLabel
 
 _LEAST_WORDS = 110  # pixels of the title, before the buttons stand below it
@@ -90,6 +91,7 @@ class PageHeader(QWidget):
         self._buttons.removeWidget(self.more)
         for each in (button, self.more):  # which stays the last one
             self._buttons.addWidget(each)
+        follow_in_tab_order(self._at_right[-1] if self._at_right else self._editor, button, self.more)
         self._at_right.append(button)
         return button
 

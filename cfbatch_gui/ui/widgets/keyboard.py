@@ -64,6 +64,22 @@ def came_by_keyboard(event: QFocusEvent) -> bool:
     return event.reason() in _BY_KEYS and (last is None or last.was_key)
 
 
+def follow_in_tab_order(before: QWidget, *widgets: QWidget) -> None:
+    """Let Tab come to these right after what stands before them; Qt puts whatever is made later at the very end.
+
+    `before` may be a widget that takes no focus: then they follow what Tab comes to before it.
+    """
+    anchor: QWidget | None = before
+    while anchor is not None and not anchor.focusPolicy() & Qt.FocusPolicy.TabFocus:
+        anchor = anchor.previousInFocusChain()
+        if anchor is before:
+            return
+    for widget in widgets:
+        if anchor is not None:
+            QWidget.setTabOrder(anchor, widget)
+        anchor = widget
+
+
 class KeyboardRing(_Widget):
     """A mixin that sets `has_ring` while the widget has the focus by a key; the widget paints the ring."""
 

@@ -16,6 +16,7 @@ class Tabs(KeyboardRing, QTabBar):
     """A tab bar whose tabs have keys; `chosen` carries the key of the new tab. `margin` is before them, in pixels.
 
     Where there is no room for all, arrows at its end lead to the others; those that are shown are shown whole.
+    A tab that is not shown is not in the bar at all: Qt would still offer a hidden one to screen readers.
     """
 
     chosen = Signal(str)
@@ -23,7 +24,8 @@ class Tabs(KeyboardRing, QTabBar):
     def __init__(self, *, margin: int = WIDE, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._margin = margin
-        self._keys: list[str] = []
+        self._titles: dict[str, str] = {}  # by key, in the order of the tabs, of those that are not shown too
+        self._keys: list[str] = []  # of the tabs that are shown
         self.setDrawBase(False)
         self.setExpanding(False)
         self.setElideMode(Qt.TextElideMode.ElideNone)
@@ -33,6 +35,7 @@ class Tabs(KeyboardRing, QTabBar):
 
     def add(self, key: str, title: str) -> None:
         """Add a tab at the end."""
+        self._titles[key] = title
         self._keys.append(key)
         self.addTab(title)
 
@@ -42,16 +45,30 @@ class Tabs(KeyboardRing, QTabBar):
         return self._keys[index] if 0 <= index < len(self._keys) else ""
 
     def choose(self, key: str) -> None:
-        """Choose a tab by its key; ValueError when there is none."""
+        """Choose a tab by its key; ValueError when it is not shown."""
         self.setCurrentIndex(self._keys.index(key))
 
     def set_shown(self, key: str, shown: bool) -> None:
         """Show or hide a tab."""
-        self.setTabVisible(self._keys.index(key), shown)
+        if shown and key not in self._keys:
+            before = list(self._titles)[: list(self._titles).index(key)]
+            index = sum(each in self._keys for each in before)
+            self._keys.insert(index, key)
+            self.insertTab(index, self._titles[key])
+        elif not shown and key in self._keys:
+            index = self._keys.index(key)
+            del self._keys[index]
+            self.removeTab(index)
+
+    def is_shown(self, key: str) -> bool:
+        """Whether there is such a tab, and it is not hidden."""
+        return key in self._keys
 
     def set_title(self, key: str, title: str) -> None:
         """Change the title of a tab."""
-        self.setTabText(self._keys.index(key), title)
+        self._titles[key] = title
+        if key in self._keys:
+            self.setTabText(self._keys.index(key), title)
 
     def _emit(self, index: int) -> None:
         if 0 <= index < len(self._keys):
@@ -71,8 +88,8 @@ class Tabs(KeyboardRing, QTabBar):
         return self.tabSizeHint(index)
 
     def _lead(self, index: int) -> int:
-        """The margin before a tab, in pixels: the page's for the first visible one, 0 for all others."""
-        return 0 if any(self.isTabVisible(before) for before in range(index)) else self._margin
+        """The margin before a tab, in pixels: the page's for the first one, 0 for all others."""
+        return 0 if index else self._margin
 
     def _text_box(self, index: int) -> QRect:
         box = self.tabRect(index)
@@ -81,7 +98,7 @@ class Tabs(KeyboardRing, QTabBar):
         return QStyle.visualRect(self.layoutDirection(), box, words)
 
     def is_whole(self, index: int) -> bool:
-        """Whether a tab is shown, and has all of its room."""
+        """Whether a tab has all of its room."""
         arrows = [each.geometry() for each in self.findChildren(QToolButton) if each.isVisible()]
         room = self.rect()
         for arrow in arrows:
@@ -90,7 +107,7 @@ class Tabs(KeyboardRing, QTabBar):
             else:
                 room.setLeft(max(room.left(), arrow.right() + 1))
         words = self._text_box(index)
-        return self.isTabVisible(index) and room.left() - 1 <= words.left() and words.right() <= room.right() + 1
+        return room.left() - 1 <= words.left() and words.right() <= room.right() + 1
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -22,6 +22,7 @@ from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.core.system.settings import Settings
 from cfbatch_gui.ui import dialogs
+from cfbatch_gui.ui.accessibility import install_roles
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.widgets import keyboard
@@ -75,6 +76,7 @@ def _open_window(start: Start, environ: Mapping[str, str]) -> int:
     theme = Theme(Scheme(chosen) if chosen in set(Scheme) else Scheme.SYSTEM)
     theme.apply(app)
     keyboard.watch(app)
+    install_roles()
     return loop.run(app, lambda: _main(start, environ, theme))
 
 

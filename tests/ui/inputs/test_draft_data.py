@@ -301,7 +301,7 @@ async def test_roles_are_chosen_by_the_keyboard(driver: DraftDriver, questions: 
     header.setFocus(Qt.FocusReason.TabFocusReason)
     for _ in range(3):
         driver.qtbot.keyClick(header, Qt.Key.Key_Right)
-    assert header.accessibleDescription() == "Column relevance: Label"
+    assert header.accessibleName() == "Column relevance: Label"
     driver.qtbot.keyClick(header, Qt.Key.Key_Space)
     driver.pick(lambda action: action.data() == Role.IGNORE)
     await until(driver.is_ready)

@@ -201,7 +201,7 @@ async def test_what_was_chosen_for_another_kind_of_job_is_left_alone(
     await until(driver.is_ready)
     await until(lambda: not driver.page.drafts.tasks.is_running("remember 1"))
     driver.new_draft()
-    driver.page.what.rank.choose()
+    driver.page.what.rank.click()
     await until(lambda: driver.state.kind is Kind.RANK)
     driver.page.open_path(products)
     await until(driver.is_settled)

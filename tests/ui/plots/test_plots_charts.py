@@ -166,3 +166,19 @@ def test_differences_are_bars_from_the_best_to_the_worst_over_their_interval(qtb
     with qtbot.waitSignal(chart.picked) as picked:
         QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPointF(2 * width + 5, 60).toPoint())
     assert picked.args == [2]
+
+
+def test_a_plot_says_in_words_what_it_shows(histogram: Chart, qtbot: QtBot) -> None:
+    assert histogram.accessibleDescription() == (
+        "These: from 0.0000 to 1.0000, most between 0.5000 and 1.0000. "
+        "Unrelated: from 0.0000 to 1.0000, most between 0.5000 and 1.0000. Threshold at 0.4000."
+    )
+    chart = DifferenceChart("Each query")
+    qtbot.addWidget(chart)
+    names = ("refund", "invoice", "password")
+    chart.show_differences(
+        (0.2, 0.0, -0.1), None, titles=("better", "worse"), columns=("query", "by"), describe=lambda at: names[at]
+    )
+    assert chart.accessibleDescription() == (
+        "1 better, 1 worse, 1 the same. The largest gain: refund. The largest loss: password."
+    )
