@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QGraphicsOpacityEffect, QVBoxLayout,
 from cfbatch_gui.core.errors import Action, UserError
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.logs import redacted
+from cfbatch_gui.ui.accessibility import announce
 from cfbatch_gui.ui.theme import LARGE, SMALL, scaled
 from cfbatch_gui.ui.undoing import Undo, Undos
 from cfbatch_gui.ui.widgets import Level, NoticeBar
@@ -262,6 +263,7 @@ class Notices(QWidget):
         self._remember(PastNotice(text, level, self._clock()))
         self._column.insertWidget(0, bar)
         self.setVisible(True)
+        announce(bar, text, is_urgent=level in ("attention", "error"))
         self._ticks.start()
         self.place()
         self.changed.emit()

@@ -1,12 +1,13 @@
 """One query and one text, large, with the grades below; everything by single keys."""
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QTextOption
+from PySide6.QtGui import QAccessible, QKeyEvent, QTextOption
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
 from cfbatch_gui.core.judgements.scales import Scale
 from cfbatch_gui.core.judgements.session import Shown
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.accessibility import announce
 from cfbatch_gui.ui.judging.grade_cards import GradeCards, KeyCap
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, TINY, WIDE
 from cfbatch_gui.ui.widgets import Card, Flow, IconLine, Label, LinkButton, ThinProgress, boxed, column, line, row
@@ -22,6 +23,7 @@ class JudgingView(QWidget):
     It shows what it is told and keeps no answers.
     """
 
+    accessible_role = QAccessible.Role.Document
     answered = Signal(object)
     undo_wanted = Signal()
 
@@ -101,6 +103,7 @@ class JudgingView(QWidget):
         self._note.hide()
         self.setAccessibleName(self._query.text())
         self.setAccessibleDescription(self._text.toPlainText())
+        announce(self, f"{self._query.text()}: {self._text.toPlainText()}")
 
     def show_progress(self, done: int, total: int, seconds: float, query: str) -> None:
         """Show how many are judged, how long the rest takes, and at which query this is."""

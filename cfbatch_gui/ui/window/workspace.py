@@ -16,6 +16,7 @@ from cfbatch_gui.core.jobs.store.backup import back_up
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.accessibility import announce
 from cfbatch_gui.ui.connections.connection_page import ConnectionPage
 from cfbatch_gui.ui.connections.traffic_page import TrafficPage
 from cfbatch_gui.ui.help.about import AboutDialog
@@ -30,6 +31,7 @@ from cfbatch_gui.ui.results.score_summary import FigureReader
 from cfbatch_gui.ui.results.vector_views import VectorViews
 from cfbatch_gui.ui.results.vectors_view import VectorsView
 from cfbatch_gui.ui.settings.settings_page import CONNECTIONS, SettingsPage
+from cfbatch_gui.ui.state_names import job_words
 from cfbatch_gui.ui.tasks import Tasks
 from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
 from cfbatch_gui.ui.window.comparing import Comparing
@@ -171,6 +173,8 @@ class Workspace:
         self._accepted[job.id] = accepted
         if job.state is JobState.PAUSED:
             self._in_use.has_paused(job)
+        if before is not job.state and job.is_sent and job.state is not JobState.WAITING:
+            announce(self.window, f"{job.name}: {job_words(job.state).text}", is_urgent=job.needs_user)
         if before in AT_WORK and job.state not in AT_WORK:
             self._announce(job)
 
@@ -183,6 +187,7 @@ class Workspace:
         page: QWidget = self._job if job.is_sent else self._draft
         (self._job if job.is_sent else self._draft).show_job(job)
         self.window.show_page(page)
+        page.setAccessibleName(job.name)
         page.setFocus(Qt.FocusReason.OtherFocusReason)
         self.window.library.open_job(job_id)
         self.window.set_can_export(job.is_sent and job.batches_done > 0)
