@@ -26,6 +26,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 _TOGETHER: Final = (
     "tests/worker/",
     "tests/journeys/test_window_",
+    "tests/journeys/test_accessibility.py",
     "tests/journeys/test_terminal_large.py",
     "tests/journeys/test_terminal_vectors.py",
 )
