@@ -20,9 +20,30 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("words", text)
 
 
-def number(value: float) -> str:
-    """A number with separators of thousands: 3816 → "3,816"."""
-    return language_in_use().number(value)
+def number(value: float, specification: str = ",") -> str:
+    """A number by a format specification, with this language's signs; 3816 → "3,816" without one."""
+    return language_in_use().number(value, specification)
+
+
+def percent(share: float) -> str:
+    """A share as a whole percentage: 0.825 → "82 %"."""
+    return f"{share:.0%}".replace("%", " %")
+
+
+def figures(text: str) -> str:
+    """Figures that were written as in English, such as "0.4939–0.5100", with the signs of the language."""
+    language = language_in_use()
+    return text.translate({ord(","): language.thousands, ord("."): language.decimal})
+
+
+def score_text(score: float) -> str:
+    """A score, similarity, margin, metric or mean of these, with four decimals."""
+    return number(score, ".4f")
+
+
+def vector_value_text(value: float) -> str:
+    """The length of a vector or one of its values, with four decimals."""
+    return number(value, ".4f")
 
 
 def copied_number(value: float) -> str:

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QWidget
 from cfbatch_gui.core.evaluation.judged import Evaluation, answers
 from cfbatch_gui.core.evaluation.query_changes import QueryChange, query_changes
 from cfbatch_gui.core.evaluation.significance import Paired
-from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.evaluation.answer_words import (
     change_sentence,
     headline,
@@ -210,7 +210,7 @@ def change_columns(job: str) -> tuple[Column[QueryChange], ...]:
 
 
 def _difference(value: float) -> str:
-    return f"{value:+.4f}".replace("-", "−") if abs(value) >= _SAME else "0.0000"
+    return display.number(value, "+.4f").replace("-", "−") if abs(value) >= _SAME else score_text(0.0)
 
 
 def _colour(each: QueryChange) -> str:

@@ -42,7 +42,7 @@ def more_queries(found: Paired) -> str:
     if found.is_seen or not found.needed:
         return ""
     more = _tr("To see a difference of {size}, judge about {n} more queries.")
-    return more.format(size=f"{TOLD_APART:g}", n=display.number(found.needed))
+    return more.format(size=display.number(TOLD_APART, "g"), n=display.number(found.needed))
 
 
 def how_it_is_known(found: Paired, *, several: bool) -> str:
@@ -51,7 +51,7 @@ def how_it_is_known(found: Paired, *, several: bool) -> str:
         "By a paired randomisation test: if it were tossed up for every query which ranking is which, the mean would"
         " differ as much in {share} of all cases (p). The interval is from drawing the queries again 20,000 times. The"
         " same judgements always give the same figures."
-    ).format(share=f"{found.p * 100:.1f} %")
+    ).format(share=display.number(found.p * 100, ".1f") + " %")
     if several:
         words += " " + _tr("p is corrected for the number of comparisons (Holm).")
     return words
@@ -65,7 +65,7 @@ def too_few_judged(evaluation: Evaluation, other: int) -> str:
     pattern = _tr(
         "Of the first {k} texts only {a} (A) and {b} ({job}) are judged. The figures are not to be relied upon."
     )
-    a, b = (f"{share:.0%}".replace("%", " %") for share in shares)
+    a, b = map(display.percent, shares)
     return pattern.format(k=evaluation.k, a=a, b=b, job=letter(other))
 
 
@@ -86,7 +86,7 @@ def source_words(compared: Compared) -> str:
 
 def signed(difference: float) -> str:
     """With its sign and three digits."""
-    return f"{difference:+.3f}".replace("-", "−")
+    return display.number(difference, "+.3f").replace("-", "−")
 
 
 def _tr(text: str) -> str:

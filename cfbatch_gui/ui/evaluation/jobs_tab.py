@@ -69,7 +69,9 @@ class JobsTab(QWidget):
         if found is None:
             return
         letters = [letter(number) for number in range(len(found.runs))]
-        lines = [(name, *(run.means[name].text() for run in found.runs)) for name in found.runs[0].means]
+        lines = [
+            (name, *(display.figures(run.means[name].text()) for run in found.runs)) for name in found.runs[0].means
+        ]
         self._metrics.show_lines(("", *letters), lines, right=range(1, len(letters) + 1))
 
 

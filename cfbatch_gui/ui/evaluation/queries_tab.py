@@ -8,9 +8,9 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.evaluation.moves import QueryMoves
-from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.rankings.query_texts import QueryTexts
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.evaluation.comparison_figures import Compared, letter
 from cfbatch_gui.ui.tables.table_rows import Column, Rows
 from cfbatch_gui.ui.tables.table_view import Memory, TableView
@@ -239,7 +239,7 @@ def text_columns(letter: str, *, most: int = 0) -> tuple[Column[TextMove], ...]:
 
 def change_words(change: int) -> str:
     """How far it rose or fell: "↑ 2", "↓ 1", "–"."""
-    return f"↑ {change:,}" if change > 0 else f"↓ {-change:,}" if change < 0 else "–"
+    return f"↑ {display.number(change)}" if change > 0 else f"↓ {display.number(-change)}" if change < 0 else "–"
 
 
 def _tr(text: str) -> str:

@@ -4,9 +4,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.evaluation.comparison_figures import Compared, scatter_words
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, Dots, Line, PictureButtons

@@ -63,7 +63,7 @@ class FiguresRow(QWidget):
         self.batches.set_figure(number(len(found.batches)), self._batches_caption(found))
         if is_practice:
             self.tokens.set_figure(count_range(found.tokens_low, found.tokens_high), self.tr("tokens, estimated"))
-            self.price.set_figure("$0", self.tr("Practice: costs nothing"))
+            self.price.set_figure(self.tr("$0"), self.tr("Practice: costs nothing"))
         else:
             neurons = count_range(round(found.price_low.neurons), max(1, round(found.price_high.neurons)))
             self.tokens.set_figure(

@@ -9,6 +9,7 @@ from cfbatch_gui.core.inputs.files.encodings import CHOICES
 from cfbatch_gui.core.inputs.input_values import FileFormat, Kind, Layout, Mapping, Role, Source
 from cfbatch_gui.core.inputs.readers.formats import format_of
 from cfbatch_gui.core.system.languages import said
+from cfbatch_gui.ui import display
 
 ROLE_ICONS = {
     Role.QUERY: "circle-help",
@@ -135,17 +136,17 @@ def count_range(low: int, high: int) -> str:
 
 
 def _short(value: float) -> str:
-    return f"{value:.1f}" if 0 < value < 10 and value != int(value) else f"{value:,.0f}"
+    return display.number(value, ".1f" if 0 < value < 10 and value != int(value) else ",.0f")
 
 
 def share_of_day(share: float) -> str:
     """A share of what is free in a day: "3.6 % of today's free use", "2.4 times a day's free use"."""
     if share >= 1.995:
-        return _tr("{n} times a day's free use").format(n=f"{share:,.1f}")
+        return _tr("{n} times a day's free use").format(n=display.number(share, ",.1f"))
     percent = share * 100
     if percent < 0.1:
         return _tr("under 0.1 % of today's free use")
-    return _tr("{n} % of today's free use").format(n=f"{percent:.1f}" if percent < 10 else f"{percent:.0f}")
+    return _tr("{n} % of today's free use").format(n=display.number(percent, ".1f" if percent < 10 else ".0f"))
 
 
 def clock_time(moment: float) -> str:

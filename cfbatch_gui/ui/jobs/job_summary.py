@@ -139,4 +139,4 @@ def _range(low: float, high: float) -> tuple[str, str]:
         return str(max(1, round(low))), _tr("{n} s").format(n=max(1, round(high)))
     if high < 5400:
         return str(max(1, round(low / 60))), _tr("{n} min").format(n=round(high / 60))
-    return f"{low / 3600:.1f}", _tr("{n} h").format(n=f"{high / 3600:.1f}")
+    return display.number(low / 3600, ".1f"), _tr("{n} h").format(n=display.number(high / 3600, ".1f"))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 
-from cfbatch_gui.ui import theme
+from cfbatch_gui.ui import display, theme
 from cfbatch_gui.ui.theme import MEDIUM, SMALL, TINY
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -63,7 +63,7 @@ def labels(values: tuple[float, ...]) -> tuple[str, ...]:
     decimals = max(0, -exponent)
     if decimals < 12 and abs(round(step, decimals) - step) > step * 1e-6:
         decimals += 1  # steps of 2.5
-    return tuple(f"{value + 0.0:,.{min(decimals, 9)}f}" for value in values)
+    return tuple(display.number(value + 0.0, f",.{min(decimals, 9)}f") for value in values)
 
 
 def padded(low: float, high: float, share: float = 0.0) -> tuple[float, float]:

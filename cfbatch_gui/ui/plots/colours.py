@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QLinearGradient, QPainter, QPen
 
-from cfbatch_gui.ui import theme
+from cfbatch_gui.ui import display, theme
 from cfbatch_gui.ui.theme import MEDIUM, RADIUS_CONTROL, SMALL, TINY
 
 MOST_CATEGORIES = 8
@@ -158,8 +158,8 @@ class DotColours:
         painter.drawRoundedRect(strip, 3, 3)
         painter.setPen(theme.colour("text"))
         below = QRectF(strip.left(), strip.bottom() + 2, strip.width(), metrics.height())
-        painter.drawText(below, Qt.AlignmentFlag.AlignLeft, f"{self.limits[0]:,.4g}")
-        painter.drawText(below, Qt.AlignmentFlag.AlignRight, f"{self.limits[1]:,.4g}")
+        painter.drawText(below, Qt.AlignmentFlag.AlignLeft, display.number(self.limits[0], ",.4g"))
+        painter.drawText(below, Qt.AlignmentFlag.AlignRight, display.number(self.limits[1], ",.4g"))
 
 
 def plain(count: int) -> DotColours:

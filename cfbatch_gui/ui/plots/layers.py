@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen, QPolygonF
 
-from cfbatch_gui.core.results.numbers import score_text
-from cfbatch_gui.ui import theme
+from cfbatch_gui.ui import display, theme
+from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.plots.axes import Frame, labels, padded
 from cfbatch_gui.ui.plots.colours import of_role
 from cfbatch_gui.ui.plots.dot_image import paint_dots, radius_for
@@ -140,7 +140,7 @@ def describe_at(layers: Sequence[Layer], shown: Frame, mouse: QPointF) -> Found 
         if 0 <= index < len(layer.heights):
             low, high = labels((float(layer.edges[index]), float(layer.edges[index + 1])))
             height = np.asarray(layer.heights[index]).item()
-            count = f"{height:,}" if isinstance(height, int) else f"{height:,.4g}"
+            count = display.number(height, "," if isinstance(height, int) else ",.4g")
             lines.append(f"{layer.name or shown.up_title}: {count}  ({low} – {high})")
     return Found(mouse, "\n".join(lines)) if lines else None
 

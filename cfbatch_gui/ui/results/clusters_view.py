@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QSpinBox, QWidget
 
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
-from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.vectors.clusters import MOST_CLUSTERS, Cluster, Clusters, find_clusters, usual_number
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText
 from cfbatch_gui.core.results.vectors.nearest import Neighbour
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.vector_page import VectorPage

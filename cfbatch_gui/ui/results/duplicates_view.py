@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 from cfbatch_gui.core.errors import UserError
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports.keep_list import write_keep_list
-from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.vectors.embeddings import EmbeddedText
 from cfbatch_gui.core.results.vectors.near_duplicates import (
     UNASKED_TEXTS,
@@ -23,6 +22,7 @@ from cfbatch_gui.core.results.vectors.near_duplicates import (
 )
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import dialogs, display
+from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.result_view import RowChoice, row_choices
 from cfbatch_gui.ui.results.ranking_limits import ThresholdField
@@ -84,7 +84,7 @@ class DuplicatesView(VectorPage):
     def clear(self) -> None:
         self._found, self._groups = None, ()
         self.threshold.blockSignals(True)
-        self.threshold.setText(f"{USUAL_THRESHOLD:.2f}")
+        self.threshold.setText(display.number(USUAL_THRESHOLD, ".2f"))
         self.threshold.blockSignals(False)
         self.count.setText("")
         self._body.setCurrentWidget(self._wait)

@@ -226,14 +226,14 @@ class QualityView(ResultView):
             return
         beside = ""
         if found.interval is not None:
-            low, high = (f"{min(1.0, max(0.0, end)):.2f}" for end in found.interval)
+            low, high = (display.number(min(1.0, max(0.0, end)), ".2f") for end in found.interval)
             beside = self.tr("95 % between {low} and {high}").format(low=low, high=high)
         about = self.tr("1 is the best order there could be: the higher up the relevant texts stand, the better.")
-        self.mean.show_figure(title, mean.text(), beside, about)
+        self.mean.show_figure(title, display.figures(mean.text()), beside, about)
 
     def _show_judged(self, measures: RunMeasures) -> None:
         missing = int(measures.top.sum() - measures.judged_top.sum())
-        share = f"{measures.judged_share:.0%}".replace("%", " %")
+        share = display.percent(measures.judged_share)
         about = display.plural(missing, "{n} text has no grade yet.", "{n} texts have no grade yet.")
         if measures.judged_share < ENOUGH_JUDGED:
             about += " " + self.tr("The figures are not to be relied upon.")
@@ -244,7 +244,7 @@ class QualityView(ResultView):
 
     def _show_first(self, measures: RunMeasures) -> None:
         ranks = measures.first_relevant[measures.first_relevant > 0]
-        figure = f"{ranks.mean():.1f}" if len(ranks) else "–"
+        figure = display.number(ranks.mean(), ".1f") if len(ranks) else "–"
         about = self.tr("at rank 1 for {n} of {all} queries.").format(
             n=display.number(int((ranks == 1).sum())), all=display.number(len(measures.first_relevant))
         )
@@ -319,8 +319,9 @@ class MeasureLines(Card):
             self._grid.removeWidget(cell)
             cell.deleteLater()
         self._cells = []
-        judged = f"{measures.judged_share:.0%}".replace("%", " %")
-        lines = [(name, mean.text(), about_measure(name, evaluation.k)) for name, mean in measures.means.items()]
+        judged = display.percent(measures.judged_share)
+        means = measures.means.items()
+        lines = [(name, display.figures(mean.text()), about_measure(name, evaluation.k)) for name, mean in means]
         lines.append(
             (f"Judged@{evaluation.k}", judged, self.tr("of the first texts are judged; the others count as 0"))
         )

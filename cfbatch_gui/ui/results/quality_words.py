@@ -9,8 +9,8 @@ from cfbatch_gui.core.evaluation.judged import Evaluation
 from cfbatch_gui.core.evaluation.query_changes import JudgedQuery
 from cfbatch_gui.core.evaluation.runs import Run
 from cfbatch_gui.core.judgements.agreement import Agreement
-from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.tables.table_rows import Column
 
 _MOST_OFFERED = 4
@@ -116,10 +116,10 @@ def foot_words(found: Quality, evaluation: Evaluation) -> str:
         ]
     if found.agreement is not None and found.agreement.pairs and matched:
         pattern = _tr("Several judged {n} of the texts, {share} with the same grade.")
-        share = f"{found.agreement.share:.0%}".replace("%", " %")
+        share = display.percent(found.agreement.share)
         if found.agreement.kappa is not None:
             pattern = _tr("Several judged {n} of the texts, {share} with the same grade (weighted kappa {kappa}).")
-        kappa = f"{found.agreement.kappa or 0:.2f}"
+        kappa = display.number(found.agreement.kappa or 0, ".2f")
         words.append(pattern.format(share=share, n=display.number(found.agreement.pairs), kappa=kappa))
     if evaluation.book is not None and evaluation.book.other_versions:
         words.append(

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.outcomes import Status
 from cfbatch_gui.core.results.rankings.rankings import RankedContext, RankedQuery, rank_text
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.tables.table_rows import Column
 
 _FOUR_DIGITS = 16  # pixels that "1,000" needs more than "100"
@@ -47,7 +47,7 @@ def change_words(change: int | None) -> str:
     """How far it rose or fell: "↑ 2", "↓ 1", "–"."""
     if change is None:
         return ""
-    return f"↑ {change:,}" if change > 0 else f"↓ {-change:,}" if change < 0 else "–"
+    return f"↑ {display.number(change)}" if change > 0 else f"↓ {display.number(-change)}" if change < 0 else "–"
 
 
 def query_columns() -> tuple[Column[RankedQuery], ...]:

@@ -11,7 +11,6 @@ from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.results.exports.base import Cell
-from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.core.results.vectors.versus_scores import (
     VersusScores,
     scores_versus_similarities,
@@ -21,6 +20,7 @@ from cfbatch_gui.core.results.vectors.versus_scores import (
 from cfbatch_gui.core.system.languages import said
 from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.ui import display
+from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.plots import Chart, Dots, PictureButtons, PlotData
 from cfbatch_gui.ui.results.vector_page import VectorPage
@@ -124,7 +124,7 @@ class VersusScoresView(VectorPage):
         pairs = display.plural(len(found.scores), "{n} pair", "{n} pairs")
         said = [self.tr("{pairs} of {all} have both texts here").format(pairs=pairs, all=display.number(found.of))]
         if not math.isnan(found.correlation):
-            said.append(self.tr("correlation {n}").format(n=f"{found.correlation:.2f}"))
+            said.append(self.tr("correlation {n}").format(n=display.number(found.correlation, ".2f")))
         if found.queries:
             pattern = self.tr("same first text for {n} of {all} queries")
             said.append(pattern.format(n=display.number(found.same_first), all=display.number(found.queries)))

@@ -24,8 +24,8 @@ from PySide6.QtWidgets import (
 )
 
 from cfbatch_gui.core.results.casefold_index import found_spans
-from cfbatch_gui.core.results.numbers import score_text
 from cfbatch_gui.ui import display, icons, theme
+from cfbatch_gui.ui.display import score_text
 from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, BAR_ROLE, COLOUR_ROLE, ICON_ROLE, SEARCHED_ROLE
 from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
 from cfbatch_gui.ui.widgets.bars import paint_bar
