@@ -67,16 +67,15 @@ def came_by_keyboard(event: QFocusEvent) -> bool:
 def follow_in_tab_order(before: QWidget, *widgets: QWidget) -> None:
     """Let Tab come to these right after what stands before them; Qt puts whatever is made later at the very end.
 
-    `before` may be a widget that takes no focus: then they follow what Tab comes to before it.
+    `before` may be a widget that takes no focus. Its neighbours are not asked for: PySide takes a widget that
+    `previousInFocusChain` returns for owned by the one that was asked, and it is gone with that.
     """
-    anchor: QWidget | None = before
-    while anchor is not None and not anchor.focusPolicy() & Qt.FocusPolicy.TabFocus:
-        anchor = anchor.previousInFocusChain()
-        if anchor is before:
-            return
+    anchor = before
     for widget in widgets:
-        if anchor is not None:
-            QWidget.setTabOrder(anchor, widget)
+        policy = anchor.focusPolicy()
+        anchor.setFocusPolicy(policy | Qt.FocusPolicy.TabFocus)  # Qt orders only what takes the focus
+        QWidget.setTabOrder(anchor, widget)
+        anchor.setFocusPolicy(policy)
         anchor = widget
 
 
