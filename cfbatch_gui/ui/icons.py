@@ -6,13 +6,16 @@ The colour is looked up when an icon is painted, so a change of theme needs no n
 from functools import lru_cache
 
 from PySide6.QtCore import QByteArray, QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QIcon, QIconEngine, QPainter, QPixmap, QPixmapCache
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QIconEngine, QPainter, QPixmap, QPixmapCache, QTransform
 from PySide6.QtSvg import QSvgRenderer
 
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui import theme
 
 _THINNER = ('stroke-width="2"', 'stroke-width="1.75"')  # at 16 to 20 pixels the original width of 2 looks heavy
+
+# What points along the line: on, back, or at its beginning. Of play, undo and the like the direction is their own.
+_MIRRORED = frozenset({"chevron-left", "chevron-right", "list-ordered", "send", "text-align-start", "external-link"})
 
 
 def icon(name: str, colour_role: str = "text") -> QIcon:
@@ -37,7 +40,9 @@ def _drawing(name: str) -> str:
 
 
 def _render(name: str, colour: QColor, size: QSize, ratio: float) -> QPixmap:
-    key = f"cfbatch/{name}/{colour.name(QColor.NameFormat.HexArgb)}/{size.width()}x{size.height()}@{ratio:.3f}"
+    is_mirrored = name in _MIRRORED and QGuiApplication.isRightToLeft()
+    look = f"{colour.name(QColor.NameFormat.HexArgb)}/{size.width()}x{size.height()}@{ratio:.3f}"
+    key = f"cfbatch/{name}/{look}{'/mirrored' if is_mirrored else ''}"
     found = QPixmap()
     if QPixmapCache.find(key, found):
         return found
@@ -49,6 +54,8 @@ def _render(name: str, colour: QColor, size: QSize, ratio: float) -> QPixmap:
     renderer.setAspectRatioMode(Qt.AspectRatioMode.KeepAspectRatio)
     renderer.render(painter, QRectF(QPoint(0, 0), drawn.size()))
     painter.end()
+    if is_mirrored:
+        drawn = drawn.transformed(QTransform.fromScale(-1, 1))
     drawn.setDevicePixelRatio(ratio)
     QPixmapCache.insert(key, drawn)
     return drawn

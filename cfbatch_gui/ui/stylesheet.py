@@ -6,6 +6,8 @@ A dynamic property of a widget selects its style: `kind` for buttons and frames,
 from collections.abc import Callable, Mapping
 from string import Template
 
+from PySide6.QtCore import Qt
+
 _SHEET = Template("""
 QWidget { outline: none; }
 QToolTip { background: $card; color: $text; border: 1px solid $line; padding: 4px 6px; }
@@ -53,7 +55,7 @@ QPushButton:pressed { background: $track; }
 QPushButton:disabled { color: $faint; background: $inset; }
 QPushButton:default { border-color: $accent; }
 QPushButton::menu-indicator { image: none; width: 0; }
-QPushButton[menu="true"] { padding: 0 28px 0 11px; text-align: left; }
+QPushButton[menu="true"] { padding-$start: 11px; padding-$end: 28px; text-align: $start; }
 QPushButton[kind="primary"] { background: $accent; color: $on_accent; border: 1px solid $accent; font-weight: 600; }
 QPushButton[kind="primary"]:hover { background: $accent_hover; border-color: $accent_hover; }
 QPushButton[kind="primary"]:pressed { background: $accent_pressed; border-color: $accent_pressed; }
@@ -66,7 +68,7 @@ QPushButton[kind="quiet"]:pressed, QPushButton[kind="icon"]:pressed { background
 QPushButton[kind="quiet"]:checked { background: $hover; }
 QPushButton[kind="icon"] { padding: 0; min-width: ${control}px; max-width: ${control}px; }
 QPushButton[kind="link"] { background: transparent; border: none; color: $accent; padding: 0 2px;
-  min-height: ${link}px; max-height: ${link_most}px; text-align: left; }
+  min-height: ${link}px; max-height: ${link_most}px; text-align: $start; }
 QPushButton[kind="link"]:hover { text-decoration: underline; }
 QPushButton[kind="link"]:disabled { color: $faint; }
 QPushButton[kind="danger"] { color: $error; }
@@ -78,7 +80,7 @@ QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox { background: $field; color: $tex
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus, QPlainTextEdit:focus { border-color: $accent; }
 QLineEdit:read-only { color: $quiet; background: $inset; }
 QLineEdit:disabled, QComboBox:disabled { color: $quiet; background: $inset; }
-QComboBox { padding-right: 26px; combobox-popup: 0; }
+QComboBox { padding-$end: 26px; combobox-popup: 0; }
 QComboBox:hover { background: $hover; }
 QComboBox QLineEdit { background: transparent; border: none; padding: 0; min-height: 0; }
 QComboBox::drop-down { border: none; width: 24px; }
@@ -150,13 +152,23 @@ QAbstractScrollArea::corner { background: transparent; }
 """)
 
 
-def stylesheet(colours: Mapping[str, str], pixels: int, scaled: Callable[[int], int] = int) -> str:
+def stylesheet(
+    colours: Mapping[str, str],
+    pixels: int,
+    scaled: Callable[[int], int] = int,
+    *,
+    direction: Qt.LayoutDirection = Qt.LayoutDirection.LeftToRight,
+) -> str:
     """The whole stylesheet for colours by role. `pixels` is the font size of body text; other sizes derive from it.
 
-    `scaled` turns a height that was chosen for the usual font into that for the present one.
+    `scaled` turns a height that was chosen for the usual font into that for the present one. Qt mirrors no paddings, so
+    the stylesheet goes by the `direction` of the window.
     """
+    sides = ("left", "right") if direction == Qt.LayoutDirection.LeftToRight else ("right", "left")
     return _SHEET.substitute(
         colours,
+        start=sides[0],
+        end=sides[1],
         small=pixels - 1,
         part=pixels + 2,
         figure=pixels + 5,

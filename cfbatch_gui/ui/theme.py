@@ -223,6 +223,7 @@ class Theme(QObject):
         app.setFont(_font(app))
         hints = app.styleHints()
         hints.colorSchemeChanged.connect(self._refresh)
+        app.layoutDirectionChanged.connect(self._refresh)
         hints.accessibility().contrastPreferenceChanged.connect(self._refresh)
         self._refresh()
 
@@ -255,7 +256,8 @@ class Theme(QObject):
             # as long in a window of 2,000 widgets.
             app.setStyleSheet("")
             app.setPalette(_palette(chosen))
-            app.setStyleSheet(stylesheet(_colours(chosen), QFontInfo(app.font()).pixelSize(), scaled))
+            pixels, direction = QFontInfo(app.font()).pixelSize(), app.layoutDirection()
+            app.setStyleSheet(stylesheet(_colours(chosen), pixels, scaled, direction=direction))
         finally:
             self._applying = False
         self.changed.emit()

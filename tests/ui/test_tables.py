@@ -265,3 +265,14 @@ def test_columns_are_reset_to_what_they_were(view: TableView) -> None:
     assert not view.isColumnHidden(0)
     assert [header.sectionSize(section) for section in range(header.count())][1:] == before[1:]
     assert header.sortIndicatorSection() in (-1, header.count())
+
+
+@pytest.mark.parametrize("direction", [Qt.LayoutDirection.LeftToRight, Qt.LayoutDirection.RightToLeft])
+def test_a_row_is_selected_in_either_direction(qtbot: Any, direction: Qt.LayoutDirection) -> None:
+    table = TableView()
+    qtbot.addWidget(table)
+    table.setLayoutDirection(direction)
+    table.show_rows(Rows((Column("Name", str), Column("Text", str, stretch=True)), ("one", "two")))
+    table.selectRow(1)
+    assert table.selected_rows() == [1]
+    assert table.currentIndex().row() == 1

@@ -5,7 +5,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QAccessible, QFocusEvent, QFont, QKeyEvent, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
+from PySide6.QtWidgets import QHeaderView, QMenu, QStyle, QTableView, QWidget
 
 from cfbatch_gui.core.inputs.input_values import Role
 from cfbatch_gui.ui import display, icons, theme
@@ -217,10 +217,13 @@ class RoleHeader(QHeaderView):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(chip.adjusted(1, 1, -1, -1), 4, 4)
         middle = chip.center().y() - _ICON // 2 + 1
-        icons.paint_icon(painter, QRect(chip.left() + 8, middle, _ICON, _ICON), icon, "accent" if is_used else "quiet")
-        icons.paint_icon(painter, QRect(chip.right() - _ICON - 5, middle, _ICON, _ICON), "chevron-down", "quiet")
+        direction = self.layoutDirection()
+        before, after = (QRect(left, middle, _ICON, _ICON) for left in (chip.left() + 8, chip.right() - _ICON - 5))
+        icons.paint_icon(painter, QStyle.visualRect(direction, chip, before), icon, "accent" if is_used else "quiet")
+        icons.paint_icon(painter, QStyle.visualRect(direction, chip, after), "chevron-down", "quiet")
         painter.setFont(self.font())
         painter.setPen(theme.colour("text" if is_used else "quiet"))
         box = QRect(chip.left() + 8 + _ICON + 5, chip.top(), chip.width() - _BESIDE_WORDS, chip.height())
         word = painter.fontMetrics().elidedText(words_shown, Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, word)
+        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(QStyle.visualRect(direction, chip, box), left, word)

@@ -105,8 +105,10 @@ class LibraryDelegate(QStyledItemDelegate):
             painter.setPen(theme.colour("accent"))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(frame.adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
-        icons.paint_icon(painter, QRect(box.left() + 11, box.top() + 7, 17, 17), kind_icon(job.kind), "quiet")
-        self._paint_words(painter, box.adjusted(_TEXT, 0, -10, 0), option.font, job)
+        spot = QStyle.visualRect(option.direction, box, QRect(box.left() + 11, box.top() + 7, 17, 17))
+        icons.paint_icon(painter, spot, kind_icon(job.kind), "quiet")
+        words = QStyle.visualRect(option.direction, box, box.adjusted(_TEXT, 0, -10, 0))
+        self._paint_words(painter, words, option.font, job)
 
     def _paint_words(self, painter: QPainter, box: QRect, font: QFont, job: Job) -> None:
         middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
@@ -123,20 +125,22 @@ class LibraryDelegate(QStyledItemDelegate):
             painter.setFont(name)
             painter.setPen(theme.colour("text"))
         elided = painter.fontMetrics().elidedText(display.one_line(job.name), Qt.TextElideMode.ElideRight, line.width())
-        painter.drawText(line, middle, elided)
+        direction = self._view.layoutDirection()
+        painter.drawText(QStyle.visualRect(direction, box, line), middle, elided)
         line.setRight(box.right())
         state = self.words(job)
         painter.setFont(small)
         painter.setPen(theme.colour("quiet" if state.role == "done" else state.role))
         line.moveTop(box.top() + 24 + more)
         line.setHeight(18 + more)
-        icons.paint_icon(painter, QRect(line.left(), line.top() + 3 + more // 2, 13, 13), state.icon, state.role)
+        spot = QStyle.visualRect(direction, box, QRect(line.left(), line.top() + 3 + more // 2, 13, 13))
+        icons.paint_icon(painter, spot, state.icon, state.role)
         line.setLeft(line.left() + 18)
         text = painter.fontMetrics().elidedText(display.one_line(state.text), Qt.TextElideMode.ElideRight, line.width())
-        painter.drawText(line, middle, text)
+        painter.drawText(QStyle.visualRect(direction, box, line), middle, text)
         if job.state is JobState.WORKING and job.batches:
             bar = QRectF(box.left(), box.top() + 44 + 2 * more, box.width(), 4)
-            paint_bar(painter, bar, job.batches_done / len(job.batches))
+            paint_bar(painter, bar, job.batches_done / len(job.batches), direction=direction)
 
     def _paint_tags(self, painter: QPainter, line: QRect, font: QFont, job: Job) -> int:
         """Paint the tags at the end of a line; where they begin."""

@@ -94,6 +94,7 @@ class Plot(QWidget):
         image.setDevicePixelRatio(scale)
         image.fill(theme.colour("window"))
         with QPainter(image) as painter:
+            painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # axes grow to the right everywhere
             self._draw(painter, as_picture=True)
         return image
 
@@ -109,6 +110,7 @@ class Plot(QWidget):
         generator.setResolution(96)
         generator.setTitle(self.accessibleName())
         with QPainter(generator) as painter:
+            painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # axes grow to the right everywhere
             painter.fillRect(QRectF(self.rect()), theme.colour("window"))
             self._draw(painter, as_picture=True)
         buffer.close()
@@ -120,6 +122,7 @@ class Plot(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         with QPainter(self) as painter:
+            painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # axes grow to the right everywhere
             self._draw(painter, as_picture=False)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:

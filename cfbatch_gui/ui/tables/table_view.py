@@ -1,33 +1,36 @@
-"""The table view of every page, its header, and the button for its columns."""
+"""The table view of every page."""
 
 import json
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QItemSelectionModel,
+    QModelIndex,
+    QPoint,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import (
     QAction,
     QFocusEvent,
-    QFont,
     QFontMetrics,
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
-    QMouseEvent,
-    QPainter,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QStyle, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QTableView, QWidget
 
-from cfbatch_gui.ui import icons, theme
+from cfbatch_gui.ui import icons
 from cfbatch_gui.ui.tables.cells import CELL_MARGIN, ICON, ICON_GAP, CellDelegate
 from cfbatch_gui.ui.tables.copying import MOST_ROWS_TO_COPY, as_tsv
 from cfbatch_gui.ui.tables.layout_memory import Memory
-from cfbatch_gui.ui.tables.table_rows import ALIGN_ROLE, Column, ColumnRows, PagedRows, Rows
+from cfbatch_gui.ui.tables.table_header import HEADER_HEIGHT, Header
+from cfbatch_gui.ui.tables.table_rows import Column, ColumnRows, PagedRows, Rows
 from cfbatch_gui.ui.theme import ROW_HEIGHT, scaled
-from cfbatch_gui.ui.widgets import QuietButton
 from cfbatch_gui.ui.widgets.keyboard import came_by_keyboard
 
-HEADER_HEIGHT = 34
 _LEAST_ROWS = 2
 _LEAST_TEXT, _FEWEST_LETTERS = 180, 90  # pixels of a text, some five words; and where even that is not to be had
 __all__ = ["Column", "Memory", "PagedRows", "Rows", "TableView"]
@@ -66,7 +69,7 @@ class TableView(QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setTabKeyNavigation(False)
         self.setItemDelegate(CellDelegate(self))
-        header = Header(self)
+        header = Header(self, self.columns, self.fill_columns_menu)
         self.setHorizontalHeader(header)
         header.changed.connect(self._remember)
         vertical = self.verticalHeader()
@@ -106,6 +109,16 @@ class TableView(QTableView):
         """The columns of the model."""
         model = self.model()
         return model.columns if isinstance(model, ColumnRows) else ()
+
+    def selectRow(self, row: int) -> None:
+        """Make it the current row and select it; Qt's own finds no column where they go from right to left."""
+        model, header = self.model(), self.horizontalHeader()
+        shown = (header.logicalIndex(at) for at in range(header.count()))
+        column = next((section for section in shown if not self.isColumnHidden(section)), -1)
+        index = model.index(row, column) if self.columns() else QModelIndex()
+        if index.isValid():
+            flags = QItemSelectionModel.SelectionFlag
+            self.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
 
     def selected_rows(self) -> list[int]:
         """The indices of the selected rows, ascending."""
@@ -314,87 +327,3 @@ class TableView(QTableView):
         if by in names:
             direction = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
             header.setSortIndicator(names.index(by), direction)
-
-
-class Header(QHeaderView):
-    """The column titles above a hairline; a chevron marks the sorted column. `changed` follows every change of it."""
-
-    changed = Signal()
-
-    def __init__(self, parent: TableView) -> None:
-        super().__init__(Qt.Orientation.Horizontal, parent)
-        self._table = parent
-        self.setSectionsClickable(True)
-        self.setSectionsMovable(True)
-        self.setHighlightSections(False)
-        self.setMinimumSectionSize(36)
-        self.setFixedHeight(scaled(HEADER_HEIGHT))
-        self.setSortIndicatorClearable(True)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.customContextMenuRequested.connect(self._menu)
-        self.sectionResized.connect(lambda *_: self.changed.emit())
-        self.sectionMoved.connect(lambda *_: self.changed.emit())
-        self.sortIndicatorChanged.connect(lambda *_: self.changed.emit())
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        section = self.logicalIndexAt(event.position().toPoint())
-        columns = self._table.columns()
-        clickable = not (0 <= section < len(columns)) or columns[section].sortable
-        self.setSectionsClickable(clickable)
-        super().mouseReleaseEvent(event)
-        self.setSectionsClickable(True)
-
-    def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
-        painter.save()
-        painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), theme.colour("line"))
-        font = QFont(self.font())
-        font.setPixelSize(max(9, self.fontInfo().pixelSize() - 1))
-        font.setWeight(QFont.Weight.DemiBold)
-        painter.setFont(font)
-        painter.setPen(theme.colour("quiet"))
-        model = self.model()
-        align = model.headerData(section, self.orientation(), ALIGN_ROLE) or Qt.AlignmentFlag.AlignLeft
-        box = rect.adjusted(CELL_MARGIN, 0, -CELL_MARGIN, 0)
-        is_sorted = self.sortIndicatorSection() == section
-        text = str(model.headerData(section, self.orientation()) or "")
-        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, box.width() - 16 * is_sorted)
-        width = painter.fontMetrics().horizontalAdvance(shown)
-        at_right = bool(align & Qt.AlignmentFlag.AlignRight)
-        painter.drawText(box, align | Qt.AlignmentFlag.AlignVCenter, shown)
-        if is_sorted:
-            up = self.sortIndicatorOrder() == Qt.SortOrder.AscendingOrder
-            left = box.right() - width - 15 if at_right else box.left() + width + 3
-            icon_box = QStyle.visualRect(self.layoutDirection(), box, QRect(left, rect.center().y() - 6, 12, 12))
-            icons.paint_icon(painter, icon_box, "chevron-up" if up else "chevron-down", "quiet")
-        painter.restore()
-
-    def sizeHint(self) -> QSize:
-        return QSize(self.length(), scaled(HEADER_HEIGHT))  # Qt's own would measure the text of every column
-
-    def event(self, event: QEvent) -> bool:
-        handled = super().event(event)
-        if event.type() == QEvent.Type.HoverMove:
-            self.viewport().update()
-        return handled
-
-    def setModel(self, model: QAbstractItemModel | None) -> None:
-        super().setModel(model)
-        self.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-
-    def _menu(self, position: QPoint) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._table.fill_columns_menu(menu)
-        menu.popup(self.mapToGlobal(position))
-
-
-class ColumnsButton(QuietButton):
-    """Opens the menu that shows and hides a table's columns."""
-
-    def __init__(self, table: TableView, parent: QWidget | None = None) -> None:
-        super().__init__("", "columns-3", parent=parent)
-        self.setText(self.tr("Columns"))
-        menu = QMenu(self)
-        menu.aboutToShow.connect(menu.clear)
-        menu.aboutToShow.connect(lambda: table.fill_columns_menu(menu))
-        self.setMenu(menu)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QMenu, QPushButton, QStyleOptionButton, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QStyle, QStyleOptionButton, QWidget
 
 from cfbatch_gui.ui import theme
 from cfbatch_gui.ui.icons import icon as make_icon
@@ -152,11 +152,11 @@ def add_action(
 
 
 def paint_chevron(widget: QWidget) -> None:
-    """Paint a chevron that points down at the right edge of a widget."""
+    """Paint a chevron that points down at the end of a widget."""
     painter = QPainter(widget)
     side = 14
     box = widget.rect()
     box.setLeft(box.right() - side - 8)
     box.setTop((widget.height() - side) // 2)
     box.setSize(QSize(side, side))
-    paint_icon(painter, box, "chevron-down", "quiet")
+    paint_icon(painter, QStyle.visualRect(widget.layoutDirection(), widget.rect(), box), "chevron-down", "quiet")
