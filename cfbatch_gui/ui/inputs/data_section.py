@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from cfbatch_gui.core.inputs.columns.layouts import describe, with_template
 from cfbatch_gui.core.inputs.columns.recipes import Recipe
@@ -27,13 +27,14 @@ from cfbatch_gui.ui.theme import MEDIUM, SMALL
 from cfbatch_gui.ui.widgets import (
     Button,
     ChoiceCard,
-    ElidedLabel,
+    Flow,
     IconButton,
     IconLabel,
     Label,
     LinkButton,
     NoticeBar,
     SectionCard,
+    Sentence,
     ThinProgress,
     add_action,
     boxed,
@@ -54,7 +55,10 @@ class WhatSection(SectionCard):
         self.embed = ChoiceCard("waypoints", kind_words(Kind.EMBED), self.tr("For search, clustering and maps"))
         self.rank.chosen.connect(lambda: self.chosen.emit(Kind.RANK))
         self.embed.chosen.connect(lambda: self.chosen.emit(Kind.EMBED))
-        self.content.addLayout(row(self.rank, self.embed, gap=MEDIUM))
+        choices = row(self.rank, self.embed, gap=MEDIUM)
+        for index in range(2):
+            choices.setStretch(index, 1)  # equally wide, however long their words are
+        self.content.addLayout(choices)
 
     def show_state(self, state: DraftState) -> None:
         """Mark the kind, chosen or guessed."""
@@ -119,14 +123,13 @@ class DataSection(SectionCard):
         self.progress.setSizePolicy(policy)
         self.progress.hide()
         self.sentence_icon = IconLabel("sparkles", "accent", 16)
-        self.sentence = ElidedLabel("", "body")
-        self.sentence.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        self.sentence = Sentence()
         self.change = LinkButton(self.tr("Change"), tip=self.tr("Choose how rows become texts"))
         self.change.clicked.connect(self.open_layout_menu)
         self.add_second = Button("", "file-up")
         self.add_second.clicked.connect(lambda: self.second_wanted.emit(self._state.missing_file))
-        sentence = row(self.sentence_icon, self.sentence, self.add_second, self.change, None, gap=SMALL)
-        self.first.below.addLayout(sentence)
+        sentence = boxed(row(self.sentence_icon, self.sentence))
+        self.first.below.addWidget(boxed(Flow(sentence, self.add_second, self.change)))
         self._make_editors()
         self.first.show_above_table(self.progress)
         for widget in (self.drop, self.encoding, self.missing, self.first, self.second):

@@ -24,6 +24,7 @@ from cfbatch_gui.ui.widgets.labels import (
     IconLine,
     Label,
     Role,
+    Sentence,
     StateLabel,
 )
 from cfbatch_gui.ui.widgets.roomy import Roomy
@@ -60,6 +61,7 @@ __all__ = [
     "Roomy",
     "SearchField",
     "SectionCard",
+    "Sentence",
     "StateLabel",
     "Tabs",
     "ThinProgress",

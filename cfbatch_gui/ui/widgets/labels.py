@@ -53,6 +53,17 @@ class Label(QLabel):
             self.style().polish(self)
 
 
+class Sentence(Label):
+    """A text on one line where there is room for it, else on as many as it needs; for the lines of a `Flow`."""
+
+    def __init__(self, text: str = "", role: Role = "body", *, parent: QWidget | None = None) -> None:
+        super().__init__(text, role, wrap=True, parent=parent)
+
+    def sizeHint(self) -> QSize:
+        line = self.fontMetrics().horizontalAdvance(self.text()) + 2
+        return QSize(line, self.heightForWidth(line))
+
+
 class ElidedLabel(Label):
     """One line of text, cut with "…" where the width ends; the tooltip then shows the whole text."""
 

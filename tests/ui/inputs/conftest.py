@@ -88,7 +88,7 @@ class DraftDriver:
         return [(figure.number(), figure.caption()) for figure in self.page.check.figures.figures()]
 
     def sentence(self) -> str:
-        return self.page.data.sentence.whole_text()
+        return self.page.data.sentence.text()
 
     def notes(self) -> str:
         return self.page.check.problem_bars.notes.text()
