@@ -82,7 +82,8 @@ class StartPanel(QWidget):
             label = Label(name, "quiet")
             label.setBuddy(field)
             field.setAccessibleName(name)
-            field.setFixedWidth(scaled(_FIELD_WIDTH))
+            if not isinstance(field, Choice):  # which is as wide as its longest text
+                field.setFixedWidth(scaled(_FIELD_WIDTH))
             grid.addWidget(label, number, 0)
             grid.addWidget(field, number, 1, Qt.AlignmentFlag.AlignLeft)
             self._labels.append(label)
