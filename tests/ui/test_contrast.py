@@ -62,6 +62,11 @@ def test_every_ink_can_be_read_on_every_ground(scheme: Tokens) -> None:
 
 
 @every_scheme
+def test_what_a_search_has_found_can_be_read(scheme: Tokens) -> None:
+    assert contrast(scheme.text, scheme.found) >= legible(scheme)
+
+
+@every_scheme
 def test_every_mark_can_be_seen_on_every_ground(scheme: Tokens) -> None:
     values = asdict(scheme)
     pairs = {(mark, ground): contrast(values[mark], values[ground]) for mark in MARKS for ground in GROUNDS}
@@ -69,7 +74,7 @@ def test_every_mark_can_be_seen_on_every_ground(scheme: Tokens) -> None:
 
 
 def test_every_colour_has_a_use() -> None:
-    assert {*INKS, *GROUNDS, *MARKS, *DECORATION, "on_accent"} == {field.name for field in fields(Tokens)}
+    assert {*INKS, *GROUNDS, *MARKS, *DECORATION, "on_accent", "found"} == {field.name for field in fields(Tokens)}
 
 
 # The stylesheet
