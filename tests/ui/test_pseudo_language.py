@@ -35,8 +35,8 @@ from tests.screen.tour import Past, Tour
 from tests.threaded_service import ThreadedService
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
-# Tags, addresses, paths, hashes and ids, and the keys behind an entry of a menu.
-_NO_WORDS = re.compile(r"<[^<>]*>|https?://\S+|/\S*/\S*|\b[0-9a-f]{32,}\b|\b(?=\w*\d)[a-z0-9]{8}\b|\t.*")
+# Tags, addresses, paths, request ids and hashes, and the keys behind an entry of a menu.
+_NO_WORDS = re.compile(r"<[^<>]*>|https?://\S+|/\S*/\S*|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-\w{12}\b|\b[0-9a-f]{32,}\b|\t.*")
 _OF_THE_WALK = ("notices", "ask-text")  # stops with sentences that the walk itself says
 _NAMES = """
 CF Batch Cloudflare Workers AI Worker Gateway Python Qt PySide curl Excel CSV TSV JSON Lines Parquet NumPy npy npz TREC
@@ -108,7 +108,8 @@ async def test_all_that_the_window_says_can_be_translated(tmp_path: Path, qapp: 
             stops.add(name)
             if name in _OF_THE_WALK:
                 return
-            own = names | {word.casefold() for job in stage.program.ledger.jobs() for word in _WORD.findall(job.name)}
+            jobs = [f"{job.id} {job.name}" for job in stage.program.ledger.jobs()]
+            own = names | {word.casefold() for words in jobs for word in _WORD.findall(words)}
             for widget in (window, *window.findChildren(QWidget)):
                 if not widget.isVisible() or widget.window() is not window:
                     continue
