@@ -151,7 +151,7 @@ def command_parser() -> Parser:
         tr("list, add, test and remove the ways to the service"),
         lambda command: connections.add_arguments(command, parents=[everywhere]),
     ).set_defaults(run=connections.run)
-    add("check", tr("what a file comes to, without sending it"), check.add_arguments).set_defaults(run=check.run)
+    add("check", tr("what sending a file would come to"), check.add_arguments).set_defaults(run=check.run)
     add("jobs", tr("list all jobs"), jobs.add_arguments).set_defaults(run=jobs.run)
     add("show", tr("show one job, and what its results amount to"), show.add_arguments).set_defaults(run=show.run)
     add("resume", tr("go on with unfinished jobs"), resume.add_arguments).set_defaults(run=resume.run)

@@ -56,7 +56,7 @@ def batch_words(state: BatchState) -> StateWords:
         BatchState.FAILED: (_tr("Failed"), "circle-x", "error"),
         BatchState.GONE: (_tr("No longer known"), "circle-x", "error"),
         BatchState.OUTCOME_UNKNOWN: (_tr("Outcome unknown"), "triangle-alert", "attention"),
-        BatchState.DISMISSED: (_tr("Laid to rest"), "ban", "quiet"),
+        BatchState.DISMISSED: (_tr("Set aside"), "ban", "quiet"),
     }
     return StateWords(*texts[state])
 

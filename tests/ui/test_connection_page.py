@@ -307,7 +307,7 @@ async def test_what_the_environment_says_cannot_be_changed_here(open_page: Open,
     card = page.cloudflare
     assert card.account.isReadOnly() and card.account.text() == ACCOUNT
     assert card.account_block.hint() == "Set by CLOUDFLARE_ACCOUNT_ID; change it there."
-    assert card.token_block.where() == "The token comes from the environment"
+    assert card.token_block.where() == "The token comes from an environment variable"
     assert card.token_block.replace.isHidden() and card.token_block.remove.isHidden()
     assert card.save_button.isHidden() and f"Requests go to {service}" in everything_said(page)
     assert not any("Cloudflare alone" in label.text() for label in card.findChildren(QLabel) if label.isVisible())

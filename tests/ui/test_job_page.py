@@ -132,7 +132,7 @@ async def test_details_hold_what_someone_will_ask_for(driver: JobPageDriver, unt
     assert lines["Source"] == "Support articles.csv · 6 rows"
     assert lines["SHA-256 of the file"] == job.source_sha256
     assert lines["Tokens counted"] == str(job.tokens)
-    assert lines["Price"] == "none, practice is free"
+    assert lines["Price"] == "nothing, practice is free"
     QTest.mouseClick(driver.page.details.copy_button, Qt.MouseButton.LeftButton)
     assert job.batches[0].request_id in QGuiApplication.clipboard().text()
     await driver.idle()

@@ -331,7 +331,7 @@ def gateway_secret_id(connection_id: str) -> str:
 _SENTENCES = {
     TokenSource.KEYRING: message("The token is in this computer's keyring."),
     TokenSource.SESSION: message("There is no keyring here: the token is kept until the program ends."),
-    TokenSource.ENVIRONMENT: message("The token comes from the environment."),
+    TokenSource.ENVIRONMENT: message("The token comes from an environment variable."),
 }
 _OF_SECRETS = {
     TokenSource.KEYRING: message("The secret is in this computer's keyring."),

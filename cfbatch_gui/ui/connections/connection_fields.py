@@ -162,7 +162,7 @@ def token_words() -> SecretWords:
         placeholder=_tr("Paste the token"),
         in_keyring=_tr("A token is saved in this computer’s keyring"),
         in_memory=_tr("A token is kept in memory"),
-        in_environment=_tr("The token comes from the environment"),
+        in_environment=_tr("The token comes from an environment variable"),
         unusable=_tr("The saved token cannot be used"),
         replace=_tr("Replace the token…"),
         remove=_tr("Remove the token…"),

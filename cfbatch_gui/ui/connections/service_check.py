@@ -184,7 +184,7 @@ class ServiceCheck(QDialog):
             words = display.plural(broken, "{n} assumption does not hold", "{n} assumptions do not hold")
             self.outcome.set_state(words, "triangle-alert", "attention")
         elif unfinished or not result.batches:
-            self.outcome.set_state(self.tr("Not all could be seen"), "triangle-alert", "attention")
+            self.outcome.set_state(self.tr("Not everything could be checked"), "triangle-alert", "attention")
         else:
             self.outcome.set_state(self.tr("All that a check can see is as assumed"), "circle-check", "done")
         words = self.tr("{held} held, {broken} not held, {unseen} not seen.").format(

@@ -51,7 +51,7 @@ class TrafficPage(QWidget):
         self.note = IconLine(
             self.tr(
                 "Sizes are those of what was sent and answered, without headers. Nothing else leaves: no usage figures,"
-                " no search for updates. The practice service runs on this computer and does not stand here."
+                " no search for updates. The practice service runs on this computer and is not listed here."
             )
         )
         content = column(self.empty, gap=MEDIUM, margins=(WIDE, SMALL, WIDE, LARGE))

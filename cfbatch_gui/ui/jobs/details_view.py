@@ -169,9 +169,7 @@ class DetailsView(QWidget):
     def _connection_words(self, job: Job) -> str:
         title = title_words(connection_title(self._program, job))
         if is_practice(job):
-            return self.tr("{title}: on this computer, by a small model that stands in for Cloudflare's").format(
-                title=title
-            )
+            return self.tr("{title}: on this computer, by a small model in place of Cloudflare's").format(title=title)
         return title
 
     def _option_words(self, job: Job) -> str:
@@ -215,7 +213,7 @@ class DetailsView(QWidget):
 
     def _price_words(self, job: Job, planned: Planned) -> str:
         if is_practice(job):
-            return self.tr("none, practice is free")
+            return self.tr("nothing, practice is free")
         price = price_words(job, planned)
         return self.tr("{price}, before what is free each day").format(price=price) if price else ""
 

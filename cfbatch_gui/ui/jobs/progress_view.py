@@ -319,7 +319,7 @@ class ProgressView(QWidget):
         if job.paused_because:
             return self.tr("What was sent goes on at Cloudflare; carry on to collect it.")
         if not is_under_way(job):
-            return self.tr("Nothing more happens by itself. Say above what is to become of this.")
+            return self.tr("Nothing more happens by itself. Choose above what happens next.")
         return self.tr("You can close the program: the work goes on at Cloudflare and is picked up at the next start.")
 
 

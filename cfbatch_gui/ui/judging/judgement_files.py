@@ -47,7 +47,7 @@ class JudgementFiles(QObject):
         self._program, self._notices, self._tasks, self._owner = program, notices, tasks, owner
         self._book_name, self._jobs = book_name, jobs
         self.button = MenuButton(self.tr("Files"))
-        self.button.add(self.tr("Take judgements in from a file…"), self._start_import)
+        self.button.add(self.tr("Import judgements…"), self._start_import)
         names = {
             Form.CSV: self.tr("Save as CSV with texts…"),
             Form.TREC: self.tr("Save as TREC qrels…"),

@@ -42,7 +42,7 @@ def baseline_line(figures: ScoreFigures) -> str:
         return ""
     pattern = _tr("Texts picked for other questions score {mean} on average; 9 in 10 stay below {high}.")
     if figures.is_whole_pool:
-        pattern = _tr("Texts that fit another question better score {mean} on average; 9 in 10 stay below {high}.")
+        pattern = _tr("Texts that suit another question better have a mean score of {mean}; 9 in 10 stay below {high}.")
     return pattern.format(mean=score_text(figures.others.mean), high=score_text(figures.others.ninetieth))
 
 
