@@ -78,7 +78,7 @@ class ConnectionInUse(QObject):
         chosen, library = self._program.settings.connection, self._window.library
         saved = {each.id for each in self._program.address_book.saved()}
         if chosen == PRACTICE.id or (chosen not in saved and self._program.ledger.jobs()):
-            library.show_connection(self.tr("Practice service"), self.tr("on this computer, costs nothing"), "practice")
+            library.show_connection(self.tr("Practice service"), self.tr("on this computer, free"), "practice")
             return True
         if chosen not in saved:
             library.show_connection(self.tr("Not connected"), self.tr("nothing leaves this computer"), "none")
