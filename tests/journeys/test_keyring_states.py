@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -47,10 +48,15 @@ def seen(tmp_path: Path, script: str, journey: str = "") -> list[str]:
     foreign = ("DBUS_", "PYTHON_KEYRING", "DISPLAY", "WAYLAND_")
     environ = {name: text for name, text in os.environ.items() if not name.startswith(foreign)}
     environ |= {"PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen", "QT_API": "pyside6"}
-    for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"):
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         environ[name] = str(tmp_path / name.lower())
         (tmp_path / name.lower()).mkdir(mode=0o700)
-    with PracticeServer(tmp_path / "service", token=TOKEN) as server:
+    with (
+        PracticeServer(tmp_path / "service", token=TOKEN) as server,
+        # gnome-keyring makes sockets there; below a test's own folder their paths are longer than a socket's may be.
+        TemporaryDirectory(prefix="cfbatch-", dir="/tmp") as runtime,  # noqa: S108
+    ):
+        environ["XDG_RUNTIME_DIR"] = runtime
         arguments = (sys.executable, str(PROGRAM), str(tmp_path / "data"), server.url, journey)
         done = subprocess.run(
             ["dbus-run-session", "--", "sh", "-c", PREPARED + script, "sh", *arguments],

@@ -47,7 +47,7 @@ async def test_a_score_can_be_judged_by_texts_of_other_questions(driver: JobPage
     assert view.spread.texts()[7:9][0] == "Texts of the whole list"
     assert not view.partial_bar.isVisible()
     # The same figures are in the foot of the ranking.
-    await until(lambda: "Texts that fit another question better score" in driver.ranking.foot())
+    await until(lambda: "Texts that suit another question better have a mean score of" in driver.ranking.foot())
     await driver.idle()
 
 
