@@ -121,10 +121,14 @@ class Person:
         await self.until(lambda: self._field(name))
         field = self._field(name)
         assert field is not None
-        if QGuiApplication.focusWindow() is None:  # a menu has closed
-            _manage_windows()
         await _click(field, field.rect().center())
-        await self.until(field.hasFocus)
+
+        def has_focus() -> bool:
+            if QGuiApplication.focusWindow() is None:  # a menu or a dialog has closed, perhaps only just now
+                _manage_windows()
+            return field.hasFocus()
+
+        await self.until(has_focus)
         await self.press(Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
         if text.isascii() and not pasted:
             await _do(lambda: QTest.keyClicks(field, text))
