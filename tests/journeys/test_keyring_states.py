@@ -54,7 +54,7 @@ def seen(tmp_path: Path, script: str, journey: str = "") -> list[str]:
     with (
         PracticeServer(tmp_path / "service", token=TOKEN) as server,
         # gnome-keyring makes sockets there; below a test's own folder their paths are longer than a socket's may be.
-        TemporaryDirectory(prefix="cfbatch-", dir="/tmp") as runtime,  # noqa: S108
+        TemporaryDirectory(prefix="cfbatch-", dir="/tmp") as runtime,
     ):
         environ["XDG_RUNTIME_DIR"] = runtime
         arguments = (sys.executable, str(PROGRAM), str(tmp_path / "data"), server.url, journey)

@@ -66,7 +66,6 @@ class Library(QFrame):
     def __init__(self, *, clock: Callable[[], float] = time.time, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", "sidebar")
-        self.setMinimumWidth(LEAST_SIDEBAR)
         self._opened_id = ""
         self._phase_of: PhaseOf = kept_phase
         self.new_button = PrimaryButton(self.tr("New job"), "plus")
@@ -110,6 +109,10 @@ class Library(QFrame):
         self._ages = QTimer(self)
         self._ages.timeout.connect(self.list.viewport().update)
         self._ages.start(_AGES_EVERY)
+
+    def least_width(self) -> int:
+        """How narrow it may be, in pixels: with a large font the button of a new job still has its words."""
+        return max(LEAST_SIDEBAR, self.new_button.sizeHint().width() + 2 * MEDIUM)
 
     def set_phase_of(self, phase_of: PhaseOf) -> None:
         """Ask `phase_of` how far a draft is; `show_phase` says that one has changed."""

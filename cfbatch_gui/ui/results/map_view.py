@@ -106,7 +106,7 @@ class MapView(VectorPage):
 
     def _make_widgets(self, memory: Memory | None) -> None:
         self.find_field = SearchField(self.tr("Find a text"), shortcut=True)
-        self.find_field.setMinimumWidth(86)
+        self.find_field.setMinimumWidth(scaled(86))
         self.find_field.setMaximumWidth(scaled(220))
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
         self.colour_choice = Choice(self.tr("Colour of the dots"))

@@ -10,6 +10,7 @@ from PySide6.QtGui import (
     QDropEvent,
     QPainter,
     QPaintEvent,
+    QShowEvent,
 )
 from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QWidget
 
@@ -18,7 +19,7 @@ from cfbatch_gui.ui.icons import paint_icon
 from cfbatch_gui.ui.jobs.library import Library
 from cfbatch_gui.ui.notices import Notices
 from cfbatch_gui.ui.tables.table_view import Memory
-from cfbatch_gui.ui.theme import LEAST_SIDEBAR, SIDEBAR_WIDTH, SMALL
+from cfbatch_gui.ui.theme import SIDEBAR_WIDTH, SMALL
 from cfbatch_gui.ui.widgets import column
 from cfbatch_gui.ui.window.notice_list import NoticeListDialog
 
@@ -56,11 +57,10 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(*_SMALLEST)
         self.setAcceptDrops(True)
         self.library = Library()
-        right = QWidget()
+        right = self._right = QWidget()
         self.notices = Notices(right)
         self.pages = QStackedWidget()
         right.setLayout(column(self.pages, gap=0))
-        right.setMinimumWidth(_SMALLEST[0] - LEAST_SIDEBAR - 1)  # in a small window the sidebar gives way first
         self.pages.currentChanged.connect(self.notices.place)
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setChildrenCollapsible(False)
@@ -105,6 +105,12 @@ class MainWindow(QMainWindow):
             self._save_layout()
             event.ignore()
             self.close_requested.emit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        least = self.library.least_width()  # known only now that it has its style
+        self.library.setMinimumWidth(least)
+        self._right.setMinimumWidth(_SMALLEST[0] - least - 1)  # in a small window the sidebar gives way first
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if _files(event):
