@@ -115,7 +115,7 @@ def test_what_no_argument_answers_has_no_answers(
     old.write_bytes("one\nÉ\n".encode("cp1252"))
     empty.touch()
     for arguments, sentence in (
-        ([str(path), str(old), "--rank"], "old.txt does not say how its letters are encoded"),  # for the first file
+        ([str(path), str(old), "--rank"], "old.txt does not say its encoding"),  # for the first file
         ([str(empty), "--embed"], "empty.csv is empty"),
         ([str(path), "--embed", "--recipe", "None"], "no recipe"),
         ([str(path), "--embed", "--template", "{colour}"], "There is no column “colour” for the template."),

@@ -67,7 +67,7 @@ def test_an_encoding_nobody_knows_can_be_named(capsys: pytest.CaptureFixture[str
     for arguments in (("check",), ("run", "--connection", "practice")):
         status, _, err = cfbatch(capsys, tmp_path / "data", *arguments, path, "--embed")
         assert status == 2
-        assert "old.txt does not say how its letters are encoded, and may be Windows-1252 (“É”) or " in err
+        assert "old.txt does not say its encoding, and may be Windows-1252 (“É”) or " in err
         assert "Choose with --encoding cp1252 or --encoding " in err
     assert cfbatch(capsys, tmp_path / "data", "jobs")[1] == ""
     assert cfbatch(capsys, tmp_path / "data", "check", path, "--embed", "--encoding", "cp1252")[0] == 0

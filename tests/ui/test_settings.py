@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from cfbatch_gui.core.system.paths import Paths
+from cfbatch_gui.core.system.remembered_folders import FolderUse
 from cfbatch_gui.core.system.settings import Budget, Settings
 from cfbatch_gui.ui.settings.settings_page import CONNECTIONS, DATA, SPENDING, WINDOW, SettingsPage
 from cfbatch_gui.ui.theme import DARK, LIGHT, Scheme, Theme, tokens
@@ -93,6 +94,20 @@ async def test_a_budget_and_notices_are_kept(stage: Stage, tmp_path: Path, until
 async def test_the_data_folder_is_named(stage: Stage, tmp_path: Path) -> None:
     page_of(stage).choose(DATA)
     assert stage.person.sees(str(tmp_path / "data"), "Back up all jobs…", "What leaves this computer")
+
+
+async def test_remembered_folders_are_forgotten(stage: Stage, tmp_path: Path, until: Until) -> None:
+    page = page_of(stage)
+    page.choose(DATA)
+    assert not page.forget_folders.isEnabled()
+    remembered = stage.program.remembered_folder(FolderUse.EXPORTS)
+    remembered.keep(tmp_path)
+    page.hide()
+    page.show()
+    page.forget_folders.click()
+    assert remembered.path is None
+    assert not page.forget_folders.isEnabled()
+    await until(lambda: Settings.load(Paths(tmp_path / "data").settings).folders == {})
 
 
 async def test_escape_and_done_leave_the_page(stage: Stage, until: Until) -> None:

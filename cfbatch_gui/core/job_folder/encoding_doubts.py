@@ -48,9 +48,7 @@ class EncodingDoubt:
         ]
         named = reduce(lambda before, each: message("{before} or {last}", before=before, last=each), readings)
         return EncodingUnknown(
-            message(
-                "{name} does not say how its letters are encoded, and may be {named}.", name=self.name, named=named
-            ),
+            message("{name} does not say its encoding, and may be {named}.", name=self.name, named=named),
             file_name=self.name,
             guess=guess.codec,
             others=tuple(each.codec for each in others),

@@ -193,8 +193,8 @@ class FilePart(QWidget):
         if source is not None and source.path.suffix.lower() not in (".csv", ".tsv"):
             menu.addSeparator()
             for unit, title in (
-                (FileFormat.LINES, self.tr("One text a line")),
-                (FileFormat.PARAGRAPHS, self.tr("One text a paragraph")),
+                (FileFormat.LINES, self.tr("One text per line")),
+                (FileFormat.PARAGRAPHS, self.tr("One text per paragraph")),
                 (FileFormat.WHOLE, self.tr("The whole file is one text")),
             ):
                 read = self._read(separator=None, has_header=None, unit=unit)

@@ -72,6 +72,7 @@ class SettingsPage(QWidget):
         self.system_notices.setChecked(settings.system_notices)
         self.practice_waits.setChecked(settings.practice_waits)
         self.forget.setChecked(settings.forget_after_export)
+        self.forget_folders.setEnabled(bool(settings.folders or settings.last_folder))
 
     def _add(self, key: str, title: str, page: QWidget) -> None:
         self.tabs.add(key, title)
@@ -128,6 +129,16 @@ class SettingsPage(QWidget):
         place = row(ElidedLabel(str(folder), "quiet"), MEDIUM, show)
         place.setStretch(0, 1)
         where.body.addLayout(place)
+        where.body.addWidget(
+            Label(
+                self.tr("A dialog for files begins in the folder that was last used for files of that kind."),
+                "small",
+                wrap=True,
+            )
+        )
+        self.forget_folders = LinkButton(self.tr("Forget these folders"))
+        self.forget_folders.clicked.connect(self._forget_folders)
+        where.body.addLayout(row(self.forget_folders, None))
         back_up = LinkButton(self.tr("Back up all jobs…"), "archive")
         back_up.clicked.connect(self.back_up_wanted)
         where.body.addLayout(row(back_up, None))
@@ -160,6 +171,10 @@ class SettingsPage(QWidget):
         self.traffic_link.clicked.connect(self.traffic_wanted)
         privacy.body.addLayout(row(self.traffic_link, None))
         return _page(where, privacy)
+
+    def _forget_folders(self) -> None:
+        self._program.change_settings(folders={}, last_folder="")
+        self.forget_folders.setEnabled(False)
 
     def _keep_budget(self, budget: Budget) -> None:
         self._program.change_settings(budget=budget)

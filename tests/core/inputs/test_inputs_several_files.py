@@ -122,7 +122,7 @@ def test_in_a_folder_an_encoding_that_is_met_late_is_a_problem_and_no_guess(tmp_
     (tmp_path / "late.txt").write_bytes("größer".encode("cp1252"))
     source = open_source(tmp_path)
     assert (source.encoding, source.is_encoding_guessed) == ("", False)
-    assert "late.txt does not say how its letters are encoded" in list(read_rows(source))[-1].problem
+    assert "late.txt does not say its encoding" in list(read_rows(source))[-1].problem
 
 
 def test_query_ids_make_queries(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ async def test_plain_text_by_line_paragraph_or_whole(driver: DraftDriver, tmp_pa
     path.write_text("One.\nStill one.\n\nTwo.\n")
     await opened(driver, path, until)
     part = driver.page.data.first
-    for words, count in (("One text a paragraph", 2), ("The whole file is one text", 1), ("One text a line", 3)):
+    for words, count in (("One text per paragraph", 2), ("The whole file is one text", 1), ("One text per line", 3)):
         driver.click(part.separator)
         driver.pick(titled(words))
         await until(holds(driver, count))
@@ -184,7 +184,7 @@ async def test_how_a_file_is_read_is_remembered_too(driver: DraftDriver, tmp_pat
     other.write_text("Three.\n\nFour.\nStill four.\n")
     await opened(driver, one, until)
     driver.click(driver.page.data.first.separator)
-    driver.pick(lambda action: action.text() == "One text a paragraph")
+    driver.pick(lambda action: action.text() == "One text per paragraph")
     await until(lambda: driver.is_ready() and len(texts(driver)) == 2)
     await opened(driver, other, until)
     assert driver.page.data.known.isVisible() and texts(driver) == ["Three.", "Four.\nStill four."]

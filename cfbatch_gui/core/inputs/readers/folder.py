@@ -54,9 +54,7 @@ def _codec(file: BinaryIO, name: str, source: Source) -> str:
     if not found.is_guessed:
         return found.codec
     if not source.encoding:
-        raise InputError(
-            message("{name} does not say how its letters are encoded. Save it as UTF-8.", name=PurePosixPath(name).name)
-        )
+        raise InputError(message("{name} does not say its encoding. Save it as UTF-8.", name=PurePosixPath(name).name))
     return source.encoding
 
 
