@@ -19,7 +19,7 @@ from cfbatch_gui.ui.tables.table_view import TableView
 from cfbatch_gui.ui.theme import LARGE, MEDIUM, SMALL, scaled
 from cfbatch_gui.ui.widgets import Button, Card, IconLine, Label, PrimaryButton, column, row
 
-_WIDTH, _LEAST_WIDTH, _HEIGHT = 372, 290, 320  # pixels of the list of encodings, and of all
+_WIDTH, _LEAST_WIDTH, _HEIGHT = 372, 250, 320  # pixels of the list of encodings, and of all
 _ROW_HEIGHT = 30
 _CARD_WIDTH = 240
 

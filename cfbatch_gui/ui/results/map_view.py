@@ -110,7 +110,7 @@ class MapView(VectorPage):
         self.find_field.setMaximumWidth(scaled(220))
         self.find_field.searched.connect(lambda _: self.tasks.start("find", self._find()))
         self.colour_choice = Choice(self.tr("Colour of the dots"))
-        self.colour_choice.setMaximumWidth(scaled(212))
+        self.colour_choice.setMaximumWidth(scaled(236))
         self.colour_choice.picked.connect(self._colour_picked)
         self.layout_choice = Choice(self.tr("What decides where a text stands"))
         self.layout_choice.add(self.tr("By direction"), Layout.DIRECTION)
