@@ -178,5 +178,8 @@ class FigureDelegate(CellDelegate):
     def _paint_bar(self, painter: QPainter, inner: QRect, text: str, share: float, place: _Place) -> None:
         width = max(painter.fontMetrics().horizontalAdvance(sample) for sample in (self._sample, text))
         figures = QRect(inner.left(), inner.top(), width, inner.height())
+        painter.save()
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # figures have none of their own: “-0.0028”
         painter.drawText(place.of(figures), _FIGURES, text)
+        painter.restore()
         self._paint_rest(painter, inner, figures.right() + 1 + _BAR_GAP, share, place)
