@@ -240,6 +240,7 @@ async def judge(stage: Stage, files: Path, camera: Camera) -> None:
     await person.click("Pause")
     stage.workspace.window.library.deleted.emit([stage.job(name).id])
     await person.until(lambda: name not in person.seen())
+    await person.click("Dismiss")  # the notice, which would stand in the next pictures
 
 
 async def embed(stage: Stage, camera: Camera) -> None:
