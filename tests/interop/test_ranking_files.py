@@ -135,10 +135,10 @@ def test_the_workbook_in_openpyxl_and_libreoffice(ranked: Table, tmp_path: Path)
     openpyxl = pytest.importorskip("openpyxl")
     path = written(ranked, tmp_path / "out.xlsx", "xlsx")
     book = openpyxl.load_workbook(path)
-    assert book.sheetnames == ["Ranking", "Per query", "Problems", "About"]
+    assert book.sheetnames == ["Ranking", "Problems", "Per query", "About"]
     header, *rows = book["Ranking"].iter_rows(values_only=True)
     place = {name: number for number, name in enumerate(header)}
-    found = [(row[place["rank"]], row[place["doc_id"]], row[place["score"]], row[place["mine"]]) for row in rows]
+    found = [(row[place["Rank"]], row[place["number"]], row[place["Score"]], row[place["mine"]]) for row in rows]
     assert found == [
         (1, "B", 0.5, "=1+1"), (2, "doc 1", 0.25, "x"), (2, "d%20e", 0.25, "-3"), (2, "A", 0.25, "-3"),
         (1, "H", 1 / 3, "é"), (2, "C", 0.1, None),
@@ -146,7 +146,7 @@ def test_the_workbook_in_openpyxl_and_libreoffice(ranked: Table, tmp_path: Path)
     assert {cell.data_type for row in book["Ranking"].iter_rows() for cell in row} <= {"s", "n", "inlineStr"}
     if shutil.which("soffice"):
         header, *rows = libreoffice.as_csv(path, tmp_path / "office")
-        assert [(row[place["doc_id"]], row[place["mine"]]) for row in rows][:2] == [("B", "=1+1"), ("doc 1", "x")]
+        assert [(row[place["number"]], row[place["mine"]]) for row in rows][:2] == [("B", "=1+1"), ("doc 1", "x")]
 
 
 @pytest.mark.interop
