@@ -21,6 +21,7 @@ from cfbatch_gui.core.evaluation.runs import read_run
 from cfbatch_gui.core.inputs.columns.recipes import RecipeBook
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Source
 from cfbatch_gui.core.job_folder.folder import JobFolder
+from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
 from cfbatch_gui.core.jobs.drafts import Drafts
 from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated
 from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, candidate_offers
@@ -177,7 +178,7 @@ class Program:
     def keep_labels(self, job_id: str) -> None:
         """Put the labels of a job that has scores into the book of judgements; blocking. Raises DataError, DiskFull."""
         job = self.ledger.job(job_id)
-        if job.kind is Kind.RANK and job.batches_done:
+        if job.kind is Kind.RANK and job.batches_done and texts_forgotten(self.folder(job_id)) is None:
             self.judgements.keep_labels(read_run(self.folder(job_id), metadata_of(job, "")))
 
     async def check_last_written(self) -> tuple[str, ...]:

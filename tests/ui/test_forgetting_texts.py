@@ -51,6 +51,11 @@ async def test_after_a_question_texts_go_and_scores_stay(stage: Stage, until: Un
     await until(lambda: rows_say(stage, "A-0113") and not rows_say(stage, SHOWN))
     assert stage.person.sees("were removed. Scores, ranks, vectors and ids are kept.")
     await until(lambda: not job_page._forget.isVisible())
+    assert not job_page._judge.isVisible() and not job_page._duplicate.isEnabled()
+    shown = stage.workspace.window.pages.currentWidget()
+    stage.workspace._judging.judge([stage.job(JOB).id])
+    assert stage.workspace.window.pages.currentWidget() is shown
+    await stage.person.until_sees("Texts that were removed cannot be judged.")
 
 
 async def test_the_question_can_be_answered_with_no(stage: Stage, until: Until) -> None:

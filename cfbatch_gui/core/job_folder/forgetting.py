@@ -8,9 +8,11 @@ overwrites what it removes; what an SSD, a backup or a snapshot still holds is b
 import sqlite3
 from contextlib import suppress
 
+from cfbatch_gui.core.errors import UsageError
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.packed_texts import forget_file
 from cfbatch_gui.core.job_folder.schema import ROW_FORM, metadata_value, put_metadata_value, transaction
+from cfbatch_gui.core.messages import message
 
 _FACT = "texts_forgotten"  # when they were removed, in seconds since 1970
 _STATEMENTS = """
@@ -38,7 +40,19 @@ def forget_texts(folder: JobFolder, now: float) -> None:
             database.execute("DELETE FROM facts WHERE name = ?", (ROW_FORM,))
             forget_file(database)
             put_metadata_value(database, _FACT, now)
-        database.execute("VACUUM")  # gives the room back; after a crash before it the pages are empty all the same
+        with suppress(sqlite3.OperationalError):  # no room for it
+            database.execute("VACUUM")  # gives the room back; without it the pages are empty all the same
+
+
+def check_has_texts(folder: JobFolder) -> None:
+    """Raise UsageError where the texts were removed: what stands for them must never be sent as texts."""
+    if texts_forgotten(folder) is not None:
+        raise UsageError(
+            message(
+                "The texts of this job were removed, so it cannot be sent again, copied or judged. Open its file in a"
+                " new job."
+            )
+        )
 
 
 def texts_forgotten(folder: JobFolder) -> float | None:

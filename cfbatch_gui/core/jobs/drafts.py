@@ -18,6 +18,7 @@ from cfbatch_gui.core.job_folder.checksums import forget_checksums
 from cfbatch_gui.core.job_folder.encoding_doubts import EncodingDoubt, encoding_doubts
 from cfbatch_gui.core.job_folder.filling import Progress, fill
 from cfbatch_gui.core.job_folder.folder import JobFolder, SavedDraft
+from cfbatch_gui.core.job_folder.forgetting import check_has_texts
 from cfbatch_gui.core.job_folder.schema import LEFT_OUT, metadata_value, put_metadata_value, transaction
 from cfbatch_gui.core.jobs.plan.packing import listed_metadata
 from cfbatch_gui.core.jobs.plan.preflight import Preflight, examine
@@ -186,8 +187,10 @@ class Drafts:
         old = self._ledger.job(job_id)
         if old.attached and not old.source_name:
             raise UsageError(message("The texts of this job are not here, so it cannot be duplicated."))
+        theirs = self.folder(job_id)
+        check_has_texts(theirs)
         job = self.create(old.kind, name, old.model, old.connection)
-        ours, theirs = self.folder(job.id), self.folder(job_id)
+        ours = self.folder(job.id)
         draft = theirs.draft()
         if draft is not None:
             ours.save_draft(draft)

@@ -184,13 +184,14 @@ class JobPage(QWidget):
         can_compare = job.kind is Kind.RANK and job.batches_done > 0
         self.compare_button.setVisible(can_compare and over)
         self._compare.setVisible(can_compare and not over)
-        self._judge.setVisible(can_compare)
+        self._judge.setVisible(can_compare and not job.texts_forgotten_at)
         self._export_so_far.setVisible(job.batches_done > 0 and not over)
         self._forget.setVisible(job.state in FORGETTABLE and not job.texts_forgotten_at)
         self._copy_ids.setEnabled(bool(request_ids(job.batches)))
+        has_requests = not (job.attached or job.texts_forgotten_at)  # those of an attached job are not stored
         for action in self._copy_code:
-            action.setVisible(not job.attached)  # the requests of an attached job are not stored
-        self._duplicate.setEnabled(not job.attached or bool(job.source_name))
+            action.setVisible(has_requests)
+        self._duplicate.setEnabled((not job.attached or bool(job.source_name)) and not job.texts_forgotten_at)
         self._archive.setText(self.tr("Take out of the archive") if job.archived else self.tr("Archive"))
 
     def _copy_as(self, language: Language) -> None:

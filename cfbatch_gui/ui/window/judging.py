@@ -57,10 +57,14 @@ class Judging(QObject):
 
     def judge(self, job_ids: Sequence[str]) -> None:
         """Show the page for these jobs."""
+        jobs = [self._program.ledger.job(each) for each in job_ids]
+        if any(job.texts_forgotten_at for job in jobs):
+            self._window.notices.show_notice(self.tr("Texts that were removed cannot be judged."), "attention")
+            return
         self._window.show_page(self.page)
         self._window.set_can_export(False)
         self._window.library.open_job("")
-        self.page.judge([self._program.ledger.job(each) for each in job_ids])
+        self.page.judge(jobs)
 
     def _done(self, job_ids: list[str]) -> None:
         there = {job.id for job in self._program.ledger.jobs()}

@@ -1,5 +1,6 @@
 """The texts of a finished job can be removed; its results stay, and nothing that was a text is left in its folder."""
 
+import asyncio
 import gzip
 from collections.abc import Callable
 from pathlib import Path
@@ -73,8 +74,13 @@ async def test_nothing_can_be_sent_again_without_texts(bench: Bench, write: Writ
         await bench.actions.forget_texts(job.id)
     job = await bench.run(job)
     await bench.actions.forget_texts(job.id)
-    for sending in (bench.actions.send_failed_again(job.id), bench.actions.send_again(job.id, 1)):
-        with pytest.raises(UsageError, match="were removed, so nothing of it can be sent again"):
+    actions = bench.actions
+    for sending in (
+        *(actions.send_failed_again(job.id), actions.send_again(job.id, 1), actions.run_synchronously(job.id)),
+        asyncio.to_thread(bench.drafts.duplicate, job.id, "copy"),
+    ):
+        with pytest.raises(UsageError, match="were removed, so it cannot be sent again, copied or judged"):
             await sending
+    assert len(bench.ledger.jobs()) == 1
     assert len(bench.accepted_bodies()) == 1
     assert bench.store.job(job.id).state is JobState.DONE

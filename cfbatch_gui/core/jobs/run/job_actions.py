@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from cfbatch_gui.core.errors import UsageError
-from cfbatch_gui.core.job_folder.forgetting import forget_texts, texts_forgotten
+from cfbatch_gui.core.job_folder.forgetting import check_has_texts, forget_texts
 from cfbatch_gui.core.jobs.plan import packing
 from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, may_run_synchronously
 from cfbatch_gui.core.jobs.run.collecting import verify
@@ -135,6 +135,7 @@ class JobActions:
     async def run_synchronously(self, job_id: str) -> Job:
         """Send what was never accepted without the queue, request by request: the way out when a model takes none."""
         self._check_may_send()
+        await self._check_has_texts(job_id)
         await self._runner.stop(job_id)
         try:
             await self._runner.landed(job_id)  # what is on its way may be accepted yet
@@ -172,13 +173,7 @@ class JobActions:
         await self._store.change(job_id, lambda job: replace(job, texts_forgotten_at=now))
 
     async def _check_has_texts(self, job_id: str) -> None:
-        if await asyncio.to_thread(texts_forgotten, self._store.folder(job_id)) is not None:
-            raise UsageError(
-                message(
-                    "The texts of this job were removed, so nothing of it can be sent again. Open its file in a new"
-                    " job."
-                )
-            )
+        await asyncio.to_thread(check_has_texts, self._store.folder(job_id))
 
     async def _commit(self, repacked: Job, change: Change) -> None:
         # The folder first: without the new batches a job that is put together again would send their requests anew.
