@@ -10,16 +10,36 @@ import pytest
 
 PROGRAM = Path(__file__).with_name("notified_window.py")
 ROOT = Path(__file__).parents[2]
-# $1 python, $2 the program, $3 the data folder
+# $1 what to do, $2 python, $3 the program, $4 the data folder, $5 the server's settings
 SERVED = """
-dunst >/dev/null 2>&1 &
+dunst -conf "$5" &
+server=$!
 until dunstctl count displayed >/dev/null 2>&1; do sleep 0.05; done
-"$1" "$2" "$3" clicked
+"$2" "$3" "$4" "$1" "$server"
 """
-DYING = """
-dunst >/dev/null 2>&1 &
-until dunstctl count displayed >/dev/null 2>&1; do sleep 0.05; done
-"$1" "$2" "$3" without
+# Nothing is started by being asked for: the server that is seen is the one that was started, and one that died stays
+# dead.
+BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:tmpdir=/tmp</listen>
+  <policy context="default">
+    <allow send_destination="*" eavesdrop="true"/>
+    <allow eavesdrop="true"/>
+    <allow own="*"/>
+  </policy>
+</busconfig>
+"""
+# The server reads markup. A notice stays until it is closed, however long the machine takes to look at it.
+SERVER = """[global]
+markup = full
+[urgency_low]
+timeout = 0
+[urgency_normal]
+timeout = 0
+[urgency_critical]
+timeout = 0
 """
 
 pytest.importorskip("PySide6")
@@ -29,14 +49,19 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def run(tmp_path: Path, script: str) -> subprocess.CompletedProcess[str]:
+def run(tmp_path: Path, what: str) -> subprocess.CompletedProcess[str]:
     environ = {name: text for name, text in os.environ.items() if not name.startswith(("DBUS_", "PYTHON_KEYRING"))}
     environ |= {"PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen", "QT_API": "pyside6"}
     for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"):
         environ[name] = str(tmp_path / name.lower())
         (tmp_path / name.lower()).mkdir(mode=0o700)
+    (tmp_path / "bus.conf").write_text(BUS)
+    (tmp_path / "dunstrc").write_text(SERVER)
     done = subprocess.run(
-        ["dbus-run-session", "--", "sh", "-c", script, "sh", sys.executable, str(PROGRAM), str(tmp_path / "data")],
+        [
+            *("dbus-run-session", "--config-file", str(tmp_path / "bus.conf"), "--", "sh", "-c", SERVED, "sh", what),
+            *(sys.executable, str(PROGRAM), str(tmp_path / "data"), str(tmp_path / "dunstrc")),
+        ],
         capture_output=True,
         text=True,
         timeout=100,
@@ -48,7 +73,7 @@ def run(tmp_path: Path, script: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_notice_arrives_without_a_tray_and_a_click_opens_the_job(tmp_path: Path) -> None:
-    done = run(tmp_path, SERVED)
+    done = run(tmp_path, "clicked")
     assert done.stdout.splitlines() == [
         "tray: False | open: ",
         # A name is plain text, also to a server that reads markup.
@@ -58,5 +83,5 @@ def test_a_notice_arrives_without_a_tray_and_a_click_opens_the_job(tmp_path: Pat
 
 
 def test_a_server_that_dies_holds_up_nothing(tmp_path: Path) -> None:
-    done = run(tmp_path, DYING)
+    done = run(tmp_path, "without")
     assert done.stdout.splitlines() == ["done"], done.stderr

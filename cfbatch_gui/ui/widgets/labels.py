@@ -127,14 +127,17 @@ class IconLabel(QWidget):
 
 
 class StateLabel(QWidget):
-    """A state as an icon with a word, so that it does not depend on the colour alone."""
+    """A state as an icon with a word, so that it does not depend on the colour alone.
+
+    A sentence has several lines where it does not fit into one.
+    """
 
     def __init__(
         self, text: str = "", icon: str = "circle", colour_role: Role = "quiet", *, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._icon = IconLabel(icon, colour_role, 15)
-        self._word = Label(text, colour_role)
+        self._word = Sentence(text, colour_role)
         self._word.setProperty("state", "true")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
