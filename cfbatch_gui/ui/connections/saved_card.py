@@ -53,7 +53,7 @@ class SavedCard(TestedCard):
         self.account = AccountField()
         self.url = self._text_field(self.tr("Address"), "https://batch.example.workers.dev")
         self.gateway = self._text_field(self.tr("Gateway ID"), self.tr("Its name in the dashboard"))
-        self.by_header = CheckBox(self.tr("Reach it by a header on Cloudflare’s usual address"))
+        self.by_header = CheckBox(self.tr("Use Cloudflare’s address with a header"))
         self.by_header.setChecked(record.by_header)
         self.paid_plan = CheckBox(self.tr("It is on the Workers Paid plan"))
         self.paid_plan.setChecked(record.paid_plan)
