@@ -35,8 +35,6 @@ IDLE = 3.0  # seconds
 REST = 0.5  # seconds after each way: what it began is to be over
 RANKING, EARLIER, VECTORS = "Reviews by topic", "Reviews, first try", "Catalogue vectors"
 LABELLED, UNLABELLED = "Help centre, baseline", "Support articles"
-# Another scheme is another stylesheet, and with one Qt styles every widget anew in one go, hidden pages too.
-DARK, RESTYLED = "dark and light", 500.0  # milliseconds
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 SCREEN = Path(__file__).parents[1] / "tests" / "data" / "offscreen.json"
 
@@ -47,9 +45,8 @@ def main(figures: Figures) -> None:
     idle = min(turn.pop("idle").most for turn in turns)
     for name in turns[0]:
         own, most = (min(getattr(turn[name], kind) for turn in turns) * 1000 for kind in ("own", "most"))
-        limit = RESTYLED if name == DARK else MOST * 1000
         note = f"by the clock {quantity(most, 'ms')}, an idle loop {quantity(idle * 1000, 'ms')}"
-        figures.add(name, own, "ms", limit=limit, note=note)
+        figures.add(name, own, "ms", limit=MOST * 1000, note=note)
 
 
 def walk() -> dict[str, Beats]:
@@ -136,7 +133,7 @@ class Walk:
             *(("export to Excel", self._export), ("vectors", self._vectors), ("map", self._map)),
             *(("neighbours", self._similar), ("duplicates", self._duplicates), ("clusters", self._clusters)),
             *((f"{ROWS:,} rows opened", self._draft), ("settings", self._settings), ("help", self._help)),
-            *(("archive", self._archive), (DARK, self._dark), ("from job to job", self._to_and_fro)),
+            *(("archive", self._archive), ("dark and light", self._dark), ("from job to job", self._to_and_fro)),
         ):
             await self._measure(name, way)
         later = await measured(self._beat, None, IDLE)

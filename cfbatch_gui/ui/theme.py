@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetrics, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
+from cfbatch_gui.ui.restyling import Restyling
 from cfbatch_gui.ui.stylesheet import stylesheet
 
 TINY, SMALL, MEDIUM, LARGE, WIDE = 4, 8, 12, 16, 24  # the only distances, in pixels
@@ -205,6 +206,7 @@ class Theme(QObject):
         self._scheme = scheme
         self._app: QApplication | None = None
         self._applying = False
+        self._restyling = Restyling(self)
 
     @property
     def tokens(self) -> Tokens:
@@ -254,10 +256,11 @@ class Theme(QObject):
             chosen = known if accent == FUSION_ACCENT or is_high else _with_accent(known, accent)
             # Without a stylesheet in between, Qt styles each widget again for every widget that it stands in: six times
             # as long in a window of 2,000 widgets.
-            app.setStyleSheet("")
-            app.setPalette(_palette(chosen))
-            pixels, direction = QFontInfo(app.font()).pixelSize(), app.layoutDirection()
-            app.setStyleSheet(stylesheet(_colours(chosen), pixels, scaled, direction=direction))
+            with self._restyling.shown_first():
+                app.setStyleSheet("")
+                app.setPalette(_palette(chosen))
+                pixels, direction = QFontInfo(app.font()).pixelSize(), app.layoutDirection()
+                app.setStyleSheet(stylesheet(_colours(chosen), pixels, scaled, direction=direction))
         finally:
             self._applying = False
         self.changed.emit()

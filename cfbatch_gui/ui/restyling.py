@@ -1,0 +1,57 @@
+"""Another stylesheet for all widgets, without holding up the window: those on the screen first, hidden ones after it.
+
+With a stylesheet of the application, Qt styles every widget there is in one go, hidden pages too, which takes 0.2 s in
+a window whose pages have all been opened. It leaves out what is not polished, and tells no change of style to what has
+a style of its own; hidden widgets are marked as such for the time of the change (QApplication::setStyle in Qt's
+qapplication.cpp), and styled afterwards, some in each turn of the loop.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtWidgets import QApplication, QWidget
+
+_POLISHED, _HAS_STYLE = Qt.WidgetAttribute.WA_WState_Polished, Qt.WidgetAttribute.WA_SetStyle
+_TURN = 0.008  # seconds that a turn of the loop gives to hidden widgets
+
+
+class Restyling(QObject):
+    """Styles the hidden widgets that `shown_first` has left out."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._turn = QTimer(self, singleShot=True, interval=0)
+        self._turn.timeout.connect(self._style_some)
+
+    @contextmanager
+    def shown_first(self) -> Iterator[None]:
+        """A stylesheet that is set in this block is applied to what is on the screen; to the rest soon after it."""
+        widgets = QApplication.allWidgets()
+        # These are left to Qt: their style is the application's and their own in one.
+        apart = {each for root in widgets if root.styleSheet() for each in (root, *root.findChildren(QWidget))}
+        for widget in widgets:
+            if widget.testAttribute(_POLISHED) and not (
+                widget.isVisible() or widget.testAttribute(_HAS_STYLE) or widget in apart
+            ):
+                widget.setAttribute(_POLISHED, False)
+                widget.setAttribute(_HAS_STYLE, True)
+        try:
+            yield
+        finally:
+            self._turn.start()
+
+    def _style_some(self) -> None:
+        end = time.monotonic() + _TURN
+        style = QApplication.style()
+        # Asked for anew in each turn: a widget that Qt has made may be gone in the next one, and Python is not told.
+        for widget in QApplication.allWidgets():
+            if widget.testAttribute(_HAS_STYLE) and not widget.testAttribute(_POLISHED):
+                widget.setAttribute(_HAS_STYLE, False)
+                style.polish(widget)
+                widget.setAttribute(_POLISHED, True)
+                QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
+                if time.monotonic() > end:
+                    self._turn.start()
+                    return
