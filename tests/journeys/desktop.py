@@ -109,8 +109,13 @@ class Desktop:
         process.communicate()
 
     def close(self) -> int:
-        """Close the window as Ctrl+Q does, and say its exit status; nothing that went wrong may stand on stderr."""
+        """Close the window as Ctrl+Q does, and say its exit status; nothing that went wrong may stand on stderr.
+
+        A dialog that is about to close goes first, or it would take the key with it.
+        """
         process = next(process for process in self.started if process.poll() is None)
+        windows = ("search", "--onlyvisible", "--all", "--pid", str(process.pid), "--name", ".")
+        self.until(lambda: len(_xdotool(*windows).split()) == 1)
         self.press("ctrl+q")
         self.until(lambda: process.poll() is not None or self._answer_once())
         _, said = process.communicate(timeout=60)
