@@ -11,7 +11,6 @@ IN_HELP also in resources/help/pictures, smaller.
 import asyncio
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -28,7 +27,7 @@ from cfbatch_gui.core.program import Program
 from cfbatch_gui.core.system.resources import resource
 from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window import loop
-from tests.screen import elsewhere, failures, material
+from tests.screen import at_work, elsewhere, failures, material
 from tests.screen.past import Clock, MemoryKeyring, draft, run
 from tests.screen.stage import Stage, opened
 from tests.threaded_service import ThreadedService
@@ -47,9 +46,6 @@ IN_REPOSITORY = (
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 TOKEN = "practice-takes-any-token-0000000000000000"
 HOUR, DAY = 3_600.0, 86_400.0
-LARGE = "Abstracts 2019–2024"
-MINUTE = 70.0  # seconds from one batch of the large job to the next
-TIMES = (262.0, 148.0)  # seconds that its batches are queued and running
 CTRL = Qt.KeyboardModifier.ControlModifier
 _STILL = 0.03  # seconds between two grabs of the screen
 _LOOKS = 100
@@ -91,22 +87,6 @@ class Camera:
 
 def _save(picture: QImage, path: Path) -> None:
     picture.save(str(path), "PNG", 0)  # type: ignore[call-overload]  # as small as can be
-
-
-async def open_file(stage: Stage, path: Path) -> None:
-    """Ctrl+O, the file's name, Enter."""
-    await stage.person.press(Qt.Key.Key_O, CTRL)
-    await stage.person.name_file(path)
-
-
-async def rename(stage: Stage, name: str) -> None:
-    """F2, the name, Enter."""
-    person = stage.person
-    await person.press(Qt.Key.Key_F2)
-    await person.type("Name", name)
-    await person.press(Qt.Key.Key_Return)
-    await person.until_sees(name)
-    stage.workspace.window.pages.setFocus(Qt.FocusReason.MouseFocusReason)  # no ring in the pictures
 
 
 async def first_start(root: Path, theme: Theme, camera: Camera, faulty: ThreadedService) -> None:
@@ -176,7 +156,7 @@ async def rank(stage: Stage, files: Path, camera: Camera) -> None:
     await person.press(Qt.Key.Key_N, CTRL)
     await person.click("Use the example")
     await person.until_sees("Send 1 batch")
-    await rename(stage, "Support articles, March")
+    await stage.rename("Support articles, March")
     await camera.take(stage, "draft")
     await person.click("Send 1 batch")
     await person.until_sees("Export…", "how do I reset my password")
@@ -250,7 +230,7 @@ async def embed(stage: Stage, camera: Camera) -> None:
     await person.click("Turn texts into vectors")
     await person.click("Use the example")
     await person.until_sees("Send 1 batch")
-    await rename(stage, "Product texts")
+    await stage.rename("Product texts")
     await camera.take(stage, "draft-vectors")
     await person.click("Send 1 batch")
     await person.until_sees("Export…", "Nearest to")
@@ -277,9 +257,9 @@ async def drafts(stage: Stage, files: Path, camera: Camera) -> None:
     """Drafts with problems, and a file whose encoding is chosen."""
     person = stage.person
     await person.press(Qt.Key.Key_N, CTRL)
-    await open_file(stage, material.reviews(files / "store-reviews.csv", 212, 18, gaps=24, separator=";"))
+    await stage.open_file(material.reviews(files / "store-reviews.csv", 212, 18, gaps=24, separator=";"))
     await person.until_sees("Show rows", "Send ")
-    await rename(stage, "Store reviews, spring")
+    await stage.rename("Store reviews, spring")
     await person.click("Options")
     await camera.take(stage, "draft-options")
     await person.click("Options")
@@ -287,97 +267,18 @@ async def drafts(stage: Stage, files: Path, camera: Camera) -> None:
     await person.until_sees("There is no text in")
     await camera.take(stage, "draft-problems")
     await person.press(Qt.Key.Key_N, CTRL)
-    await open_file(stage, material.old_letters(files / "letters-1998.csv"))
+    await stage.open_file(material.old_letters(files / "letters-1998.csv"))
     await person.until_sees("our guess")
     await person.click("Change")
     await person.until_sees("Choose the encoding in which its text looks right")
     await camera.take(stage, "draft-encoding")
     await person.click("Cancel")
     await person.press(Qt.Key.Key_N, CTRL)
-    await open_file(stage, material.misquoted(files / "stock.csv"))
+    await stage.open_file(material.misquoted(files / "stock.csv"))
     await person.until_sees("Send them as read")
     await person.click("Show rows")
     await person.until_sees("Compare the file with what was read.")
     await camera.take(stage, "draft-doubtful")
-
-
-class Queue:
-    """Holds the clock, and moves it on by a minute whenever a batch of the large job was accepted."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock, self._accepted = clock, 0
-        self._start = 0.0
-
-    def hold(self, moment: float) -> None:
-        """Hold the clock so many seconds after the first batch; eight minutes are now."""
-        self._start = self._start or time.time() - 8 * MINUTE
-        self._clock.held = self._start + moment
-
-    def tell(self, job: Job) -> None:
-        """Called by the program after each change of a job."""
-        accepted = sum(bool(batch.request_id) for batch in job.batches) if job.name == LARGE else 0
-        if accepted > self._accepted:
-            self._accepted = accepted
-            self.hold(accepted * MINUTE)
-
-
-async def work(stage: Stage, files: Path, camera: Camera, clock: Clock, queue: Queue) -> None:
-    """A job of seven batches: three are done, two run, two are queued."""
-    person = stage.person
-    queue.hold(0.0)
-    await person.press(Qt.Key.Key_N, CTRL)
-    await open_file(stage, material.abstracts(files / "abstracts.csv", 12_804))
-    await person.until_sees("Send 7 batches")
-    await rename(stage, LARGE)
-    await person.click("Send 7 batches")
-    await person.until(lambda: stage.job(LARGE).is_sent and all(each.request_id for each in stage.job(LARGE).batches))
-    for moment, done, running in ((7 * MINUTE, 2, 2), (8 * MINUTE - 15, 2, 3), (8 * MINUTE, 3, 2)):
-        queue.hold(moment)
-        await person.until(partial(_are, stage, done, running))
-    clock.held = None
-    await person.until_sees("3 of 7 batches are back", "can be read now")
-    await camera.take(stage, "working")
-
-
-def _are(stage: Stage, done: int, running: int) -> bool:
-    stage.program.runner.check_now(stage.job(LARGE).id)
-    wanted = [BatchState.DONE] * done + [BatchState.RUNNING] * running + [BatchState.QUEUED] * (7 - done - running)
-    return [each.state for each in stage.job(LARGE).batches] == wanted
-
-
-async def trouble(stage: Stage, files: Path, camera: Camera, faulty: ThreadedService) -> None:
-    """Jobs that need the user: failed in part, paused, of unknown outcome."""
-    person = stage.person
-    faulty.follow(script.FailRequests(on="poll", requests=(2, 5), error="AiError: Internal server error"))
-    letters = material.reviews(files / "newsletters.csv", 9, 30)
-    await run(stage.program, "Newsletter archive", letters, Kind.RANK, "cloudflare")
-    await person.click_row("Jobs", "Newsletter archive")
-    await person.until_sees("Finished in part")
-    await person.click("Progress")
-    await person.until_sees("The service refused 2 of 9 requests")
-    await camera.take(stage, "failed-in-part")
-    faulty.follow(script.Refusal(on="any", times=0, status=401, code=10000, message="Authentication error"))
-    help_centre = resource("examples/help-centre-ranking.csv")
-    await run(stage.program, "Invoices, first quarter", help_centre, Kind.RANK, "cloudflare")
-    await person.click_row("Jobs", "Invoices, first quarter")
-    await person.until_sees("Carry on")
-    await camera.take(stage, "paused")
-    await person.click_row("Jobs", "FAQ rerank, second try")
-    await person.until_sees("Send again")
-    await camera.take(stage, "outcome-unknown")
-    await person.click_row("Jobs", "Support articles, March")
-    await person.until_row("Queries", "how do I reset my password")
-    await camera.take(stage, "sidebar")
-    faulty.follow()
-    clauses = material.clauses(files / "clauses.csv")
-    await run(stage.program, "Terms of use, clauses", clauses, Kind.RANK, "cloudflare")
-    await person.click_row("Jobs", "Terms of use, clauses")
-    await person.click_row("Ranked texts of the query", "in writing", double=True)
-    await person.until_sees("Show less")
-    await camera.take(stage, "ranking-text")
-    await person.press(Qt.Key.Key_F1)
-    await person.until_sees("Open the menu")
-    await camera.take(stage, "shortcuts")
 
 
 async def main(theme: Theme, wanted: Sequence[str]) -> None:
@@ -408,11 +309,11 @@ async def usual_way(root: Path, theme: Theme, camera: Camera) -> None:
             await rank(stage, files, camera)
             await embed(stage, camera)
             await drafts(stage, files, camera)
-        queue = Queue(clock)
-        async with window(practice_times=TIMES, tell=queue.tell) as stage:
+        queue = at_work.Queue(clock)
+        async with window(practice_times=at_work.TIMES, tell=queue.tell) as stage:
             stage.workspace.window.setGeometry(QApplication.primaryScreen().geometry())
-            await work(stage, files, camera, clock, queue)
-            await trouble(stage, files, camera, faulty)
+            await at_work.work(stage, files, camera.take, clock, queue)
+            await at_work.trouble(stage, files, camera.take, faulty)
 
 
 def _is_wanted(wanted: Sequence[str], names: Sequence[str]) -> bool:

@@ -5,8 +5,7 @@ when they paint. A change of theme is a change of the palette, after which Qt re
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -264,24 +263,6 @@ class Theme(QObject):
         finally:
             self._applying = False
         self.changed.emit()
-
-
-@contextmanager
-def styled_once() -> Iterator[None]:
-    """Widgets made in this block get their style at its end; for the parts of a window before it is shown.
-
-    With a stylesheet, Qt styles a widget and all in it anew whenever one of them is put into another: two thirds of
-    the time it takes to make the main window.
-    """
-    app = QApplication.instance()
-    if not isinstance(app, QApplication):
-        raise TypeError("there is no Qt application with windows in this process")
-    sheet = app.styleSheet()
-    app.setStyleSheet("")
-    try:
-        yield
-    finally:
-        app.setStyleSheet(sheet)
 
 
 def _with_accent(known: Tokens, accent: str) -> Tokens:

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from cfbatch_gui.core.connections.credentials import Credentials
@@ -33,6 +34,19 @@ class Stage:
     def state(self, name: str) -> JobState | None:
         """Where it is; None while there is no such job."""
         return next((job.state for job in self.program.ledger.jobs() if job.name == name), None)
+
+    async def open_file(self, path: Path) -> None:
+        """Ctrl+O, the file's name, Enter."""
+        await self.person.press(Qt.Key.Key_O, Qt.KeyboardModifier.ControlModifier)
+        await self.person.name_file(path)
+
+    async def rename(self, name: str) -> None:
+        """F2, the name, Enter; the focus then has no ring, for pictures."""
+        await self.person.press(Qt.Key.Key_F2)
+        await self.person.type("Name", name)
+        await self.person.press(Qt.Key.Key_Return)
+        await self.person.until_sees(name)
+        self.workspace.window.pages.setFocus(Qt.FocusReason.MouseFocusReason)
 
 
 @asynccontextmanager

@@ -24,6 +24,7 @@ from cfbatch_gui.ui.help.help_window import Topic
 from cfbatch_gui.ui.inputs.draft_page import DraftPage
 from cfbatch_gui.ui.jobs.attach_dialog import AttachDialog
 from cfbatch_gui.ui.jobs.job_page import JobPage
+from cfbatch_gui.ui.restyling import styled_once
 from cfbatch_gui.ui.results.export_dialog import ExportDialog
 from cfbatch_gui.ui.results.overview_view import OverviewView
 from cfbatch_gui.ui.results.ranking_view import RankingView
@@ -33,7 +34,7 @@ from cfbatch_gui.ui.results.vectors_view import VectorsView
 from cfbatch_gui.ui.settings.settings_page import CONNECTIONS, SettingsPage
 from cfbatch_gui.ui.state_names import job_words
 from cfbatch_gui.ui.tasks import Tasks
-from cfbatch_gui.ui.theme import Scheme, Theme, styled_once
+from cfbatch_gui.ui.theme import Scheme, Theme
 from cfbatch_gui.ui.window.comparing import Comparing
 from cfbatch_gui.ui.window.connection_in_use import ConnectionInUse
 from cfbatch_gui.ui.window.data_folder import DataFolder
