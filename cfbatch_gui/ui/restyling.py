@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import getCppPointer
 
 _POLISHED, _HAS_STYLE = Qt.WidgetAttribute.WA_WState_Polished, Qt.WidgetAttribute.WA_SetStyle
 _TURN = 0.008  # seconds that a turn of the loop gives to hidden widgets
@@ -40,6 +41,7 @@ class Restyling(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._waiting: set[int] = set()  # where Qt keeps them: it may delete one at any time, and Python is not told
         self._turn = QTimer(self, singleShot=True, interval=0)
         self._turn.timeout.connect(self._style_some)
 
@@ -49,27 +51,38 @@ class Restyling(QObject):
         widgets = QApplication.allWidgets()
         # These are left to Qt: their style is the application's and their own in one.
         apart = {each for root in widgets if root.styleSheet() for each in (root, *root.findChildren(QWidget))}
-        for widget in widgets:
-            if widget.testAttribute(_POLISHED) and not (
-                widget.isVisible() or widget.testAttribute(_HAS_STYLE) or widget in apart
-            ):
-                widget.setAttribute(_POLISHED, False)
-                widget.setAttribute(_HAS_STYLE, True)
+        left_out = [
+            widget
+            for widget in widgets
+            if not (widget.isVisible() or widget.testAttribute(_HAS_STYLE) or widget in apart)
+            and (widget.testAttribute(_POLISHED) or _place(widget) in self._waiting)
+        ]
+        for widget in left_out:
+            widget.setAttribute(_POLISHED, False)
+            widget.setAttribute(_HAS_STYLE, True)
         try:
             yield
         finally:
+            # At once: Qt gives a widget with this mark a style of its own when it is put into another.
+            for widget in left_out:
+                widget.setAttribute(_HAS_STYLE, False)
+            self._waiting.update(map(_place, left_out))
             self._turn.start()
 
     def _style_some(self) -> None:
         end = time.monotonic() + _TURN
         style = QApplication.style()
-        # Asked for anew in each turn: a widget that Qt has made may be gone in the next one, and Python is not told.
         for widget in QApplication.allWidgets():
-            if widget.testAttribute(_HAS_STYLE) and not widget.testAttribute(_POLISHED):
-                widget.setAttribute(_HAS_STYLE, False)
+            if (place := _place(widget)) in self._waiting:
+                self._waiting.remove(place)
                 style.polish(widget)
                 widget.setAttribute(_POLISHED, True)
                 QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
                 if time.monotonic() > end:
                     self._turn.start()
                     return
+        self._waiting.clear()  # what is left of them is gone
+
+
+def _place(widget: QWidget) -> int:
+    return int(getCppPointer(widget)[0])

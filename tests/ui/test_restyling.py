@@ -77,7 +77,9 @@ def styled_by_qt(stack: QStackedWidget, page: QWidget) -> QImage:
     """As it is when every widget is styled in one go."""
     app = QApplication.instance()
     assert isinstance(app, QApplication)
-    app.setStyleSheet(app.styleSheet())
+    sheet = app.styleSheet()
+    app.setStyleSheet("")
+    app.setStyleSheet(sheet)
     return seen(stack, page)
 
 
@@ -116,6 +118,25 @@ def test_a_page_that_is_opened_before_its_turn_gets_its_turn(qtbot: Any, theme: 
     stack.setCurrentWidget(hidden)
     qtbot.waitUntil(lambda: is_styled(hidden))
     assert seen(stack, hidden) == styled_by_qt(stack, hidden)
+
+
+def test_a_widget_that_moves_to_another_page_before_its_turn_has_the_styles_of_the_rest(
+    qtbot: Any, theme: Theme, pages: Pages
+) -> None:
+    stack, shown, hidden = pages
+    button = hidden.findChild(LinkButton)
+    assert button is not None
+    theme.set_scheme(Scheme.DARK)
+    layout = shown.layout()
+    assert layout is not None
+    layout.addWidget(button)
+    button.hide()
+    qtbot.waitUntil(lambda: is_styled(hidden) and is_styled(shown))
+    theme.set_scheme(Scheme.LIGHT)
+    button.show()
+    qtbot.waitUntil(lambda: is_styled(hidden) and is_styled(shown))
+    assert button.style() is stack.style(), "none of its own, which Qt would keep to the end"
+    assert seen(stack, shown) == styled_by_qt(stack, shown)
 
 
 @pytest.mark.parametrize("remove", [QWidget.deleteLater, lambda page: page.setParent(None)], ids=["deleted", "taken"])
