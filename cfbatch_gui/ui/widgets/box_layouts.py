@@ -191,7 +191,11 @@ class Flow(QLayout):
         return [item for item in self._items if not item.isEmpty() and item.sizeHint().width() > 0]
 
     def _lines(self, width: int) -> "list[list[tuple[QLayoutItem, int]]]":
-        """The items of each line with their widths."""
+        """The items of each line with their widths.
+
+        `width` is below 0 where what is around the layout takes more than there is, as before a window is laid out.
+        """
+        width = max(0, width)
         lines: list[list[tuple[QLayoutItem, int]]] = []
         left = -1
         for item in self._shown():
