@@ -29,7 +29,6 @@ from cfbatch_gui.core.workers_ai.api_tokens import check_secret
 from cfbatch_gui.core.workers_ai.checking import CheckResult
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE
 from cfbatch_gui.core.workers_ai.pasted import read_pasted
-from cfbatch_gui.core.workers_ai.traffic import TrafficLog
 
 EXAMPLES = """
   cfbatch connections add cloudflare --account 0123456789abcdef0123456789abcdef
@@ -124,7 +123,6 @@ async def _list(arguments: argparse.Namespace, data_dir: Path, console: Console)
         Credentials(environ=os.environ),
         environ=os.environ,
         practice_times=(0.0, 0.0),
-        traffic=TrafficLog(paths.traffic),
         clock=time.time,
     )
     facts = await book.summaries()

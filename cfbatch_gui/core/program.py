@@ -9,49 +9,49 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cfbatch_gui import __version__
 from cfbatch_gui.core.connections.address_book import ACCOUNT_VARIABLE, BASE_URL_VARIABLE, AddressBook
 from cfbatch_gui.core.connections.credentials import Credentials
-from cfbatch_gui.core.connections.user_connections import Connections
 from cfbatch_gui.core.errors import DataError, NotConnected, OverBudget
-from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
-from cfbatch_gui.core.evaluation.runs import read_run
-from cfbatch_gui.core.inputs.columns.recipes import RecipeBook
 from cfbatch_gui.core.inputs.input_values import Kind, Mapping, Source
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
-from cfbatch_gui.core.jobs.drafts import Drafts
-from cfbatch_gui.core.jobs.plan.calibration import Calibration, calibrated
-from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer, candidate_offers
-from cfbatch_gui.core.jobs.plan.preflight import Preflight, without_queue
-from cfbatch_gui.core.jobs.plan.spending import Spent, over_budget, price_again, spent_today
-from cfbatch_gui.core.jobs.run.attaching import name_texts, read_pasted_job
-from cfbatch_gui.core.jobs.run.job_actions import JobActions
-from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.states import BatchState, Job
 from cfbatch_gui.core.jobs.store.folder_doubt import Doubt, FolderAnswer, settle_doubt
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.recovery import open_or_recover
 from cfbatch_gui.core.jobs.store.submissions import Submission
-from cfbatch_gui.core.jobs.verify.job_check import asked_for_again
-from cfbatch_gui.core.jobs.verify.verifying import check_last_written
-from cfbatch_gui.core.judgements.shelf import Shelf
+from cfbatch_gui.core.jobs.verify.job_check import JobCheck, asked_for_again
 from cfbatch_gui.core.messages import message
 from cfbatch_gui.core.results.job_metadata import JobMetadata
 from cfbatch_gui.core.system.folder_identity import place_of, state_root
+from cfbatch_gui.core.system.made_once import is_made, made_once
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.remembered_folders import FolderUse, RememberedFolder
 from cfbatch_gui.core.system.settings import Budget, Settings, SettingsStore
 from cfbatch_gui.core.system.unfinished import end_list, keep_list
-from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.connection_kinds import PRACTICE, is_on_this_computer
-from cfbatch_gui.core.workers_ai.model_listing import ModelLists
-from cfbatch_gui.core.workers_ai.probe.learned import LearnedFacts
-from cfbatch_gui.core.workers_ai.probe.probing import Accepted
-from cfbatch_gui.core.workers_ai.traffic import HostTraffic, TrafficLog, traffic
+
+# What opens a data folder is imported above; everything else where it is first needed, so that a window is there
+# before numpy, httpx and the readers of files are.
+if TYPE_CHECKING:
+    from cfbatch_gui.core.connections.user_connections import Connections
+    from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
+    from cfbatch_gui.core.inputs.columns.recipes import RecipeBook
+    from cfbatch_gui.core.jobs.drafts import Drafts
+    from cfbatch_gui.core.jobs.plan.calibration import Calibration
+    from cfbatch_gui.core.jobs.plan.candidate_offers import CandidateOffer
+    from cfbatch_gui.core.jobs.plan.preflight import Preflight
+    from cfbatch_gui.core.jobs.plan.spending import Spent
+    from cfbatch_gui.core.jobs.run.job_actions import JobActions
+    from cfbatch_gui.core.jobs.run.runner import Runner
+    from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
+    from cfbatch_gui.core.workers_ai.probe.probing import Accepted
+    from cfbatch_gui.core.workers_ai.traffic import HostTraffic
 
 __all__ = ["ACCOUNT_VARIABLE", "BASE_URL_VARIABLE", "AttachedInput", "Program", "metadata_of"]
 
@@ -88,9 +88,7 @@ class Program:
         self.clock = clock
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="ledger")
         self._settings = SettingsStore(paths.settings, self._disk)
-        self.recipes = RecipeBook(paths.recipes)
-        self.calibration = Calibration(paths.calibration, self._is_counted_by_cloudflare)
-        self.drafts = Drafts(ledger, paths, clock=clock, metadata_for=self._metadata_for)
+        self._patience = patience
         self.recovered: tuple[Job, ...] = ()  # rebuilt from their folders at this start, because the ledger was lost
         self.damage: tuple[str, ...] = ()  # sentences about what was found damaged at this start
         self.doubt: Doubt | None = None  # while it is not None, nothing is sent before `settle_doubt`
@@ -100,7 +98,6 @@ class Program:
             credentials,
             environ=environ,
             practice_times=practice_times if self.settings.practice_waits else (0.0, 0.0),
-            traffic=TrafficLog(paths.traffic),
             clock=clock,
         )
         self.store = JobStore(
@@ -110,16 +107,63 @@ class Program:
             clock=clock,
             references_are_echoed=self._echoes_references,
         )
-        self.runner = Runner(self.store, clock=clock, patience=patience)
-        self.actions = JobActions(self.store, self.runner, clock=clock, metadata_for=self._metadata_for)
-        self.judgements = JobJudgements(
-            Shelf(paths.judgements, clock=clock), lambda: self.settings.judgement_book, clock=clock
-        )
-        self.connections = Connections(
+
+    @made_once
+    def recipes(self) -> "RecipeBook":
+        """What the user has kept as recipes."""
+        from cfbatch_gui.core.inputs.columns.recipes import RecipeBook
+
+        return RecipeBook(self.paths.recipes)
+
+    @made_once
+    def calibration(self) -> "Calibration":
+        """What finished jobs have taught about estimates."""
+        from cfbatch_gui.core.jobs.plan.calibration import Calibration
+
+        return Calibration(self.paths.calibration, self._is_counted_by_cloudflare)
+
+    @made_once
+    def drafts(self) -> "Drafts":
+        """Jobs before they are sent."""
+        from cfbatch_gui.core.jobs.drafts import Drafts
+
+        return Drafts(self.ledger, self.paths, clock=self.clock, metadata_for=self._metadata_for)
+
+    @made_once
+    def runner(self) -> "Runner":
+        """The work on jobs that were sent."""
+        from cfbatch_gui.core.jobs.run.runner import Runner
+
+        return Runner(self.store, clock=self.clock, patience=self._patience)
+
+    @made_once
+    def actions(self) -> "JobActions":
+        """What the user has done with jobs."""
+        from cfbatch_gui.core.jobs.run.job_actions import JobActions
+
+        return JobActions(self.store, self.runner, clock=self.clock, metadata_for=self._metadata_for)
+
+    @made_once
+    def judgements(self) -> "JobJudgements":
+        """The book of judgements that jobs are measured by."""
+        from cfbatch_gui.core.evaluation.job_judgements import JobJudgements
+        from cfbatch_gui.core.judgements.shelf import Shelf
+
+        shelf = Shelf(self.paths.judgements, clock=self.clock)
+        return JobJudgements(shelf, lambda: self.settings.judgement_book, clock=self.clock)
+
+    @made_once
+    def connections(self) -> "Connections":
+        """The connections as the user sets them up, and their models."""
+        from cfbatch_gui.core.connections.user_connections import Connections
+        from cfbatch_gui.core.workers_ai.model_listing import ModelLists
+        from cfbatch_gui.core.workers_ai.probe.learned import LearnedFacts
+
+        return Connections(
             self.address_book,
-            credentials,
-            ModelLists(paths.catalogue, clock=clock),
-            LearnedFacts(paths.learned),
+            self.credentials,
+            ModelLists(self.paths.catalogue, clock=self.clock),
+            LearnedFacts(self.paths.learned),
             settings=lambda: self.settings,
             keep_settings=self.keep_settings,
             pause_jobs=self._pause_jobs_of,
@@ -164,19 +208,33 @@ class Program:
         program.recovered, program.doubt = opened.recovered, opened.doubt
         program.damage = (*filter(None, (program._settings.damage,)), *opened.damage)
         program.store.holds_back = opened.doubt is not None
-        await asyncio.to_thread(program.drafts.clear_deleted)
+        if opened.ledger.deleted_jobs():
+            await program.prepare("drafts")
+            await asyncio.to_thread(program.drafts.clear_deleted)
         return program
+
+    async def prepare(self, *parts: str) -> None:
+        """Make parts of the program (names of its attributes) before they are used.
+
+        In a thread: what they import takes longer than a window may stand still.
+        """
+        await asyncio.to_thread(lambda: [getattr(self, part) for part in parts])
 
     async def close(self) -> None:
         """Stop all tasks and release the ledger. Batches at the service go on there."""
-        await self.runner.close()
+        if is_made(self, "runner"):
+            await self.runner.close()
         await asyncio.to_thread(self._disk.shutdown)
-        await asyncio.to_thread(self.judgements.shelf.close)
+        if is_made(self, "judgements"):
+            await asyncio.to_thread(self.judgements.shelf.close)
         end_list(self.paths.unfinished)
         self.ledger.close()
 
     def keep_labels(self, job_id: str) -> None:
         """Put the labels of a job that has scores into the book of judgements; blocking. Raises DataError, DiskFull."""
+        from cfbatch_gui.core.evaluation.runs import read_run
+        from cfbatch_gui.core.job_folder.forgetting import texts_forgotten
+
         job = self.ledger.job(job_id)
         if job.kind is Kind.RANK and job.batches_done and texts_forgotten(self.folder(job_id)) is None:
             self.judgements.keep_labels(read_run(self.folder(job_id), metadata_of(job, "")))
@@ -186,18 +244,35 @@ class Program:
 
         Returns sentences about what was lost on the disk; what could be put right is only logged.
         """
-        checks = await asyncio.to_thread(check_last_written, self.ledger.jobs(), self.folder)
+        lost: list[str] = []
+        if any(job.batches_done for job in self.ledger.jobs()):
+            lost += await self._check_results()
+        if self.paths.judgements.exists():
+            await self.prepare("judgements")
+            lost += await asyncio.to_thread(self.judgements.check)
+        return tuple(lost)
+
+    async def _check_results(self) -> list[str]:
+        verifying = await asyncio.to_thread(import_module, "cfbatch_gui.core.jobs.verify.verifying")
+        checks: tuple[JobCheck, ...] = await asyncio.to_thread(
+            verifying.check_last_written, self.ledger.jobs(), self.folder
+        )
         for check in checks:
             if check.lost:
                 await self.store.change(check.job_id, lambda known, check=check: asked_for_again(known, check))  # type: ignore[misc]
         left = [check for check in checks if not check.is_mended]
-        lost = (
+        return [
             message("{job}: {sentence}", job=check.name, sentence=found.sentence)
             for check in left
             for found in check.findings
             if found.is_lost
-        )
-        return (*lost, *await asyncio.to_thread(self.judgements.check))
+        ]
+
+    async def resume_all(self) -> None:
+        """Go on with the jobs that were sent, as `Runner.resume_all`; where there is none, nothing is imported."""
+        if any(job.is_sent for job in self.ledger.jobs()):
+            await self.prepare("runner")
+            await self.runner.resume_all()
 
     async def settle_doubt(self, answer: FolderAnswer) -> tuple[Job, ...]:
         """Do what the user says about the data folder, then go on; the jobs that wait for the user's word now.
@@ -209,7 +284,7 @@ class Program:
         self.doubt, self.store.holds_back = None, False
         for job in paused:
             self.store.show(self.ledger.job(job.id))
-        await self.runner.resume_all()
+        await self.resume_all()
         return paused
 
     @property
@@ -231,7 +306,7 @@ class Program:
 
     def folder(self, job_id: str) -> JobFolder:
         """The folder of a job."""
-        return self.drafts.folder(job_id)
+        return JobFolder(self.paths.job(job_id))
 
     async def attach(
         self,
@@ -247,6 +322,8 @@ class Program:
         `model` counts where the answer names none; then the one of the settings. With `inputs` its rows are matched by
         the ids of the answer, without them texts get names. Raises UserError; no job is left then.
         """
+        from cfbatch_gui.core.jobs.run.attaching import name_texts, read_pasted_job
+
         found = read_pasted_job(pasted)
         model = found.model or model or self.settings.model
         kind = inputs.mapping.kind if inputs else Kind.RANK
@@ -264,8 +341,11 @@ class Program:
                 await self.store.on_disk(self.drafts.delete, job.id)
             raise
 
-    def examine(self, job_id: str) -> Preflight:
+    def examine(self, job_id: str) -> "Preflight":
         """`Drafts.examine`, put right by what finished jobs took; for a thread. Raises UserError."""
+        from cfbatch_gui.core.jobs.plan.calibration import calibrated
+        from cfbatch_gui.core.jobs.plan.preflight import without_queue
+
         found = self.drafts.examine(job_id)
         job = self.ledger.job(job_id)
         with suppress(DataError):  # a full disk: what was learned is learned again
@@ -276,12 +356,16 @@ class Program:
 
     def candidate_offers(
         self, job_id: str, source: Source, kind: Kind, *, progress: Callable[[int], None] | None = None
-    ) -> tuple[CandidateOffer, ...]:
+    ) -> "tuple[CandidateOffer, ...]":
         """`candidate_offers` for the model of a draft; for a thread. Raises UserError."""
+        from cfbatch_gui.core.jobs.plan.candidate_offers import candidate_offers
+
         return candidate_offers(source, kind, self._metadata_for(self.ledger.job(job_id)), progress=progress)
 
-    def spent_today(self) -> Spent:
+    def spent_today(self) -> "Spent":
         """What left for Cloudflare since midnight UTC; for a thread, as it may read the folders of jobs at work."""
+        from cfbatch_gui.core.jobs.plan.spending import spent_today
+
         return spent_today(self.ledger.jobs(), self.folder, self._metadata_for, self.clock())
 
     async def send_again(self, job_id: str, *numbers: int, budget: Budget | None = None) -> Job:
@@ -301,6 +385,8 @@ class Program:
         job = self.ledger.job(job_id)
         if job.connection == PRACTICE.id or budget in (Budget(), Budget(unit="neurons")):
             return
+        from cfbatch_gui.core.jobs.plan.spending import over_budget, price_again
+
         again, before = price_again(job, self.folder(job_id), self._metadata_for(job), numbers)
         sentence = over_budget(again, budget, self.spent_today(), before) if again.neurons else ""
         if sentence:
@@ -310,7 +396,7 @@ class Program:
         """Whether a check of the service has seen that answers to this model carry references."""
         return self.connections.learned(job.connection, job.model).references is True
 
-    async def _keep_accepted(self, connection_id: str, model: str, batch: Accepted) -> None:
+    async def _keep_accepted(self, connection_id: str, model: str, batch: "Accepted") -> None:
         """Write down a batch of a probe, which belongs to no job. Raises DiskFull and DataError."""
         submission = Submission(
             batch.attempt, batch.request_id, batch.sha256, batch.time, connection=connection_id, model=model
@@ -330,14 +416,16 @@ class Program:
             return False
         return not connection.is_practice and not is_on_this_computer(connection.base_url)
 
-    def _metadata_for(self, job: Job) -> ModelMetadata:
+    def _metadata_for(self, job: Job) -> "ModelMetadata":
         metadata = self.connections.models(job.connection).find(job.model)
         with suppress(NotConnected):
             metadata = replace(metadata, body_bytes=self.address_book.connection(job.connection).body_bytes)
         return metadata
 
-    def traffic(self) -> tuple[HostTraffic, ...]:
+    def traffic(self) -> "tuple[HostTraffic, ...]":
         """What has left this computer, for each host, connection and kind of exchange; the last one first."""
+        from cfbatch_gui.core.workers_ai.traffic import traffic
+
         return traffic(self.paths.traffic)
 
 

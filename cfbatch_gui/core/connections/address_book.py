@@ -5,16 +5,16 @@ import math
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from cfbatch_gui.core.connections.credentials import CLOUDFLARE, TOKEN_VARIABLE, Credentials, TokenSource
 from cfbatch_gui.core.errors import KeyringUnavailable, NotConnected, UsageError
 from cfbatch_gui.core.messages import message
-from cfbatch_gui.core.practice.app import practice_app
+from cfbatch_gui.core.system.made_once import made_once
 from cfbatch_gui.core.system.paths import Paths
 from cfbatch_gui.core.system.settings import SavedConnection
 from cfbatch_gui.core.workers_ai.api_tokens import Token, check_form, check_secret
 from cfbatch_gui.core.workers_ai.budget import RateBudget
-from cfbatch_gui.core.workers_ai.client import WorkersAI
 from cfbatch_gui.core.workers_ai.connection_kinds import (
     CLOUDFLARE_BASE_URL,
     GATEWAY_BASE_URL,
@@ -27,9 +27,12 @@ from cfbatch_gui.core.workers_ai.connection_kinds import (
     is_on_this_computer,
     worker,
 )
-from cfbatch_gui.core.workers_ai.probe.evidence import Recorder
-from cfbatch_gui.core.workers_ai.traffic import TrafficLog
-from cfbatch_gui.core.workers_ai.transport import Application, Exchange, Transport
+
+if TYPE_CHECKING:  # imported with the first client: a window that only shows its jobs speaks to nobody
+    from cfbatch_gui.core.workers_ai.client import WorkersAI
+    from cfbatch_gui.core.workers_ai.probe.evidence import Recorder
+    from cfbatch_gui.core.workers_ai.traffic import TrafficLog
+    from cfbatch_gui.core.workers_ai.transport import Application, Exchange, Transport
 
 ACCOUNT_VARIABLE = "CLOUDFLARE_ACCOUNT_ID"
 BASE_URL_VARIABLE = "CLOUDFLARE_API_BASE_URL"
@@ -71,13 +74,18 @@ class AddressBook:
         *,
         environ: Mapping[str, str],
         practice_times: tuple[float, float],
-        traffic: TrafficLog,
         clock: Callable[[], float],
     ) -> None:
         self._saved, self._paths, self._credentials, self._environ = saved, paths, credentials, environ
-        self._practice_times, self._traffic, self._clock = practice_times, traffic, clock
+        self._practice_times, self._clock = practice_times, clock
         self._clients: dict[Connection, WorkersAI] = {}
         self._budgets: dict[str, RateBudget] = {}
+
+    @made_once
+    def _traffic(self) -> "TrafficLog":
+        from cfbatch_gui.core.workers_ai.traffic import TrafficLog
+
+        return TrafficLog(self._paths.traffic)
 
     def saved(self) -> tuple[SavedConnection, ...]:
         """All but the practice service; "cloudflare" first, with what the environment says of it."""
@@ -120,8 +128,10 @@ class AddressBook:
         """What people call it; the id itself for one that was deleted."""
         return title_of(self._saved(), connection_id)
 
-    def client(self, connection_id: str) -> WorkersAI:
+    def client(self, connection_id: str) -> "WorkersAI":
         """The client of a connection, kept while the connection stays as it is. Raises NotConnected."""
+        from cfbatch_gui.core.workers_ai.transport import Transport
+
         connection = self.connection(connection_id)
         if connection not in self._clients:
             application, note = self._ends(connection)
@@ -130,11 +140,13 @@ class AddressBook:
             )
         return self._clients[connection]
 
-    def recording_client(self, connection_id: str) -> tuple[WorkersAI, Recorder]:
+    def recording_client(self, connection_id: str) -> "tuple[WorkersAI, Recorder]":
         """A client of its own that keeps what it was answered, and its transport. To be closed by the caller.
 
         Raises NotConnected.
         """
+        from cfbatch_gui.core.workers_ai.probe.evidence import Recorder
+
         connection = self.connection(connection_id)
         application, note = self._ends(connection)
         recorder = Recorder(application=application, on_exchange=note)
@@ -225,21 +237,25 @@ class AddressBook:
             )
         return seconds, seconds
 
-    def _ends(self, connection: Connection) -> tuple[Application | None, Callable[[Exchange], None]]:
+    def _ends(self, connection: Connection) -> "tuple[Application | None, Callable[[Exchange], None]]":
         """The practice service for its connection, None for others, and what notes an exchange in the log."""
         application = None
         if connection.is_practice:
+            from cfbatch_gui.core.practice.app import practice_app
+
             queued, running = self._practice_seconds()
             application = practice_app(
                 self._paths.practice, seconds_queued=queued, seconds_running=running, clock=self._clock
             )
 
-        def note(exchange: Exchange) -> None:
+        def note(exchange: "Exchange") -> None:
             self._traffic.note(connection.id, exchange, now=self._clock())
 
         return application, note
 
-    def _new_client(self, connection: Connection, transport: Transport) -> WorkersAI:
+    def _new_client(self, connection: Connection, transport: "Transport") -> "WorkersAI":
+        from cfbatch_gui.core.workers_ai.client import WorkersAI
+
         return WorkersAI(
             connection,
             self._token_of(connection),

@@ -14,6 +14,10 @@ from enum import StrEnum
 import msgspec
 
 from cfbatch_gui.core.inputs.input_values import Kind
+from cfbatch_gui.core.messages import message
+
+# What `Job.paused_because` says when nobody but the user has paused it.
+STOPPED_BY_USER = message("You stopped watching. The work goes on at the service; carry on to collect it.")
 
 
 class BatchState(StrEnum):
@@ -61,6 +65,7 @@ class JobState(StrEnum):
 
 
 NEEDS_USER = frozenset({JobState.OUTCOME_UNKNOWN, JobState.FAILED, JobState.PARTLY_DONE, JobState.PAUSED})
+FORGETTABLE = frozenset({JobState.DONE, JobState.PARTLY_DONE})  # those whose texts can be removed
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,11 @@
 
 The estimate of tokens is a range by rules of thumb. The service says afterwards how many it counted (`usage`), so for
 each model, kind of job and script of the texts the program learns how the middle of that range compares with the truth.
-How long a job may take is said by the times that earlier ones took.
 """
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -18,7 +17,7 @@ from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.inputs.input_values import Kind
 from cfbatch_gui.core.job_folder.folder import JobFolder
 from cfbatch_gui.core.job_folder.schema import put_metadata_value
-from cfbatch_gui.core.jobs.plan.planning import LEARNED, read_estimate
+from cfbatch_gui.core.jobs.plan.planned import LEARNED, read_estimate
 from cfbatch_gui.core.jobs.plan.preflight import Preflight
 from cfbatch_gui.core.jobs.states import Job, JobState
 from cfbatch_gui.core.system.files import write_own_file
@@ -34,9 +33,6 @@ _MAIN: Final = 0.9  # of a job's tokens that are in one script, for it to speak 
 _SPREAD_OF_ONE: Final = 0.10
 _LEAST_SPREAD: Final = 0.03
 _BELIEVED: Final = (0.1, 10.0)  # counted tokens by estimated ones; what is beyond is another kind of number
-
-_ALIKE: Final = 3  # a job is of the same size when it has a third to three times as many texts
-_FEW: Final = 5  # durations of which none is left away
 
 _log = logging.getLogger(__name__)
 
@@ -207,37 +203,3 @@ def _load(path: Path) -> tuple[Observation, ...]:
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
         _log.warning("What was learned of tokens in %s cannot be read: %s", path, error)
     return ()
-
-
-@dataclass(frozen=True, slots=True)
-class PastTimes:
-    """From sending to the last answer, in seconds, without the outliers; and how many jobs say so."""
-
-    shortest: float
-    longest: float
-    jobs: int
-
-
-def past_times(
-    jobs: Sequence[Job], kind: Kind, connection: str, texts: int, *, synchronous: bool = False, without: str = ""
-) -> PastTimes | None:
-    """What finished jobs of this kind, connection, size and way took; None while there were none.
-
-    `without` is the id of a job that does not count.
-    """
-    took = sorted(
-        job.finished_at - job.sent_at
-        for job in jobs
-        if job.id != without
-        and (job.kind, job.connection, job.state) == (kind, connection, JobState.DONE)
-        and job.options.at_once is synchronous
-        and job.finished_at > job.sent_at
-        and texts <= job.texts * _ALIKE
-        and job.texts <= texts * _ALIKE
-    )
-    if not took:
-        return None
-    count = len(took)
-    if count > _FEW:
-        took = took[count // 10 : count - count // 10]
-    return PastTimes(took[0], took[-1], count)

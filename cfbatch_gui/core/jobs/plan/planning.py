@@ -2,14 +2,12 @@
 
 import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cfbatch_gui.core.inputs.input_values import ProblemKind
-from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, metadata_value, put_metadata_value
+from cfbatch_gui.core.job_folder.schema import INDEX_OF_REQUESTS, put_metadata_value
 from cfbatch_gui.core.jobs.plan.cutting import (
     Request,
     cut_by_bytes,
@@ -18,6 +16,7 @@ from cfbatch_gui.core.jobs.plan.cutting import (
     most_texts,
     reference_of,
 )
+from cfbatch_gui.core.jobs.plan.planned import TOKENS
 from cfbatch_gui.core.jobs.plan.sequence import (
     Group,
     SequenceArrays,
@@ -30,13 +29,7 @@ from cfbatch_gui.core.jobs.states import Job
 from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.wire.requests import batch_size
 
-TOKENS = "estimated_tokens"  # stored by planning: low, high
-LEARNED = "learned_tokens"  # stored by calibration: that low and high, and the ones to take instead
 _BLOCK = 2_000  # rows that are written at a time
-_EACH = """
-SELECT min(contexts), max(contexts) FROM (
-    SELECT count(*) AS contexts FROM items WHERE request_no IS NOT NULL AND query_no IS NOT NULL GROUP BY query_no)
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,46 +222,3 @@ def _repeats(database: sqlite3.Connection, upper: NDArray[np.uint32], max_tokens
         repeated += count_of
         saved += count_of * min(int(upper[text_no - 1]), max_tokens)
     return repeated, saved
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """`tokens` is the estimate from low to high, None when there is none. `contexts_each` is how many contexts every
-    query has, 0 when they have different numbers. `by_rules` is the estimate before anything that was learned.
-    `doubtful` rows were left out because they may have been misread, `doubtful_sent` were sent so.
-    """
-
-    tokens: tuple[int, int] | None = None
-    contexts_each: int = 0
-    by_rules: tuple[int, int] | None = None
-    doubtful: int = 0
-    doubtful_sent: int = 0
-
-
-def read_planned(folder: JobFolder) -> Planned:
-    """Quick, but not for the loop: counts the items. Raises DataError."""
-    with folder.open(read_only=True) as database:
-        found = _estimate(database)
-        least, most = database.execute(_EACH).fetchone()
-        counts = dict(database.execute("SELECT kind, count(*) FROM problems GROUP BY kind"))
-    return replace(
-        found,
-        contexts_each=int(least or 0) if least == most else 0,
-        doubtful=counts.get(ProblemKind.DOUBTFUL_ROW, 0),
-        doubtful_sent=counts.get(ProblemKind.DOUBTFUL_SENT, 0),
-    )
-
-
-def read_estimate(folder: JobFolder) -> Planned:
-    """The tokens alone, which takes no time however large the job is. Raises DataError."""
-    with folder.open(read_only=True) as database:
-        return _estimate(database)
-
-
-def _estimate(database: sqlite3.Connection) -> Planned:
-    found, learned = metadata_value(database, TOKENS), metadata_value(database, LEARNED)
-    by_rules = (int(found[0]), int(found[1])) if isinstance(found, list) else None
-    tokens = by_rules
-    if isinstance(learned, list) and tuple(learned[:2]) == by_rules:  # not of another plan
-        tokens = (int(learned[2]), int(learned[3]))
-    return Planned(tokens, by_rules=by_rules)

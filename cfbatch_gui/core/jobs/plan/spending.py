@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from cfbatch_gui.core.errors import DataError
 from cfbatch_gui.core.job_folder.folder import JobFolder
-from cfbatch_gui.core.jobs.plan.planning import read_estimate
+from cfbatch_gui.core.jobs.plan.planned import read_estimate
 from cfbatch_gui.core.jobs.states import ENDED, Attempt, Batch, BatchState, Job
 from cfbatch_gui.core.messages import Message, message
 from cfbatch_gui.core.system.settings import Budget

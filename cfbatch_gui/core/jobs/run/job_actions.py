@@ -18,7 +18,7 @@ from cfbatch_gui.core.jobs.plan.packing import Plan, PlannedBatch, may_run_synch
 from cfbatch_gui.core.jobs.run.collecting import verify
 from cfbatch_gui.core.jobs.run.runner import Runner
 from cfbatch_gui.core.jobs.run.watching import check_account
-from cfbatch_gui.core.jobs.states import ENDED, Batch, BatchState, Job, JobState
+from cfbatch_gui.core.jobs.states import ENDED, FORGETTABLE, Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.folder_doubt import HELD_BACK
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.recovery import write_manifest
@@ -27,7 +27,6 @@ from cfbatch_gui.core.workers_ai.catalogue import ModelMetadata
 from cfbatch_gui.core.workers_ai.client import Reply
 from cfbatch_gui.core.workers_ai.wire.replies import Waiting
 
-FORGETTABLE = (JobState.DONE, JobState.PARTLY_DONE)
 MAY_BE_SENT_AGAIN = ENDED | {BatchState.OUTCOME_UNKNOWN, BatchState.DISMISSED}
 
 Change = Callable[[Job], Job]

@@ -22,12 +22,10 @@ from cfbatch_gui.core.errors import (
 from cfbatch_gui.core.jobs.run.submitting import Submitter
 from cfbatch_gui.core.jobs.run.synchronous import SynchronousCalls
 from cfbatch_gui.core.jobs.run.watching import Watcher
-from cfbatch_gui.core.jobs.states import Batch, BatchState, Job
+from cfbatch_gui.core.jobs.states import STOPPED_BY_USER, Batch, BatchState, Job
 from cfbatch_gui.core.jobs.store.job_store import JobStore
 from cfbatch_gui.core.jobs.store.submissions import recovered
-from cfbatch_gui.core.messages import message
 
-STOPPED_BY_USER = message("You stopped watching. The work goes on at the service; carry on to collect it.")
 CLOSE_SECONDS = 5.0  # how long closing waits for a submit in flight
 
 

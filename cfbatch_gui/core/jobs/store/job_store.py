@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from cfbatch_gui.core.errors import DataError, DiskFull
 from cfbatch_gui.core.job_folder.folder import JobFolder
@@ -15,7 +15,9 @@ from cfbatch_gui.core.jobs.store.folder_doubt import folder_id, submissions_else
 from cfbatch_gui.core.jobs.store.ledger import Ledger
 from cfbatch_gui.core.jobs.store.submissions import Submission, write_down
 from cfbatch_gui.core.system.paths import Paths
-from cfbatch_gui.core.workers_ai.client import WorkersAI
+
+if TYPE_CHECKING:
+    from cfbatch_gui.core.workers_ai.client import WorkersAI
 
 T = TypeVar("T")
 
@@ -35,7 +37,7 @@ class JobStore:
         self,
         ledger: Ledger,
         paths: Paths,
-        client_for: Callable[[str], WorkersAI],
+        client_for: "Callable[[str], WorkersAI]",
         *,
         disk: Executor,
         on_change: Callable[[Job], None],
@@ -67,7 +69,7 @@ class JobStore:
         """The folder of a job."""
         return JobFolder(self.paths.job(job_id))
 
-    def client(self, job: Job) -> WorkersAI:
+    def client(self, job: Job) -> "WorkersAI":
         """The client of the job's own connection. Raises NotConnected for one that was deleted."""
         return self.client_for(job.connection)
 
